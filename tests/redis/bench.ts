@@ -1,6 +1,4 @@
-/**
- * Test bench for the engine: a queue of the test's own, under a clock that the test sets, and owners that take from it.
- */
+/** Test bench for the engine: each test has its own queue, sets the clock, and takes items for several owners. */
 
 import type { Engine, EngineSettings, Finish, TurnReply } from "../../packages/redis/engine.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
@@ -9,13 +7,13 @@ import { START, TimedServer } from "./timed_server.ts";
 /** Lease duration, in milliseconds. */
 export const LEASE = 30_000;
 
-/** Queue on a server whose clock the test controls, with owners that take from the queue. */
+/** Queue on a server whose clock the test controls. The test takes items for owners. */
 export class Bench {
   readonly name = uniqueName("engine");
   readonly engine: Engine;
   /** Time of the server's clock, in microseconds. */
   time = START;
-  /** Whether calls are marked as resent. */
+  /** Whether calls are marked as repeated sends. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
@@ -27,13 +25,15 @@ export class Bench {
     return this.engine.settings.leaseDuration;
   }
 
-  /** Opens another engine of the same queue. */
+  /** Opens another engine for the same queue. */
   open(settings: Partial<EngineSettings>): Engine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
   }
 
-  /** Lets time pass while another owner renews its lease, so that the server doesn't seem to have been away. */
+  /**
+   * Lets time pass while another owner renews its lease, so that the server seems to have been reachable all the time.
+   */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= this.lease / 3) {
       this.jump(Math.min(left, this.lease / 3));
@@ -41,7 +41,7 @@ export class Bench {
     }
   }
 
-  /** Moves the server's clock without any renewal, as after a jump of the clock or an absence of the server. */
+  /** Moves the server's clock without any renewal, as if the clock jumped or the server was unreachable. */
   jump(ms: number): void {
     this.time += ms * 1000;
   }
@@ -59,7 +59,7 @@ export class Bench {
     return await this.turn(owner, [], wanted, known, engine);
   }
 
-  /** Reports finished work of an owner and takes items for it. */
+  /** Reports an owner's finished work and takes items for the owner. */
   async turn(
     owner: string,
     finishes: Finish[],
@@ -71,7 +71,7 @@ export class Bench {
     return await engine.turn({ ...common, known, wanted, finishes });
   }
 
-  /** Finishes a key. Returns the server's answer: whether the finish counts. */
+  /** Finishes a key. Returns the server's answer, which says whether the finish counts. */
   async finish(key: string, token: string, kind: Finish["kind"] = "succeeded", engine = this.engine): Promise<unknown> {
     const { answers } = await this.turn("whoever", [{ key, token, kind }], 0, 0, engine);
     return answers[0];
@@ -83,7 +83,7 @@ export class Bench {
   }
 }
 
-/** Registers a test on a queue of its own. */
+/** Registers a test that has its own queue. */
 export function engineTest(
   name: string,
   run: (bench: Bench, server: TimedServer, url: string) => Promise<void>,

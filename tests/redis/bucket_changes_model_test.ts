@@ -1,4 +1,6 @@
-/** Comparison of a bucket on a server with one in memory, under random calls and changes of rate and burst. */
+/**
+ * Comparison of a bucket on a server with a bucket in memory, under random calls and random changes of rate and burst.
+ */
 
 import { assert } from "@std/assert";
 import { createBucketLimiter, limiters } from "@workqueue/core";
@@ -20,7 +22,10 @@ const calls = fc.array(
   fc.record({
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
     change: fc.option(changed, { freq: 2, nil: undefined }),
-    /** `undefined` asks the limiter, which reserves future tokens. A number takes up to that many available tokens. */
+    /**
+     * If `undefined`, the operation asks the limiter, which reserves future tokens. A number takes up to that many
+     * available tokens.
+     */
     wanted: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
   }),
   { minLength: 1, maxLength: 30, size: "max" },
@@ -52,7 +57,7 @@ redisTest("bucket: random changes of rate and burst do what setRate and setBurst
           expected.push(count);
         }
       };
-      call(1); // the server only knows buckets that were used
+      call(1); // the server only knows buckets that have been used
       for (const { wait, change, wanted } of calls) {
         time += wait;
         clock.time = time / 1000;
@@ -66,8 +71,8 @@ redisTest("bucket: random changes of rate and burst do what setRate and setBurst
       const answers = await script.firsts(...steps);
       for (const [i, answer] of answers.entries()) {
         const [ours, theirs] = [answer!, expected[i]!];
-        // Delays may differ by the microsecond to which the server rounds. Very long delays may differ in the last
-        // digits.
+        // Delays may differ by one microsecond, because the server rounds to microseconds. Very long delays may differ
+        // in the last digits.
         const isClose = steps[i]![0] === "when" && Math.abs(ours - theirs) <= Math.max(0.001, theirs * 1e-9);
         assert(
           ours === theirs || isClose,

@@ -9,10 +9,10 @@ import { redisTest } from "./redis_tests.ts";
 
 const vectors = new URL("../conformance/vectors/", import.meta.url);
 
-/** One trace in `EVERY` is replayed, starting with trace `SEED`. */
+/** The test replays one in `EVERY` traces, starting with trace `SEED`. */
 const [EVERY, SEED] = [6, 3];
 
-/** Exceptions that may occur in each family. The other families may have none. */
+/** Names of the exceptions that may occur, by family. Exceptions in other families are errors. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "fifo": ["calls-after-shutdown"],
   "delaying": ["calls-after-shutdown", "delayed-survives-shutdown", "too-close-to-call"],

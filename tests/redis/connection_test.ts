@@ -16,13 +16,13 @@ import { RedisServer } from "./server.ts";
 const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
 const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nested", 1.5 } }`);
 
-/** Opens a connection that is released at the end of the block. */
+/** Opens a connection that is closed at the end of the block. */
 function use(options: ConnectOptions): Connection & AsyncDisposable {
   const connection = connect("connect", options);
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.release() });
 }
 
-/** Returns the error of a call, which must fail with a connection error. */
+/** Returns the error of a call. The call must fail with a connection error. */
 function failure(call: Promise<unknown>): Promise<RedisConnectionError> {
   return assertRejects(() => call, RedisConnectionError);
 }
@@ -200,7 +200,7 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   proxy.hold();
   const processing = connection.run(PUSH, key, [2], { retry: "always" });
   while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
-  proxy.dropAll(); // the held bytes never arrive
+  proxy.dropAll(); // the bytes in the proxy never arrive
   proxy.hold(false);
   await processing;
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
@@ -258,7 +258,7 @@ for (
 serverTest("connection: while the server has too few replicas for writes, calls are queued", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
-  const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before it begins
+  const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before the call is sent
   await connection.run(push, "list", ["first"]);
   await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
   const calls = [push, PUSH].map((script, i) => connection.run(script, "list", [i], { retry: "never" }));
@@ -271,7 +271,7 @@ serverTest("connection: a channel is waited for while the server runs a third-pa
   await using server = await RedisServer.start({ args: ["--busy-reply-threshold", "1"] });
   await using proxy = await RedisProxy.start(server.url);
   const busy = server.call("EVAL", "while true do end", "0").catch(() => {});
-  while (await server.call("PING").then(() => true, () => false)); // wait until the server refuses
+  while (await server.call("PING").then(() => true, () => false)); // wait until the server refuses calls
   await using connection = use({ url: proxy.url });
   const heard = Promise.withResolvers<string>();
   const subscribed = connection.subscribe("channel", heard.resolve);
@@ -379,7 +379,7 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   await end.promise;
   assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
   otherOff();
-  while (await server.call("PUBLISH", channel, "3") !== 0); // wait until the server knows that nobody is subscribed
+  while (await server.call("PUBLISH", channel, "3") !== 0); // wait until the server knows that there are no subscribers
 });
 
 redisTest(
@@ -393,7 +393,7 @@ redisTest(
       beBusy(2 * silence);
       await nextTurn();
     }
-    await connection.subscribe(uniqueName("channel"), () => {}); // on a new connection if the first was given up
+    await connection.subscribe(uniqueName("channel"), () => {}); // opens a new connection if the first was given up
     assertEquals(resumed, 0);
   },
 );
@@ -439,7 +439,7 @@ redisTest("connection: users of one server share one, and the last of them close
   await Promise.all([one.run(PUSH, key, [1]), other.run(PUSH, key, [2])]);
   for (const name of ["a", "b"]) await one.subscribe(name, () => {});
   await other.subscribe("a", () => {});
-  assertEquals(proxy.connections, 2); // one for calls, one for messages
+  assertEquals(proxy.connections, 2); // one connection for calls, one for messages
 
   await one.release();
   assertEquals(await other.run(PUSH, key, [3]), 3);
@@ -473,7 +473,7 @@ serverTest("connection: a URL names user, password and database; a password is n
   assert(/ db=3 .* user=worker /.test(String(await server.call("CLIENT", "LIST"))));
 
   await using wrong = use({ url: url("wr0ng", "/3") });
-  const error = await failure(wrong.run(PUSH, "list", [1])); // at once, because waiting does not help
+  const error = await failure(wrong.run(PUSH, "list", [1])); // immediately, because waiting does not help
   assertStringIncludes(error.message, "WRONGPASS");
   assertStringIncludes((await failure(wrong.subscribe("channel", () => {}))).message, "WRONGPASS");
   await using absent = use({ url: url("s3cr%t", "/16") });
@@ -492,7 +492,7 @@ serverTest("connection: a server that only refuses, and hangs up, is not dialed 
   await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });
-  // The server hangs up on clients that send this much without a password.
+  // The server closes the connection of a client that sends this much without a password.
   const many = Array.from({ length: 20 }, (_, i) => i);
   const ask = () => connection.run(PUSH, "list", many).catch(() => {});
   connection.onReconnect(ask);

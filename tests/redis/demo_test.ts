@@ -1,4 +1,4 @@
-/** The demo as a user starts it: through its task on Deno, as a script on Bun. */
+/** Tests of the demo as a user starts it: with its task on Deno, as a script on Bun. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -30,7 +30,7 @@ async function ended(demo: ChildProcess): Promise<{ code: number; stdout: string
   return { code, stdout, stderr };
 }
 
-/** Reports whether any process of the demo is left. */
+/** Reports whether any of the demo's processes is still running. */
 function isLeft(demo: ChildProcess): boolean {
   try {
     return process.kill(-demo.pid!, 0);

@@ -1,4 +1,6 @@
-/** Notifications when a delayed key is due: two processes that want work are notified, however many there are. */
+/**
+ * Tests of notifications when a delayed key is due: two idle processes are notified, however many processes there are.
+ */
 
 import { createClient } from "@redis/client";
 import { assert, assertEquals } from "@std/assert";
@@ -7,7 +9,7 @@ import { countCalls, open, until } from "./faults/faults.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { callRedis, RedisServer } from "./server.ts";
 
-/** Messages that processes receive. */
+/** Messages that processes receive from the server. */
 class Messages implements AsyncDisposable {
   readonly #bench: Bench;
   readonly #client: ReturnType<typeof createClient>;
@@ -25,7 +27,7 @@ class Messages implements AsyncDisposable {
     return new Messages(bench, client as never);
   }
 
-  /** Makes owners idle, one after the other. */
+  /** Makes owners idle, one after another. */
   async idle(...owners: string[]): Promise<void> {
     for (const owner of owners) {
       await this.#client.subscribe(this.#bench.engine.channelOf(`process of ${owner}`), (message) => {
@@ -35,14 +37,14 @@ class Messages implements AsyncDisposable {
     }
   }
 
-  /** Unsubscribes a process, so that nobody receives its messages. */
+  /** Unsubscribes a process, so that its messages have no receiver. */
   async kill(owner: string): Promise<void> {
     await this.#client.unsubscribe(this.#bench.engine.channelOf(`process of ${owner}`));
   }
 
   /** Returns the messages since the last call, each with its delay in milliseconds. */
   async read(): Promise<string[]> {
-    await this.#client.ping(); // earlier messages have arrived once this resolves
+    await this.#client.ping(); // the server sends earlier messages before this reply
     return this.#got.splice(0);
   }
 
@@ -197,7 +199,7 @@ serverTest(
       const [seconds, micros] = await callRedis(server.url, "TIME") as string[];
       return Number(seconds) * 1000 + Number(micros) / 1000;
     };
-    const end = await time() + 100; // by then, the second process has looked
+    const end = await time() + 100; // by then, the second process has checked the queue
     await until(async () => await time() > end);
     const after = [await countCalls(server.url), await publishes()];
     const [calls, sent] = after.map((count, i) => count - before[i]!);

@@ -1,6 +1,6 @@
 /**
- * Guarantees of the Redis engine beyond those of a queue in memory: tokens, owners whose leases end, suspects, and
- * backlogs larger than one call moves. The test sets the clock.
+ * Tests of the Redis engine's guarantees beyond those of a queue in memory. They cover tokens, owners whose leases end,
+ * suspects, and backlogs too large for one call. The test sets the clock.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -19,7 +19,7 @@ import { START } from "./timed_server.ts";
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
-/** Makes the only owner with leases lose them. Nobody holds a lease afterwards. */
+/** Makes the only owner with leases lose them. No owner has a lease afterwards. */
 async function lose(bench: Bench): Promise<void> {
   await bench.pass(LEASE + 1);
   await bench.take("reaper");
@@ -96,7 +96,7 @@ engineTest(
 );
 
 engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
-  // The queue's time advances by one microsecond with each look and with each add.
+  // The queue's time advances by one microsecond with each read and with each add.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
   const { delayedEntries } = await bench.engine.snapshot(10);
   assertEquals(new Set(delayedEntries.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
@@ -168,9 +168,9 @@ engineTest(
     assertEquals(await bench.engine.renew("gone"), true);
     await bench.pass(LEASE - 1);
     assertEquals(keysOf(await bench.take("o", 2)), ["b"]);
-    await bench.pass(LEASE / 20 + 1); // the queue looks for expired leases this often
+    await bench.pass(LEASE / 20 + 1); // interval between the queue's checks for expired leases
     await bench.add("c");
-    await bench.engine.renew("o"); // a working owner renews
+    await bench.engine.renew("o"); // an owner that is processing items renews its lease
     assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
     const { taken: [again] } = await bench.take("third");
     assertEquals([again!.key, again!.payload], ["a", undefined]);
@@ -202,7 +202,7 @@ engineTest("only a take ends leases, and none within a lease after the server wa
   assertEquals(keysOf(await bench.take("o")), ["a"]);
 });
 
-/** Simulates a new process that visits for a quarter of a second. Returns the keys that it takes. */
+/** Simulates a new process that uses the queue for a quarter of a second. Returns the keys that the process takes. */
 async function visit(bench: Bench, name: string): Promise<string[]> {
   const keys: string[] = [];
   for (let look = 0; look < 5 && keys.length === 0; look++) {
@@ -291,7 +291,7 @@ engineTest("what was added again meanwhile comes once, and is not lost with its 
 engineTest("what an owner holds without knowing goes back to its place, which is no stall", async (bench) => {
   await bench.add("a", "b", "c");
   const { taken: [a] } = await bench.take("o");
-  await bench.take("o", 1, 1); // the reply with b is lost
+  await bench.take("o", 1, 1); // the reply that hands out b is lost
   await bench.engine.release("o", [a!.token]);
   assertEquals((await bench.engine.counts()).processing, 1);
   const { taken } = await bench.take("o", 5, 1);
@@ -335,7 +335,7 @@ engineTest("keys that stalled once come back to their places, a few for each own
   assertEquals(await bench.stored("ZCARD", "stalled"), 0);
 });
 
-/** Makes keys stall this many times. The last owner is gone afterwards. */
+/** Makes keys stall this many times. The last owner is lost afterwards. */
 async function stall(bench: Bench, times: number): Promise<void> {
   for (let time = 1; time <= times; time++) {
     await bench.take(`gone ${time}`, 16);
@@ -484,7 +484,7 @@ engineTest("a key is given up after so many stalls, and its neighbours are not; 
   const givenUp: unknown[] = [];
   for (let stalls = 1; stalls <= 4; stalls++) {
     await bench.pass(LEASE + 1);
-    // The poison item kills one owner after the other. The neighbor is worked on to its end.
+    // The poison item kills one owner after another. The neighboring item is processed to its end.
     for (let turn = 0; turn < 3; turn++) {
       const owner = `owner ${stalls}-${turn}`;
       const reply = await bench.take(owner, 5);

@@ -1,4 +1,4 @@
-/** Error codes of a queue on Redis. See docs/errors.md. */
+/** Tests of the error codes of a queue on Redis. See docs/errors.md. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ErrorCode, limiters } from "@workqueue/core";

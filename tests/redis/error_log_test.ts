@@ -1,4 +1,4 @@
-/** Error log on the console, used if there is no error callback. */
+/** Tests of the error log on the console, which is used if there is no error callback. */
 
 import { assert, assertEquals } from "@std/assert";
 import { ErrorLog } from "../../packages/redis/error_log.ts";

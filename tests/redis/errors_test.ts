@@ -1,4 +1,6 @@
-/** Last errors of failing items. The server keeps one line per item, for as long as its failures count. */
+/**
+ * Tests of the last errors of failing items. The server keeps an item's error, in one line, as long as its failures.
+ */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { limiters, runWorkers, TerminalError } from "@workqueue/core";
@@ -84,7 +86,7 @@ engineTest("errors that a process of an older release leaves behind are bounded"
     for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
     const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
     assertEquals(await bench.stored("HMGET", "errors", ...keys), keys.map(() => "bad"), "those that fail stay");
-    // The older release forgets them.
+    // The older release drops the errors.
     for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`);
     for (let i = 0; i < 30; i++) await bench.engine.cancelDelayed(`${round}-${i}`);
   }

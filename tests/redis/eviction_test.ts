@@ -1,4 +1,6 @@
-/** Servers that delete keys when their memory is full: reported once, with the setting to change. */
+/**
+ * Tests of servers that evict keys when their memory is full. The queue reports this once, with the setting to change.
+ */
 
 import { assertEquals } from "@std/assert";
 import { createRedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -6,7 +8,7 @@ import { Redis } from "ioredis";
 import { serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** Uses two queues with the same options in several calls. Returns the reported errors. */
+/** Makes several calls to two queues with the same options. Returns the reported errors. */
 async function reportedOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
   const reported: string[] = [];
   const onQueueError = (error: unknown) => void reported.push(String(error));

@@ -1,4 +1,4 @@
-/** Queues stored in another format: they are left untouched, and every call says what to do. */
+/** Tests of queues stored in another format. Such a queue stays unchanged, and every call fails with instructions. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
@@ -21,7 +21,7 @@ const FORMAT_2: readonly string[][] = [
   ["ZADD", "idle", "1800000000000000", "process"],
 ];
 
-/** Calls that together reach every script. */
+/** Calls that together run every script. */
 const CALLS: Readonly<Record<string, (queue: RedisQueue) => Promise<unknown>>> = {
   add: (queue) => queue.add("ready"),
   addAfter: (queue) => queue.addAfter("due", "1m"),
@@ -64,7 +64,7 @@ redisTest(
     for (const [method, make] of Object.entries(CALLS)) await assertRejects(() => make(queue), Error, message, method);
     assertEquals(errors.map((error) => (error as Error).message), Object.keys(CALLS).map(() => message));
     errors.length = 0;
-    const lease = queue.get(); // runs `turn`, and `release` when it looks again
+    const lease = queue.get(); // runs `turn`, and `release` at its next check
     await until(() => errors.length > 0);
     await opened[Symbol.asyncDispose](); // runs `leave`
     assert((await lease).shutdown);

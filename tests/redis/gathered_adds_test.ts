@@ -1,5 +1,6 @@
 /**
- * Adds within one turn of the event loop are sent together, and in order relative to other calls. No server is needed.
+ * Tests of gathered adds. Adds within one turn of the event loop are sent together, and in order relative to other
+ * calls. No server is needed.
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
@@ -13,7 +14,7 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 const scripts = createScripts();
 const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
 
-/** Returns an engine and the list of its calls: script names, each with its last arguments. */
+/** Returns an engine and the list of its calls. Each call has the name of the script and its last arguments. */
 function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
   const calls: string[] = [];
   const connection: Partial<Connection> = {

@@ -1,4 +1,4 @@
-/** Clients passed by the user: supported clients behave alike, others are refused with a reason. */
+/** Tests of clients that the user passes. Supported clients behave alike, others are refused with a reason. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { createClient, createClientPool, createCluster } from "@redis/client";
@@ -18,7 +18,7 @@ const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nest
 
 const NO_RESEND = { autoResendUnfulfilledCommands: false };
 
-/** Functions that create each kind of client, connected, with a function to close it. */
+/** Functions that create and connect a client of each kind. They also return a function that closes the client. */
 const CLIENTS: Record<string, (url: string) => Promise<{ client: RedisClient; close: () => unknown }>> = {
   "node-redis": async (url) => {
     const client = createClient({ url });
@@ -98,9 +98,9 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     const key = uniqueName("list");
     await connection.run(PUSH, key, ["first"], { retry: "always" });
     proxy.hold();
-    const large = "x".repeat(1_000_000); // more than can be sent while the other end reads nothing
+    const large = "x".repeat(1_000_000); // more than can be sent while the server reads nothing
     const calls = Array.from({ length: 20 }, () => connection.run(PUSH, key, [large], { retry: "always" }));
-    await delay(0); // everything that can be sent has been sent
+    await delay(0); // all data that can be sent has been sent
     proxy.dropAll();
     proxy.hold(false);
     await Promise.all(calls);
@@ -124,7 +124,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     const connections = proxy.connections;
     const pings = () => proxy.requests.filter((request) => /ping/i.test(request)).length;
     while (pings() < 3) await new Promise((resolve) => setTimeout(resolve, 1));
-    assertEquals(proxy.connections, connections); // the pings were answered
+    assertEquals(proxy.connections, connections); // the server answered the pings
 
     proxy.hold();
     while (proxy.connections === connections) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -140,7 +140,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   redisTest(`${name}: a client that is given back is open still, and may be given again`, async ({ url }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
-    for (let i = 0; i < 15; i++) { // leftover listeners would cause a warning from the eleventh on
+    for (let i = 0; i < 15; i++) { // from the eleventh leftover listener on, there would be a warning
       const connection = connect("connect", { client });
       await connection.run(ECHO, "key", [1, 2]);
       await connection.release();

@@ -1,4 +1,7 @@
-/** Text printed for queues and leases on Redis, from what the process knows, without a call. */
+/**
+ * Tests of the text printed for queues and leases on Redis. The text shows the state known to the process and needs no
+ * call to the server.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createClient } from "@redis/client";

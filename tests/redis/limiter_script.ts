@@ -1,4 +1,4 @@
-/** Limiters of the scripts on their own, under a clock that the test sets. */
+/** Script that runs limiters without a queue, under a clock that the test sets. */
 
 import { createClient } from "@redis/client";
 import { limiters } from "../../packages/redis/scripts/limiters.ts";
@@ -39,7 +39,7 @@ export type Step =
   | readonly ["failures", time: number, keys: readonly string[]]
   | readonly ["take" | "give back", time: number, ...bucket: BucketPlan, count: number];
 
-/** Runner of limiter steps on the hashes of one queue. */
+/** Runner of limiter steps on the hashes of a queue. */
 export class LimiterScript implements AsyncDisposable {
   readonly #client: ReturnType<typeof createClient>;
   readonly prefix: string;
@@ -57,7 +57,8 @@ export class LimiterScript implements AsyncDisposable {
   }
 
   /**
-   * Runs steps and returns the answers of each. `failures` returns its numbers, other steps return one or two answers.
+   * Runs steps and returns the answers to each step. `failures` returns its numbers; other steps return one or two
+   * answers.
    */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));
@@ -66,7 +67,7 @@ export class LimiterScript implements AsyncDisposable {
     );
   }
 
-  /** Runs steps and returns the first answer of each. */
+  /** Runs steps and returns the first answer to each step. */
   async firsts(...steps: Step[]): Promise<(number | undefined)[]> {
     return (await this.run(...steps)).map(([answer]) => answer);
   }

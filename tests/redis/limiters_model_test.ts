@@ -1,4 +1,4 @@
-/** Comparison of the limiters of the scripts with those in memory, under random configs and calls. */
+/** Comparison of the limiters in the scripts with the limiters in memory, under random configs and calls. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { HandClock } from "../helpers.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Start time in microseconds since 1970. Such large times use most of a double's precision. */
+/** Start time in microseconds since 1970. Times of this size use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 
 const linear = defineLimiter({
@@ -31,8 +31,8 @@ const linear = defineLimiter({
 });
 const registry = limiters.extend().register(linear);
 
-// Whole milliseconds plus half a microsecond, so that nothing ends at exactly the microsecond of a call, where memory
-// may round differently.
+// Whole milliseconds plus half a microsecond. No delay ends at exactly the microsecond of a call, where the limiter in
+// memory may round differently.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
 const rate = fc.oneof(
@@ -43,7 +43,9 @@ const rate = fc.oneof(
 const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) }, fc.constant(2 ** 53 - 1));
 const NAMES = ["one", "two", "three"];
 
-/** Generates the config of a limiter. It may refer to the first `names` names. A template can't be a name itself. */
+/**
+ * Generates the config of a limiter. The config may refer to the first `names` names. A name can't refer to a template.
+ */
 function config(names: number): fc.Arbitrary<object> {
   const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {
     const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
@@ -124,7 +126,7 @@ const calls = fc.array(
 );
 
 /**
- * Reports whether two numbers are equal up to the server's rounding to microseconds, or up to the last digits of very
+ * Reports whether two numbers are equal, except for the server's rounding to microseconds or the last digits of very
  * long delays.
  */
 function isClose(a: number, b: number): boolean {

@@ -1,4 +1,4 @@
-/** Limiters on a server, beyond their equivalence to limiters in memory, which limiters_model_test.ts covers. */
+/** Tests of limiters on a server. limiters_model_test.ts checks that they are equivalent to limiters in memory. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -19,7 +19,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Start time in microseconds since 1970. Such large times use most of a double's precision. */
+/** Start time in microseconds since 1970. Times of this size use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 const SECOND = 1_000_000;
 
@@ -112,7 +112,7 @@ limiterTest("buckets of groups that are at rest are dropped, and no others", asy
   const come = (groups: number, time: number, from = 0) =>
     script.run(...Array.from({ length: groups }, (_, i): Step => ["when", time, text, `g${from + i}/1`, ""]));
   await come(1000, START); // each bucket is full again after a second
-  await come(1000, START + SECOND, 5000); // just before the first buckets are at rest
+  await come(1000, START + SECOND, 5000); // just before the first buckets are full
   assertEquals(await script.hash("HLEN", "buckets"), 2000);
   for (let round = 1; round <= 20; round++) await come(500, START + round * 3 * SECOND, round * 1000);
   const left = await script.hash("HLEN", "buckets") as number;
@@ -233,13 +233,13 @@ limiterTest(
       take(0, 10, 1),
       take(5, 10, 1000), // 5 tokens arrived at the old rate
       take(6, 10, 1000),
-      take(16, 3, 0), // 10 s at 1000 tokens a second have filled the bucket
+      take(16, 3, 0), // in 10 s, 1000 tokens a second have filled the bucket
       take(3600, 10, 0),
-      take(3600, 0, 5, 100), // a larger burst fills at its own rate
+      take(3600, 0, 5, 100), // after a larger burst is set, the bucket fills at its own rate
       take(3601, 100, 5, 100),
       take(3601, 1, -1, 100),
       take(3602, 200, -1, 100),
-      take(3603, 200, 5, 50), // at an infinite rate, it was always full
+      take(3603, 200, 5, 50), // with an infinite rate, the bucket was always full
     );
     assertEquals(answers.map(([taken]) => taken), [10, 5, 10, 3, 7, 0, 5, 1, 200, 50]);
   },
@@ -374,7 +374,7 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   }
   let next = 0;
   const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);
-  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure draws its own number
+  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure uses a new random number
 });
 
 Deno.test("limiters: one that asks too many others is refused", () => {

@@ -1,5 +1,5 @@
 /**
- * Comparison of the engine of queues on Redis with the queue in memory, under random operations.
+ * Comparison of the Redis engine with the queue in memory, under random operations.
  *
  * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more operations, different ones each time. A
  * failure prints the seed and the shortest failing sequence. `twins.ts` lists all deliberate differences.
@@ -17,7 +17,7 @@ const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 460);
 const SEED = given === undefined ? { seed: 12 } : {};
 
-/** Keys in an order other than alphabetical. */
+/** Keys in non-alphabetical order. */
 const KEYS = ["c", "a", "e", "b", "d"];
 const key = fc.constantFrom(...KEYS);
 const keys = fc.oneof({ weight: 3, arbitrary: key.map((one) => [one]) }, fc.array(key, { minLength: 1, maxLength: 4 }));
@@ -51,7 +51,7 @@ const operation = fc.oneof(
 ) as fc.Arbitrary<Operation>;
 
 const BACKOFF = { type: "exponential", baseDelay: 20, maxDelay: 320 } as const;
-// No two of its tokens arrive at the same multiple of the unit.
+// No two tokens of this bucket arrive at the same multiple of the unit.
 const SHARED = { type: "bucket", rate: 3.7123, burst: 2 } as const;
 
 const VARIANTS: readonly { addWhileDelayed: "keep" | "replace"; hasItems: boolean; limiter: LimiterConfig }[] = [
@@ -80,7 +80,7 @@ redisTest("model: the engine on Redis does what the queue in memory does", async
     });
     await fc.assert(property, { numRuns: Math.ceil(RUNS / VARIANTS.length), ...SEED });
   };
-  await Promise.all(VARIANTS.map(run)); // in parallel, because most of the time is spent waiting for the server
+  await Promise.all(VARIANTS.map(run)); // in parallel, because a run mostly waits for the server
   assert(total >= RUNS * 40, `${total} operations`);
   assertEquals([...differences.keys()].toSorted(), ["brought-forward-to-a-tie", "holder-overwrites", "one-payload"]);
 });

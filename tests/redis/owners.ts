@@ -1,4 +1,4 @@
-/** Owners that act at random on the engine while the server's clock jumps, for any number of runs. */
+/** Owners that use the engine at random while the server's clock jumps, for any number of runs. */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -45,23 +45,23 @@ interface Hold {
   readonly owner: string;
   readonly key: string;
   readonly token: string;
-  /** Number of adds before this lease. */
+  /** Number of times that the key had been added before this lease. */
   readonly adds: number;
   isOver: boolean;
-  /** Whether its owner was notified of the loss. The lease still counts until it is taken away. */
+  /** Whether the lease's owner was notified of the loss. The lease remains valid until the server takes it away. */
   isLost?: boolean;
 }
 
-/** Several owners that act at random, with the invariants that must always hold. */
+/** Several owners that use the engine at random, with the invariants that must always hold. */
 class Owners {
   /** All leases ever handed out. */
   readonly holds: Hold[] = [];
   /** End of each owner's lease, in the server's time. */
   readonly #ends = new Map<string, number>();
-  /** Keys that must still be handed out, with the number of their last add. */
+  /** Keys that must still be handed out, each with the number of its last add. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
-  /** Upper bound of the queue's time, in microseconds. It never goes back. */
+  /** Upper bound of the queue's time, in microseconds. The queue's time never goes back. */
   #now = 0;
   givenUp = 0;
 
@@ -69,7 +69,7 @@ class Owners {
 
   async do(step: Step): Promise<void> {
     const { bench } = this;
-    this.#pass(0.1); // more than the queue's time grows by in a call
+    this.#pass(0.1); // the queue's time grows by less than this in a call
     bench.jump(0.1);
     switch (step.do) {
       case "add":
@@ -104,7 +104,7 @@ class Owners {
       case "pass":
         this.#pass(step.ms);
         return await bench.pass(step.ms);
-      case "jump": // a jump of the clock, back or ahead, or a time without any renewal
+      case "jump": // the clock jumps back or ahead, or nobody renews for a while
         this.#pass(Math.max(step.ms, 0));
         bench.jump(step.ms);
     }
@@ -148,7 +148,7 @@ class Owners {
     if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
   }
 
-  /** Ends the run: one surviving owner works on everything. Checks that no added key is lost. */
+  /** Ends the run: one surviving owner processes all items. Checks that no added key is lost. */
   async end(): Promise<void> {
     let left = Infinity;
     for (let round = 0; round < 100 && left > 0; round++) {
@@ -188,7 +188,7 @@ class Owners {
   }
 }
 
-/** Runs random owners and checks that no key has two owners and that none is lost. */
+/** Runs random owners. Checks that no key has two owners and that no key is lost. */
 export async function checkOwners(url: string, { runs, seed }: { runs: number; seed: number }): Promise<void> {
   await using server = await TimedServer.connect(url);
   let [holds, givenUp] = [0, 0];
@@ -208,6 +208,6 @@ export async function checkOwners(url: string, { runs, seed }: { runs: number; s
     await fc.assert(property, { numRuns: Math.ceil(runs / 4), seed });
   };
   const seeds = [1, 2, 3, 4].map((number) => 4 * seed + number);
-  await Promise.all(seeds.map(run)); // in parallel, because most of the time is spent waiting for the server
+  await Promise.all(seeds.map(run)); // in parallel, because a run mostly waits for the server
   assert(holds >= runs * 5 && givenUp >= runs / 20, `${holds} holds, ${givenUp} given up`);
 }

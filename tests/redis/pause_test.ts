@@ -1,4 +1,4 @@
-/** Pause of a whole queue: no process gets items, and everything else continues. */
+/** Tests of pausing a whole queue: no process receives items, and everything else continues. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -69,7 +69,7 @@ engineTest("while a queue is paused, a process does not look again and again for
 });
 
 engineTest("nobody is woken while a queue is paused, and all who wait by the resume", async (bench) => {
-  const idle = () => bench.stored("ZCARD", "idle"); // a notified process without a subscription, as here, is removed
+  const idle = () => bench.stored("ZCARD", "idle"); // without a subscription, as here, a notified process is removed
   await bench.take("one");
   await bench.take("two");
   await bench.engine.pause();
@@ -97,7 +97,7 @@ redisTest("pause: one process pauses all, and wakes all that wait when it resume
   await one.add("a");
   const processing = await take(two);
   await one.pause();
-  const waiting = [take(one), take(two)]; // both become idle, because adds to a paused queue notify nobody
+  const waiting = [take(one), take(two)]; // both become idle, because an add to a paused queue sends no notification
   await two.addAll(["b", "c"]);
   while (await idleOf(name, url) < 2);
   assert(await processing.finish());

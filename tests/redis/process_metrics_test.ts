@@ -1,4 +1,7 @@
-/** Metrics of each process's own work on a Redis queue. Their sum covers all processes. */
+/**
+ * Tests of the metrics of one process's own work on a Redis queue. The sum over all processes describes the whole
+ * queue.
+ */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { InMemoryMetrics, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
@@ -10,7 +13,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Returns the counters and gauges that a queue has created, whatever they are, with their values. */
+/** Returns the names and values of all counters and gauges that a queue has created. */
 function valuesOf(metrics: InMemoryMetrics, name: string): Record<string, number | undefined> {
   const all = Object.values(metricFamilies).filter(({ kind }) => kind !== "histogram");
   const found = all.map((family) => [family.name.replace("workqueue_", ""), metrics.value(family.name, name)] as const);

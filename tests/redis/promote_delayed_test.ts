@@ -1,4 +1,4 @@
-/** Tests of `promoteDelayed`, which makes delayed items ready at once. */
+/** Tests of `promoteDelayed`, which makes delayed items ready immediately. */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -62,7 +62,7 @@ engineTest("a process that waits is woken by what is promoted", async (bench) =>
   await bench.addAfter(5000, "a");
   await bench.take("o");
   await bench.engine.promoteDelayed("a");
-  // A notified process without a subscription, as here, is removed.
+  // Without a subscription, as here, a notified process is removed.
   assertEquals(await bench.stored("ZCARD", "idle"), 0);
 });
 

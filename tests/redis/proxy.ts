@@ -3,19 +3,19 @@
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** Connection of a client, with the proxy's connection to the server. */
+/** Connection from a client, with the proxy's connection to the server. */
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
 }
 
-/** Reply to be lost. */
+/** Reply that the proxy must lose. */
 interface Loss {
   readonly request: string;
   readonly isLost: () => void;
 }
 
-/** Proxy that forwards everything unless a test says otherwise. */
+/** Proxy that forwards all data unless a test requests a failure. */
 export class RedisProxy implements AsyncDisposable {
   readonly #listener: Server;
   readonly #pairs = new Set<Pair>();
@@ -26,7 +26,7 @@ export class RedisProxy implements AsyncDisposable {
 
   /** Number of connections so far. */
   connections = 0;
-  /** Forwarded data from clients, one entry per chunk. */
+  /** Data forwarded from clients, one entry per chunk. */
   readonly requests: string[] = [];
 
   private constructor(url: string) {
@@ -34,7 +34,7 @@ export class RedisProxy implements AsyncDisposable {
     this.#listener = createServer((client) => this.#accept(client));
   }
 
-  /** Starts a proxy for the server with this URL. */
+  /** Starts a proxy to the server with this URL. */
   static async start(url: string): Promise<RedisProxy> {
     const proxy = new RedisProxy(url);
     proxy.#listener.listen(0, "127.0.0.1");
@@ -79,7 +79,7 @@ export class RedisProxy implements AsyncDisposable {
     this.#refuses = refuses;
   }
 
-  /** Holds all data from both sides, as if the other end had vanished, or forwards it again. */
+  /** Holds all data in both directions, as if the peers were unreachable, or forwards the data again. */
   hold(holds = true): void {
     this.#holds = holds;
     for (const { client, server } of this.#pairs) {
@@ -87,7 +87,7 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /** Holds replies, as if they were slow, or forwards them again. Requests still pass. */
+  /** Holds replies, as if the server were slow, or forwards them again. Requests still pass. */
   holdReplies(holds = true): void {
     for (const { server } of this.#pairs) holds ? server.pause() : server.resume();
   }
@@ -128,7 +128,7 @@ export class RedisProxy implements AsyncDisposable {
       loss.isLost();
     });
     for (const [socket, other] of [[client, server], [server, client]] as const) {
-      socket.on("error", () => {}); // followed by "close"
+      socket.on("error", () => {}); // the event "close" follows
       socket.on("close", () => {
         other.destroy();
         this.#pairs.delete(pair);

@@ -1,4 +1,4 @@
-/** Gauges of a whole queue on a real server. */
+/** Tests of the gauges of a whole queue, on a real server. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { createWorkQueue, InMemoryMetrics, runWorkers } from "@workqueue/core";
@@ -13,7 +13,7 @@ import { RedisServer } from "./server.ts";
 /** Values of the gauges after a measurement. */
 type Shown = Record<"depth" | "delayed" | "blocked" | "oldestReady", number>;
 
-/** Provider that records each measurement. The gauge `oldestReady` is set last. */
+/** Provider that records each measurement. A measurement sets the gauge `oldestReady` last. */
 class Watched extends InMemoryMetrics {
   readonly gone: (queue: string) => void = (queue) => void this.calls.push(`gone ${queue}`);
   readonly calls: string[] = [];
@@ -185,7 +185,7 @@ serverTest("queue metrics: while the server is away nobody knows, which is repor
   for (const outage of [1, 2]) {
     await server.kill("SIGKILL");
     await metrics.until(isUnknown);
-    await queue.counts().catch(() => {}); // the next measurement has failed as well, or is about to
+    await queue.counts().catch(() => {}); // the next measurement has failed too, or is about to
     await queue.counts().catch(() => {});
     await queue.counts().catch(() => {});
     await server.start();
@@ -314,7 +314,7 @@ engineTest("the oldest of what is ready has been so since it was added, or was d
 });
 
 engineTest("the oldest of what is due is known before it is in the line", async (bench) => {
-  const keys = Array.from({ length: 450 }, (_, i) => `key ${i}`); // more than one call makes ready
+  const keys = Array.from({ length: 450 }, (_, i) => `key ${i}`); // more keys than one call makes ready
   await bench.addAfter(1000, ...keys);
   await bench.pass(500);
   bench.jump(1500);

@@ -1,4 +1,4 @@
-/** Queue on Redis from a user's point of view: one process and a real server. */
+/** Tests of the queue on Redis from a user's point of view, with one process and a real server. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import {
@@ -27,7 +27,7 @@ import { countsOf } from "./counts.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
-/** Queue of the test, with all errors reported to its `onQueueError`. */
+/** Queue for a test, and all errors reported to its `onQueueError`. */
 interface Opened<T> {
   readonly queue: RedisQueue<T>;
   readonly errors: string[];
@@ -197,7 +197,7 @@ interface Page {
 
 queueTest<Page>(
   "items with a key travel as JSON, the newest of them",
-  { keyOf: ({ url }) => url, limiter: SLOW }, // otherwise the retry may be due before the work ends
+  { keyOf: ({ url }) => url, limiter: SLOW }, // otherwise the retry might be due before the handler ends
   async ({ queue }) => {
     await queue.add({ url: "/", etag: 1 });
     await queue.add({ url: "/", etag: 2 });
@@ -383,7 +383,7 @@ queueTest("'throttle' is shared by all who name it", {}, async ({ queue, name },
 queueTest("a bucket that is changed by hand, or by a document, is asked again at once", {}, async ({ queue }) => {
   const throttle = new TokenBucket(0, 1);
   const config = loadConfig({ queues: { q: { throttle: { rate: 0, burst: 1 } } } });
-  // Without a notification, the queue looks again only after five seconds.
+  // Without a notification, the queue checks again only after five seconds.
   const soon = () => ({ signal: AbortSignal.timeout(4000) });
   for (
     const [pool, open] of [
@@ -397,7 +397,7 @@ queueTest("a bucket that is changed by hand, or by a document, is asked again at
     await queue.addAll(["a", "b"]);
     await using _pool = pool();
     while ((await queue.counts()).processing > 0 || (await queue.counts()).ready > 1);
-    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile the pool has asked for "b" in vain
+    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile the pool asks for "b" and doesn't receive it
     open();
     await queue.whenIdle(soon());
   }
@@ -550,7 +550,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     return ready + delayed + processing;
   };
   while (await left() > 2 || done.length < 2) {
-    // "broken" runs twice if the second add came while it was processing.
+    // "broken" runs twice if its second add came while it was processing.
   }
   await pool.stop();
   assertEquals([...new Set(done)], ["good", "broken"]);
@@ -561,7 +561,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     const other = runWorkers(each as RedisQueue<unknown>, (item) => void others.push(item));
     while (others.length === 0) await each.counts();
     await other.stop();
-    assertEquals(others, [item]); // each leaves the other's item
+    assertEquals(others, [item]); // each pool takes only the items of its own queue
   }
 });
 
@@ -678,7 +678,7 @@ redisTest(
       await using queue = createRedisQueue({ name, url, limiter, limiters: registryThatThrows(() => 1), metrics });
       const log: string[] = [];
       const pool = runWorkers(queue, async () => {
-        await queue.addRateLimited("a"); // changes the number of failures on the server
+        await queue.addRateLimited("a"); // changes the number of failures stored on the server
         await queue.cancelDelayed("a");
         if (outcome === "requeue") return { requeue: true };
         throw new Error("work");
@@ -726,7 +726,7 @@ redisTest("queue: where a limiter of one's own throws, the item is given up", as
   failuresThatThrow = 1;
   await queue.add("a");
   const other = await take(queue);
-  await queue.addRateLimited("a"); // changes the number of failures on the server
+  await queue.addRateLimited("a"); // changes the number of failures stored on the server
   await queue.cancelDelayed("a");
   await assertRejects(() => other.finish({ requeue: true }), Error, "broken");
   await assertRejects(() => other.finish(), Error, "broken", "the first call counts");
@@ -782,7 +782,7 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
     limiters: { backoff },
     queues: { a: { limiter: "backoff" }, b: { limiter: "backoff" } },
   });
-  redisQueues(shared, { url }); // allowed, because each queue has its own counts
+  redisQueues(shared, { url }); // allowed, because each queue counts its own failures
   return Promise.resolve();
 });
 

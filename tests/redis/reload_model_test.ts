@@ -49,8 +49,8 @@ type Node = string | { readonly type: string; readonly limiter?: Node; readonly 
 type Draw = (below: number) => number;
 
 /**
- * Returns the same limiter with other numbers. Buckets of groups keep their numbers: on the server a change reaches
- * them at the group's next failure, in memory at once.
+ * Returns the same limiter with different numbers. Buckets in groups keep their numbers. On the server, a change
+ * applies at the group's next failure. In memory, it applies immediately.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;
@@ -79,7 +79,7 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
   }
 }
 
-// Nothing ends at exactly the microsecond of a call; see limiters_model_test.ts.
+// No delay ends at exactly the microsecond of a call; see limiters_model_test.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];
@@ -114,7 +114,9 @@ const calls = fc.array(
     what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
     wait: fc.oneof(fc.constantFrom(1, 1000), fc.integer({ min: 1, max: 5_000_000 })),
     key: fc.constantFrom("a/1", "a/2", "b/1", "b"),
-    /** Whether the document is reloaded before the call. The server learns of a reload when a limiter is called. */
+    /**
+     * Whether the document is reloaded before the call. The next call to a limiter tells the server about the reload.
+     */
     reloads: fc.integer({ min: 0, max: 2 }).map((number) => number === 0),
   }),
   { minLength: 1, maxLength: 40, size: "max" },
@@ -164,7 +166,7 @@ redisTest("reload: random documents with other numbers give what they give in me
           steps.push(["requeues", START + time, plan.text, key]);
         }
       };
-      call("when", "a/1"); // the server only knows buckets that were used
+      call("when", "a/1"); // the server only knows buckets that have been used
       for (const { what, wait, key, reloads: isReloaded } of calls) {
         time += wait;
         clock.time = time / 1000;

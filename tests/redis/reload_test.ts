@@ -1,4 +1,4 @@
-/** Queues of a document on a real server, reloaded while in use. */
+/** Tests of queues from a document on a real server. The document is reloaded while the queues are in use. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -104,7 +104,7 @@ reloadTest("a throttle that is free, or comes, or goes, is so at once, and is ca
 
   const first = started("a");
   queue.add("a");
-  await first; // the next token comes in thirty years
+  await first; // the next token arrives in thirty years
   const second = started("b");
   queue.add("b");
   reload({ throttle: { rate: 1000, burst: 1 }, concurrency: 2 });

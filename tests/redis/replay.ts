@@ -1,11 +1,10 @@
 /**
- * Replay of the recorded traces of client-go on the engine of queues on Redis, on a real server whose time the replay
- * sets.
+ * Replay of the recorded traces of client-go on the Redis engine. The replay uses a real server and sets its time.
  *
- * A queue's time on Redis grows with each look, and that breaks ties: ten operations at one moment of a trace take
- * about twenty microseconds on the server. Queues are therefore replayed in slow motion. One nanosecond of the trace is
- * ten microseconds on the server, and delays and rates are stretched accordingly. The growth per operation is then less
- * than a nanosecond. Single limiters are replayed at their original speed.
+ * A queue's time on Redis grows with each read, to break ties. If a trace has ten operations at one moment, they take
+ * about twenty microseconds on the server. Queues are therefore replayed in slow motion: one nanosecond of the trace is
+ * ten microseconds on the server. Delays and rates are stretched accordingly. The growth per operation is then less
+ * than a nanosecond of the trace. Single limiters are replayed at their original speed.
  *
  * @module
  */
@@ -21,12 +20,12 @@ import { START, TimedServer } from "./timed_server.ts";
 
 /** Microseconds on the server per nanosecond of a trace. */
 const SLOWNESS = 10;
-/** Number of traces replayed in parallel, so that their calls are sent together. */
+/** Number of traces replayed in parallel. Their calls are sent together. */
 const AT_A_TIME = 64;
-/** Deadlines later than this count as never, because larger numbers are not exact. */
+/** Deadlines later than this are treated as never, because larger numbers are not exact. */
 const FOREVER = 2 ** 53 - 1;
 
-/** Place where a trace is replayed. */
+/** Connection and queue on which a trace is replayed. */
 interface Place {
   readonly url: string;
   readonly server: TimedServer;
@@ -46,10 +45,10 @@ const FAMILIES: Readonly<Record<string, (trace: Trace, place: Place) => Promise<
   "token-bucket": replayTokenBucket,
 };
 
-/** Families that concern queues on Redis. The others test metrics and priorities, which don't exist there. */
+/** Families that apply to queues on Redis. The other families test metrics and priorities, which don't exist there. */
 export const redisFamilies: readonly string[] = Object.keys(FAMILIES);
 
-/** Replays the traces of a family, or the chosen ones, on the server with this URL. */
+/** Replays all traces of a family, or only the chosen ones, on the server with this URL. */
 export async function replayOnRedis(
   url: string,
   directory: URL,
@@ -69,7 +68,7 @@ export async function replayOnRedis(
   return await replayBy(replayTrace, directory, family, { atATime: AT_A_TIME, isChosen });
 }
 
-/** Thrown when the rest of a trace says nothing about the queue. */
+/** Thrown when the rest of a trace has no meaning for a queue on Redis. */
 class EndOfTrace extends Error {}
 
 /** Replay of recorded operations on a queue. */
@@ -79,9 +78,9 @@ class Replay {
   now = 0;
   /** Processing items, with their tokens. */
   readonly processing = new Map<number, string>();
-  /** Deadlines of the delayed items in the time of the trace, in the order in which they were set. */
+  /** Deadlines of the delayed items, in the time of the trace and in the order in which they were set. */
   readonly due = new Map<number, number>();
-  /** Most that the queue's time is ahead of the trace, in microseconds. */
+  /** Largest lead of the queue's time over the trace, in microseconds. */
   #ahead = 0;
   #lastToken = "1";
   #isShutDown = false;
@@ -148,7 +147,7 @@ class Replay {
     this.noteDelay(item, delay);
   }
 
-  /** Notes that the item is due after this delay, if not sooner. */
+  /** Records that the item is due after this delay, unless it is due sooner. */
   noteDelay(item: number, delay: number): void {
     if (delay <= 0) return;
     const due = this.now + delay;
@@ -169,7 +168,7 @@ class Replay {
     return Number(first.key);
   }
 
-  /** Finishes an item. An item that is not processing gets the last token, which no longer counts. */
+  /** Finishes an item. An item that is not processing gets the last token, which is no longer valid. */
   async done(item: number): Promise<void> {
     const token = this.processing.get(item);
     const finish = { key: `${item}`, token: token ?? this.#lastToken, kind: "done" } as const;
@@ -190,7 +189,7 @@ class Replay {
 
   wait(ns: number): void {
     this.now += ns;
-    this.#ahead += this.due.size; // each item that comes due gets a time of its own
+    this.#ahead += this.due.size; // each item that becomes due gets a different time
     for (const [item, due] of this.due) {
       if (due <= this.now) this.due.delete(item);
       else if (due <= this.now + this.#fuzz) this.#endTooClose();
@@ -208,14 +207,14 @@ class Replay {
     if (due === undefined) return this.trace.equal("when it is due", dueInMs, undefined as never);
     const expected = Math.min((due - this.now) * SLOWNESS, FOREVER - START - this.now * SLOWNESS);
     const difference = Math.abs((dueInMs ?? NaN) * 1000 - expected);
-    // Doubles of milliseconds are coarser for long times.
+    // For long times, doubles of milliseconds are less precise.
     if (!(difference <= this.#ahead + SLOWNESS + expected * 2 ** -50)) {
       this.trace.fail("when it is due, in ns", dueInMs! * 1e3 / SLOWNESS, expected / SLOWNESS);
     }
   }
 
   /**
-   * Reports whether the queue is shut down, and counts the exception if so. client-go ignores adds after a shutdown,
+   * Reports whether the queue is shut down, and if so, counts the exception. After a shutdown, client-go ignores adds,
    * and the queue object rejects them. The engine has no shutdown.
    */
   #refuses(): boolean {
@@ -224,9 +223,9 @@ class Replay {
   }
 
   /**
-   * Shuts the queue down. In client-go, delayed items are gone. On Redis they stay delayed, so the replay cancels them
-   * to compare the rest. A queue object that is shut down hands out nothing more, so later hand-outs stand for another
-   * process.
+   * Shuts the queue down. In client-go, a shutdown drops delayed items. On Redis they stay delayed, so the replay
+   * cancels them to compare the rest. A queue object that is shut down hands out no more items, so the replay takes
+   * later items as another process.
    */
   async #shutDown(): Promise<void> {
     this.#isShutDown = true;
@@ -237,7 +236,7 @@ class Replay {
     this.due.clear();
   }
 
-  /** Largest difference between two times of the trace, in nanoseconds, whose order on the server may be reversed. */
+  /** Difference, in nanoseconds of the trace, up to which two times may be in reverse order on the server. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
   }
@@ -262,8 +261,8 @@ function replayRateLimiting(trace: Trace, place: Place): Promise<void> {
 }
 
 /**
- * Replay of equal deadlines. Items due at the same time come in the order in which their deadlines were set; in
- * client-go, in any order.
+ * Replay of equal deadlines. On Redis, items due at the same time are handed out in the order in which their deadlines
+ * were set. client-go hands them out in any order.
  */
 class EqualDeadlines extends Replay {
   #ready: { item: number; due: number }[] = [];
@@ -296,8 +295,8 @@ class EqualDeadlines extends Replay {
 }
 
 /**
- * Replay of `done` for ready items that are not processing. In client-go this makes them ready twice. On Redis, `done`
- * needs a token.
+ * Replay of `done` for ready items that are not processing. In client-go, `done` makes such an item ready twice. On
+ * Redis, `done` needs a token.
  */
 class DoneOfReadyItem extends Replay {
   /** Items that are ready a second time in client-go, in order. */
@@ -376,7 +375,7 @@ class Steps {
   }
 
   /**
-   * Compares a delay with the recorded one. The server's time and the trace's time differ by less than a microsecond.
+   * Compares a delay with the recorded delay. The server's time and the trace's time differ by less than a microsecond.
    */
   delay(received: number, recorded: number): void {
     if (recorded >= 2 ** 62) {
@@ -425,7 +424,7 @@ async function replayLimiter(trace: Trace, place: Place): Promise<void> {
   await steps.run();
 }
 
-/** Replays exponential backoff where Go's arithmetic overflows. */
+/** Replays exponential backoff in cases where Go's arithmetic overflows. */
 async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> {
   const spec = trace.limiter();
   const [, base, max] = spec as [string, number, number];
@@ -455,15 +454,15 @@ async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> 
 }
 
 /**
- * Slowness of token bucket traces: one nanosecond is one microsecond on the server, because traces ask one nanosecond
- * before and after a token arrives.
+ * Slowness of token bucket traces: one nanosecond of the trace is one microsecond on the server. The traces ask for
+ * tokens one nanosecond before and after a token arrives.
  */
 const BUCKET_SLOWNESS = 1000;
 
 /**
- * Replays the token bucket as far as queues use it: limiters reserve tokens, and `throttle` takes available ones. Each
- * call includes its rate and burst. A trace ends where it changes these, cancels a reservation, or asks for zero
- * tokens, because queues do none of this.
+ * Replays the operations of token buckets that queues use: limiters reserve tokens, and `throttle` takes available
+ * ones. Each call includes its rate and burst. The replay of a trace ends at a change of rate or burst, a cancelled
+ * reservation, or a request for zero tokens, because queues do none of this.
  */
 async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
@@ -481,7 +480,7 @@ async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<vo
     }
     const n = trace.next();
     if (operation === "delay") {
-      trace.next(); // remaining delay of a reservation: has no counterpart
+      trace.next(); // a reservation's remaining delay has no counterpart here
     } else if (operation === "allow" && n > 0) {
       const taken = await script.one("take", now, ...bucket, n);
       trace.same("allowed", taken === n);
@@ -501,13 +500,13 @@ async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<vo
   }
 }
 
-/** Compares a delay in slow motion, in milliseconds, with the recorded one, in nanoseconds. */
+/** Compares a delay in slow motion, in milliseconds, with the recorded delay, in nanoseconds. */
 function compareSlowly(trace: Trace, delay: number, recorded: number): void {
   const isNever = recorded >= 2 ** 62;
   if (isNever && recorded !== 2 ** 63) trace.except("never");
   const expected = isNever ? LONGEST_DELAY : recorded * BUCKET_SLOWNESS / 1e6;
   const difference = Math.abs(Math.min(delay, LONGEST_DELAY) - expected);
-  // Stretched rates round differently, so the result may be off by a nanosecond of the trace.
+  // Stretched rates round differently, so the result may differ by one nanosecond of the trace.
   if (!(difference <= Math.max(1.5 * MICROSECOND, expected * 2 ** -50))) {
     trace.fail("delay in ns", delay * 1e6, recorded);
   }

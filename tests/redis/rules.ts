@@ -1,11 +1,11 @@
 /**
- * Rules of a queue in memory, and how far they hold on Redis. This is the table of `docs/redis.md`, which
+ * Rules of a queue in memory, and whether they apply on Redis. `docs/redis.md` contains them as a table, which
  * `rules_test.ts` checks.
  */
 
 export type Verdict = "holds" | "holds in each process" | "does not hold";
 
-/** Rule of the design, with its number. The texts are Markdown. */
+/** Rule from the design, with its number. The texts are Markdown. */
 export interface RuleOnRedis {
   readonly number: number;
   readonly rule: string;
@@ -112,7 +112,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
   },
 ];
 
-/** Returns the lines of the table. */
+/** Returns the lines of the Markdown table. */
 export function tableOfRules(): string[] {
   const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
   return [

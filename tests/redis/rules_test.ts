@@ -1,6 +1,6 @@
 /**
- * Check of the table of `rules.ts`: each verdict is shown here, as far as possible without a queue object, and appears
- * in `docs/redis.md`.
+ * Tests of the table in `rules.ts`. Each verdict is tested here, as far as possible without a queue object, and must
+ * appear in `docs/redis.md`.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -13,7 +13,7 @@ import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "./counts.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";
 
-/** Verdict on a rule, with a function that fails if another verdict is right. */
+/** Verdict on a rule, with a function that throws if the verdict is wrong. */
 type Proof = readonly [verdict: Verdict, proof: (bench: Bench) => Promise<void>];
 
 const NONE = { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
@@ -73,7 +73,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
   }],
   7: ["holds", async (bench) => {
     await bench.addAfter(2000, "z", "y", "x");
-    await bench.addAfter(3000, "z"); // does not delay it further
+    await bench.addAfter(3000, "z"); // does not increase its delay
     await bench.addAfter(1000, "x");
     await bench.addAfter(0, "now");
     assertEquals(keysOf(await bench.take("one", 5)), ["now"]);

@@ -1,4 +1,4 @@
-/** Declarations of scripts. No server is needed. */
+/** Tests of the declarations of scripts. No server is needed. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { declareScript } from "../../packages/redis/scripts/declare.ts";
@@ -93,7 +93,7 @@ Deno.test("scripts: what Lua sends is read by name, in the order in which it is 
 });
 
 Deno.test("scripts: a reply that lacks a field, or a value of a row, is refused", () => {
-  assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis cuts a list off at nil
+  assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis truncates a list at nil
   assertThrows(() => reply.read([1, 0, [], [], [["a", "b"], [0], []]]), Error, "'failures' has 1 values for 2 rows");
 });
 

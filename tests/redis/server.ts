@@ -12,17 +12,17 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Timeout for a server that never answers. It has no other purpose. */
+/** Timeout for a server that never answers. The timeout has no other purpose. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
-/** Executable of the server: the value of `WORKQUEUE_REDIS_SERVER`, or the first one on the PATH. */
+/** Executable of the server: the value of `WORKQUEUE_REDIS_SERVER`, or the first server found on the PATH. */
 export const REDIS_SERVER: string | undefined = process.env["WORKQUEUE_REDIS_SERVER"] ??
   onPath("redis-server", "valkey-server");
 
 /** Options for starting a server. */
 export interface ServerOptions {
-  /** Whether every write is appended to a file and synced before the server answers. */
+  /** Whether the server appends every write to a file and syncs the file before it answers. */
   appendonly?: boolean;
   /** Memory limit, such as `"2mb"`. */
   maxmemory?: string;
@@ -32,7 +32,7 @@ export interface ServerOptions {
 
 /** Server that runs until it is disposed or the test process ends. */
 export class RedisServer implements AsyncDisposable {
-  /** Folder of its files: `server.log`, `appendonlydir/`, and `dump.rdb` after a `SAVE`. */
+  /** Folder that contains the server's files: `server.log`, `appendonlydir/`, and `dump.rdb` after a `SAVE`. */
   readonly folder = mkdtempSync(join(tmpdir(), "workqueue_redis_"));
   readonly port: number;
   readonly #options: ServerOptions;
@@ -62,7 +62,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the server again after {@linkcode kill}, on the same port, with the files in its folder. */
+  /** Restarts the server after {@linkcode kill}, on the same port and with the files in its folder. */
   async start(): Promise<void> {
     const { appendonly = false, maxmemory = "0", args = [] } = this.#options;
     const options = { port: this.port, bind: "127.0.0.1", save: "", appendonly: appendonly ? "yes" : "no", maxmemory };
@@ -70,7 +70,7 @@ export class RedisServer implements AsyncDisposable {
     const command = [REDIS_SERVER!, ...words, "--appendfsync", "always", ...args];
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", ...command], {
       cwd: this.folder,
-      stdio: ["pipe", "pipe", "ignore"], // the shell reports killed processes there
+      stdio: ["pipe", "pipe", "ignore"], // the shell prints messages about killed processes there
     });
     this.#ended = once(this.#keeper, "exit");
     this.#keeper.stdin!.on("error", () => {}); // the server may have exited by itself
@@ -79,31 +79,31 @@ export class RedisServer implements AsyncDisposable {
     await this.#answers();
   }
 
-  /** Sends a signal to the server. After `SIGKILL`, waits until it has ended. */
+  /** Sends a signal to the server. After `SIGKILL`, waits until the server has ended. */
   async kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
     process.kill(this.pid, signal);
     if (signal === "SIGKILL") await this.#ended;
   }
 
-  /** Lets this process exit while the server runs. The server then ends too. */
+  /** Lets this process exit while the server is running. The server then ends too. */
   unref(): void {
     this.#keeper!.unref();
-    // On Bun, these have no `unref`.
+    // On Bun, these streams have no `unref`.
     for (const pipe of [this.#keeper!.stdin, this.#keeper!.stdout]) (pipe as Partial<Socket>).unref?.();
   }
 
-  /** Kills the server and starts it again. Data that was not written to a file is lost. */
+  /** Kills the server and restarts it. Data that was not written to a file is lost. */
   async restart(): Promise<void> {
     await this.kill("SIGKILL");
     await this.start();
   }
 
-  /** Runs a command such as `call("CLIENT", "LIST")` on a new connection and returns the answer. */
+  /** Runs a command such as `call("CLIENT", "LIST")` on a new connection and returns the reply. */
   async call(...command: string[]): Promise<unknown> {
     return await callRedis(this.url, ...command);
   }
 
-  /** Ends the server, even if it is stopped, and removes its folder. */
+  /** Ends the server, even if it is stopped by a signal, and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#keeper?.exitCode === null) await this.kill("SIGKILL");
     this.#keeper?.stdin?.destroy();
@@ -121,7 +121,7 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** Runs a command on a new connection to the server and returns the answer. */
+/** Runs a command on a new connection to the server and returns the reply. */
 export async function callRedis(url: string, ...command: string[]): Promise<unknown> {
   const client = createClient({ url, RESP: 2, maintNotifications: "disabled", socket: { reconnectStrategy: false } });
   client.on("error", () => {}); // the call reports the error
@@ -133,7 +133,7 @@ export async function callRedis(url: string, ...command: string[]): Promise<unkn
   }
 }
 
-/** Reports whether a server listens, has read its files, and answers, even if only to ask for a password. */
+/** Reports whether a server listens, has read its files, and answers. A request for a password is an answer too. */
 async function hasAnswered(port: number): Promise<boolean> {
   const socket = createConnection(port, "127.0.0.1");
   try {
@@ -141,7 +141,7 @@ async function hasAnswered(port: number): Promise<boolean> {
     const [answer] = await once(socket, "data");
     return /^(\+PONG|-NOAUTH)/.test(String(answer));
   } catch {
-    return false; // nobody listens yet
+    return false; // the server doesn't listen yet
   } finally {
     socket.destroy();
   }

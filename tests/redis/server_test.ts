@@ -1,4 +1,4 @@
-/** Test tools: the real server, and the proxy between it and a client. */
+/** Tests of the test tools: the real server, and the proxy between the server and a client. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { spawn } from "node:child_process";

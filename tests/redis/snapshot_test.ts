@@ -1,4 +1,4 @@
-/** Snapshots of a queue: one call returns its counts, its items and its failing items. */
+/** Tests of snapshots of a queue. One call returns the queue's counts, its items and its failing items. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
@@ -10,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
-/** Makes a key fail this many times. It is then delayed for five seconds. */
+/** Makes a key fail this many times. The key is then delayed for five seconds. */
 async function fail(bench: Bench, key: string, times = 1): Promise<void> {
   for (let i = 0; i < times; i++) {
     if (!await bench.engine.promoteDelayed(key)) await bench.add(key);
@@ -112,7 +112,7 @@ engineTest("a failure without an error has none", async (bench) => {
   assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
 });
 
-/** Makes many keys fail once. They are then delayed for ten minutes. */
+/** Makes many keys fail once. The keys are then delayed for ten minutes. */
 async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
   for (let i = 0; i < keys.length; i += 500) {
     const some = keys.slice(i, i + 500);
@@ -126,7 +126,7 @@ async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
 }
 
 engineTest("of many that fail, those with the most attempts are shown, and the same each time", async (bench) => {
-  await fail(bench, "poison", 20); // due before all others
+  await fail(bench, "poison", 20); // due before all other keys
   await fail(bench, "bad", 3);
   await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
   const found = await failing(bench, 50);
@@ -146,7 +146,7 @@ engineTest("many that are not retried hide none that is", async (bench) => {
   assertEquals(await failing(bench, 1), [["a", 1]]);
 });
 
-/** Returns how many errors and failing keys are stored besides the failure counts. */
+/** Returns the numbers of stored errors and stored failing keys, without the failure counts. */
 async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]> {
   return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
 }
@@ -166,8 +166,8 @@ engineTest("what is known of failures goes with them", async (bench) => {
 
 engineTest("processes of an older release count and forget failures alone, which does no harm", async (bench) => {
   for (const key of ["a", "b", "c"]) await fail(bench, key);
-  await bench.stored("HDEL", "failures", "a"); // the older release forgets
-  await bench.stored("HSET", "failures", "b", "7"); // the older release counts
+  await bench.stored("HDEL", "failures", "a"); // the older release forgets the key
+  await bench.stored("HSET", "failures", "b", "7"); // the older release counts a failure
   await bench.addAfter(5000, "d");
   await bench.stored("HSET", "failures", "d", "2");
   assertEquals(await failing(bench), [["b", 7], ["c", 1]]);

@@ -8,18 +8,20 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
 /**
- * Start time in microseconds since 1970. Real times use most of a double's precision, so smaller ones would test other
- * arithmetic.
+ * Start time in microseconds since 1970. Real times use most of a double's precision, so smaller times would test
+ * different arithmetic.
  */
 export const START = 1_800_000_000_000_000;
 
-/** Scripts that read the time from the call, as a key that no script uses otherwise. */
+/** Scripts that read the time from an argument of the call: a key that no script uses otherwise. */
 const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
 
-/** Function that returns the server's time in whole microseconds. It is called once per call of a script. */
+/**
+ * Function that returns the server's time in whole microseconds. The server calls the function once per script call.
+ */
 export type ServerClock = () => number;
 
-/** Server, over one connection of the test. Calls made together are sent together. */
+/** Server that a test uses over one connection. Calls made together are sent together. */
 export class TimedServer implements AsyncDisposable {
   readonly #client: ReturnType<typeof createClient>;
 
@@ -36,7 +38,7 @@ export class TimedServer implements AsyncDisposable {
     return server;
   }
 
-  /** Opens the engine of a queue under a clock. */
+  /** Opens a queue's engine under a clock. */
   engine(
     name: string,
     clock: ServerClock,

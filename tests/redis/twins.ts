@@ -1,4 +1,4 @@
-/** A queue in memory and the engine of a queue on Redis, side by side under the same clock and operations. */
+/** Queue in memory and Redis engine, side by side, under the same clock and the same operations. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -16,7 +16,7 @@ import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
 
-/** Unit of all delays and times, in milliseconds. The queue's time grows by far less with each look. */
+/** Unit of all delays and times, in milliseconds. On Redis, the queue's time grows by far less with each read. */
 export const UNIT = 10;
 
 /** Item whose version distinguishes it from others with the same key. */
@@ -25,9 +25,9 @@ interface Item {
   readonly version: number;
 }
 
-/** End of the work on an item. Durations are in units. */
+/** Outcome of the work on an item. Durations are in units. */
 export interface End {
-  /** Index of the processing item, modulo their number. */
+  /** Index of the processing item, modulo the number of processing items. */
   readonly which: number;
   readonly kind: Finish["kind"];
   readonly delay: number;
@@ -52,13 +52,13 @@ export type NamedDifference =
    */
   | "one-payload"
   /**
-   * In memory, a holder that adds its item again brings its payload, even if a newer one was added meanwhile. On Redis,
-   * it brings none.
+   * In memory, when the holder of an item adds the item again, its payload is used, even if a newer payload was added
+   * meanwhile. On Redis, such an add carries no payload.
    */
   | "holder-overwrites"
   /**
-   * A deadline is brought forward to that of another key. In memory, the key keeps the place of its first add. On
-   * Redis, it comes after the other key.
+   * A key's deadline is brought forward to the deadline of another key. In memory, the first key keeps the place of its
+   * first add. On Redis, it comes after the other key.
    */
   | "brought-forward-to-a-tie";
 
@@ -66,7 +66,7 @@ export interface TwinsOptions {
   readonly name: string;
   readonly limiter: LimiterConfig;
   readonly addWhileDelayed: "keep" | "replace";
-  /** Whether items are objects with a key, rather than the keys themselves. */
+  /** Whether items are objects with a key. Otherwise, the items are keys. */
   readonly hasItems: boolean;
   readonly keys: readonly string[];
 }
@@ -84,9 +84,9 @@ export class Twins {
   readonly #memory: RateLimitingQueue<Item | string>;
   readonly #engine: Engine;
   readonly #processing: Processing[] = [];
-  /** Tokens that no longer count. */
+  /** Tokens that are no longer valid. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
-  /** Newest version of each key in the queue. */
+  /** Newest version added for each key in the queue. */
   readonly #newest = new Map<string, number>();
   /** Keys that a holder has added again with an older version. */
   readonly #overwritten = new Set<string>();
@@ -96,7 +96,7 @@ export class Twins {
   #versions = 0;
   #lastToken = 0;
   #compared = 0;
-  /** Most that the queue's time on Redis is ahead, in microseconds. */
+  /** Largest lead of the queue's time on Redis, in microseconds. */
   #ahead = 0;
 
   constructor(server: TimedServer, options: TwinsOptions) {
@@ -316,7 +316,7 @@ export class Twins {
     assert(Math.abs(received - expected) <= this.#ahead / 1000, `${what}: ${received} and in memory ${expected}`);
   }
 
-  /** Cancels, on both sides, each delayed key whose deadline was brought forward to that of another key. */
+  /** Cancels, on both sides, each delayed key whose deadline was brought forward to the deadline of another key. */
   async #settleTies(before: ReadonlyMap<string, number>): Promise<void> {
     const dues = this.#dues();
     for (const [key, due] of dues) {

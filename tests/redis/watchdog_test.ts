@@ -1,10 +1,10 @@
-/** Watchdog: closes the connection to a server that owes an answer and stays silent. */
+/** Tests of the watchdog, which closes a connection if the server leaves a call unanswered and sends no data. */
 
 import { assertEquals } from "@std/assert";
 import { Ending } from "../../packages/redis/connection/ending.ts";
 import { Watchdog } from "../../packages/redis/connection/watchdog.ts";
 
-/** Creates a watchdog with its connection. A timer stands in for the socket, which keeps the process alive. */
+/** Creates a watchdog with its connection. A timer represents the socket, which keeps the process alive. */
 function watched(silence: number | undefined) {
   const socket = setInterval(() => {}, 1000);
   const { reason: ended, end: close } = new Ending();

@@ -1,4 +1,4 @@
-/** Server that is away for longer than a lease and comes back. */
+/** Server that is unreachable for longer than a lease and then comes back. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,14 +6,17 @@ import { RedisProxy } from "../proxy.ts";
 import { RedisServer } from "../server.ts";
 import { aborted, newQueue, open, take, until } from "./faults.ts";
 
-/** Kind of absence and its duration in milliseconds. With `"replicas"`, the server has too few replicas for writes. */
+/** Kind of outage and its duration in milliseconds. With `"replicas"`, the server has too few replicas for writes. */
 export interface Absence {
   how: "kill" | "stop" | "network" | "replicas";
   leaseDuration: number;
   away: number;
 }
 
-/** Checks that items of one process are not handed out to waiting processes while the first can still finish them. */
+/**
+ * Checks that a process keeps its items during an outage: idle processes don't receive items that the process can still
+ * finish.
+ */
 export async function serverAway({ how, leaseDuration, away }: Absence): Promise<void> {
   await using server = await RedisServer.start({ appendonly: true });
   await using proxy = await RedisProxy.start(server.url);
@@ -25,7 +28,7 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
   await holder.queue.addAll(["a", "b", "c"]);
   const leases = [await take(holder.queue), await take(holder.queue), await take(holder.queue)];
   const late = Promise.all([take(idle.queue), take(idle.queue)]);
-  late.catch(() => {}); // an earlier failure is the one to report
+  late.catch(() => {}); // an earlier failure must be reported first
   while (Number(await stored.call("ZCARD", "idle")) === 0) await delay(5);
 
   const heard = await stored.call("HGET", "meta", "heard");
@@ -36,20 +39,20 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
     each.refuse();
     each.dropAll();
   }
-  await delay(away); // the absence to test
+  await delay(away); // the outage to test
   if (how === "kill") await server.start();
   else if (how === "stop") await server.kill("SIGCONT");
   else if (how === "replicas") await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
   idleProxy.refuse(false);
   await idle.queue.counts();
-  await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // the waiting process calls first
+  await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // the idle process calls first
   proxy.refuse(false);
 
-  for (const { signal } of leases) await aborted(signal); // the holder can't know that its leases are safe
+  for (const { signal } of leases) await aborted(signal); // the holder can't know whether its leases are safe
   await idle.queue.counts();
   await holder.queue.counts();
   await stored.trusted(leaseDuration);
-  await delay(leaseDuration / 2); // the waiting process has looked again
+  await delay(leaseDuration / 2); // the idle process has asked for items again
   assertEquals([await stored.stalls(), (await holder.queue.counts()).processing], [0, 3]);
   for (const lease of leases) assert(await lease.finish());
   await holder.queue.addAll(["d", "e"]);

@@ -1,4 +1,4 @@
-/** Number of calls to the server: processes call for work, not in vain. */
+/** Tests of the number of calls to the server: processes don't call when there is no work. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers, TokenBucket } from "@workqueue/core";
@@ -20,11 +20,11 @@ serverTest("idle processes are woken one by one: calls are as many as items", as
   const items = 1000;
   for (let i = 0; i < items; i++) {
     await producer.queue.add(`item ${i}`);
-    if (i % 10 === 0) await until(() => done === i + 2); // not handed out later than by the notification
+    if (i % 10 === 0) await until(() => done === i + 2); // handed out at the notification, at the latest
   }
   await until(() => done === items + 1);
   const calls = await countCalls(server.url) - before;
-  // Per item: add, take, finish, and one call because of a notification under way.
+  // Calls per item: add, take, finish, and one call because a notification was already on its way.
   assert(calls <= 4 * items, `${calls} calls for ${items} items`);
   for (const pool of pools) await pool.stop();
   assertEquals([producer.errors, one.errors, two.errors], [[], [], []]);

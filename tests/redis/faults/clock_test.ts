@@ -1,4 +1,4 @@
-/** Clocks that jump: the server's clock, through scripts with a settable time, and a client's wall clock. */
+/** Tests of clocks that jump: the server's clock, through scripts with a settable time, and a client's wall clock. */
 
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../../packages/redis/connection/connect.ts";
@@ -10,7 +10,7 @@ import { newQueue, open, take } from "./faults.ts";
 const LEASE = 9000;
 const AN_HOUR = 3_600_000;
 
-/** Calls of several processes on one queue, under a clock that the test sets. */
+/** Calls from several processes to one queue, under a clock that the test sets. */
 class World {
   readonly engine: Engine;
   /** Time in milliseconds. */
@@ -126,7 +126,7 @@ worldTest("an owner whose many items are being taken away takes none under its n
     await world.pass(LEASE / 3 + 1000);
     await world.turn("other", {}); // another process is heard
   }
-  assertEquals((await world.take("other")).length, 1); // this call takes away the first 200
+  assertEquals((await world.take("other")).length, 1); // this call takes the first 200 items away from "holder"
   const finishes = processing.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
   const { isLost, taken, answers } = await world.turn("holder", { wanted: 300, finishes });
   assertEquals([isLost, taken.length], [true, 0]);
@@ -149,7 +149,7 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
     await opened.queue.add("a");
     const lease = await take(opened.queue);
     await opened.queue.addAfter("b", 1000);
-    const later = await take(other.queue); // by now the first lease would have ended without renewal
+    const later = await take(other.queue); // without a renewal, the first lease would have ended by now
     assertEquals(later.item, "b");
     assertEquals([lease.signal.aborted, await lease.finish(), await later.finish()], [false, true, true]);
   } finally {

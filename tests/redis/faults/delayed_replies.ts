@@ -1,4 +1,4 @@
-/** Replies that are delayed by up to three leases, again and again. */
+/** Replies that are repeatedly delayed by up to three leases. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -11,11 +11,11 @@ const LEASE = 500;
 
 export interface DelayedReplies {
   random: () => number;
-  /** Minimum time during which replies are delayed, in milliseconds. */
+  /** Minimum duration of the delays, in milliseconds. */
   ms: number;
 }
 
-/** Runs two pools, each behind its own proxy. Returns the number of items and the number of handlers begun. */
+/** Runs two pools, each behind its own proxy. Returns the number of items and the number of handlers started. */
 export async function delayedReplies({ random, ms }: DelayedReplies): Promise<{ items: number; begun: number }> {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);

@@ -1,4 +1,4 @@
-/** Helpers for tests of faults. */
+/** Helpers for tests that inject faults. */
 
 import { assert, assertFalse } from "@std/assert";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -6,14 +6,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
 
-/** Timeout for conditions that never become true. It has no other purpose. */
+/** Timeout for conditions that never become true. The timeout has no other purpose. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
-/** Limiter with delays short enough for a test to wait. */
+/** Limiter whose delays are short enough for a test. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Queue object with all errors reported to its `onQueueError`. */
+/** Queue object and all errors reported to its `onQueueError`. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
@@ -54,7 +54,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-/** Returns another address of the same server. Queues that use it get their own connection, as in another process. */
+/** Returns another URL of the same server. Queues with this URL get their own connection, as in another process. */
 export function elsewhere(url: string): string {
   return url.replace("127.0.0.1", "localhost");
 }
@@ -74,13 +74,13 @@ export class Stored {
     return await callRedis(this.#url, command, `workqueue:{${this.#name}}:${key}`, ...args);
   }
 
-  /** Returns the number of keys that have lost a holder since they last finished. */
+  /** Returns the number of stalled keys that have not finished since they stalled. */
   async stalls(): Promise<number> {
     const stalls = await this.call("HVALS", "stalls") as string[];
     return stalls.filter((count) => count !== "x0").length; // x0: given up without a stall
   }
 
-  /** Waits until leases may be taken away again after an absence of the server. */
+  /** Waits until leases can be taken away again after an outage of the server. */
   async trusted(lease: number): Promise<void> {
     const [gap] = await this.call("ZRANGE", "gaps", "-1", "-1") as string[];
     const grace = Number(gap ?? 0) + lease * 1000;
@@ -91,13 +91,13 @@ export class Stored {
   }
 }
 
-/** Returns a new queue name and the queue's stored data. */
+/** Returns a new queue name, and the stored data of the queue with this name. */
 export function newQueue(url: string): { name: string; stored: Stored } {
   const name = uniqueName("queue");
   return { name, stored: new Stored(url, name) };
 }
 
-/** Returns the number of scripts that the server has run. */
+/** Returns the number of scripts that the server has executed. */
 export async function countCalls(url: string): Promise<number> {
   const info = String(await callRedis(url, "INFO", "commandstats"));
   const counts = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].map(([, count]) => Number(count));

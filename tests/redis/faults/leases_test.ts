@@ -1,5 +1,6 @@
 /**
- * Processes that receive their leases too late: no handler begins on a lost lease, and running handlers are notified.
+ * Tests of processes that receive their leases too late. No handler starts on a lost lease. Running handlers are
+ * notified.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -88,7 +89,7 @@ redisTest("rule 15: after an event loop stood still for longer than a lease, non
   await pool.stop();
 });
 
-/** Makes sure that messages reach a process, so that its next call is the take. */
+/** Waits until a process can receive messages and its next call is the take. */
 async function listen(queue: RedisQueue): Promise<void> {
   await queue.add("first");
   assert(await (await take(queue)).finish());

@@ -1,4 +1,6 @@
-/** Connections that break after a call has run and before its reply arrives, for each kind of call. */
+/**
+ * Tests of connections that break after the server has run a call and before the reply arrives, for each kind of call.
+ */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { RedisConnectionError, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -12,7 +14,7 @@ interface Room extends Opened {
   readonly other: RedisQueue;
   readonly proxy: RedisProxy;
   readonly stored: Stored;
-  /** Loses the reply to the next call of the queue. */
+  /** Loses the reply to the queue's next call. */
   loseNext(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ function lossTest(name: string, run: (room: Room) => Promise<void>, options: Par
     await using proxy = await RedisProxy.start(url);
     await using opened = open(proxy.url, name, options);
     await using other = open(url, name, options);
-    await opened.queue.counts(); // opens the connection that can then be lost
+    await opened.queue.counts(); // opens the connection whose replies are lost later
     await run({ ...opened, other: other.queue, proxy, stored, loseNext: () => proxy.loseReply(`{${name}}:meta`) });
     assertEquals(await stored.stalls(), 0);
   });

@@ -1,4 +1,4 @@
-/** Server that sometimes has too few replicas for writes and refuses them. */
+/** Server that refuses writes while it has too few replicas. */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -10,7 +10,7 @@ import { seeded } from "./seeded.ts";
 export interface TooFewReplicas {
   seed: number;
   items: number;
-  /** Number of times that the replicas go away. */
+  /** Number of times that the replicas disconnect. */
   times: number;
 }
 

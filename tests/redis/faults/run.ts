@@ -1,6 +1,7 @@
 /**
- * Faults that take longer than a suite should: `deno task faults:redis --seed N --seconds 60`, about 4 minutes. Kills
- * processes at random for the given number of seconds. The other modes take as long as they need.
+ * Runs the fault tests that take too long for the suite: `deno task faults:redis --seed N --seconds 60`, about 4
+ * minutes. `--seconds` sets the time during which processes are killed at random. The other tests take as long as they
+ * need.
  */
 
 import { parseArgs } from "node:util";

@@ -1,4 +1,7 @@
-/** Servers that are killed, go back in time, stand still, lose their scripts, or run out of memory. */
+/**
+ * Tests of servers that are killed, restored from an old snapshot, stopped for a while, lose their scripts, or run out
+ * of memory.
+ */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -86,7 +89,7 @@ serverTest("an older snapshot comes back: tokens grow, and holders of unknown le
 
   const leases = [await take(late.queue), await take(late.queue)];
   await aborted(second.signal);
-  // In the restored snapshot, the process that has finished "a" still holds its lease.
+  // In the restored snapshot, the process that has finished "a" still has its lease.
   assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]);
   for (const { token } of leases) assert(token > second.token);
   assertEquals(await second.finish(), false);
@@ -150,7 +153,7 @@ redisTest("the server away for longer than the call timeout: reported once, and 
   const calls = [a.finish({ requeue: true }), queue.add("c"), queue.counts()];
   const results = await Promise.allSettled(calls);
   assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
-  await assertRejects(() => a.finish()); // the first call's answer
+  await assertRejects(() => a.finish()); // the reply to the first call
   assertEquals(errors.length, 3);
   proxy.refuse(false);
 

@@ -1,4 +1,4 @@
-/** Three processes with long-running handlers, one of which is killed: the others continue at full concurrency. */
+/** Three processes with long-running handlers. When one process is killed, the others continue at full concurrency. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,8 +10,8 @@ const CONCURRENCY = 20;
 const SECONDS = 10;
 
 /**
- * Runs 3 processes with 20 handlers each, which take 1 s on average, and kills one process. Returns how many items per
- * second the other two finish in the following 10 s, at most 40.
+ * Runs 3 processes with 20 handlers each. A handler takes 1 s on average. Kills one process and returns how many items
+ * per second the other two finish in the next 10 s. At most 40 are possible.
  */
 export async function survivors(): Promise<number> {
   await using server = await RedisServer.start();

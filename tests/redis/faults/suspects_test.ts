@@ -1,4 +1,4 @@
-/** Items whose lease was lost: which process works on them, when, and beside which other items. */
+/** Tests of items whose lease was lost: which process receives them, when, and which other items run beside them. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, runWorkers, TokenBucket } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** A holder is killed while consumers come and go. */
+/** A process with a lease is killed while consumers come and go. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,14 +7,16 @@ import { RedisServer } from "../server.ts";
 import { newQueue, open, until } from "./faults.ts";
 import { startWorker, Witness } from "./process/workers.ts";
 
-/** Visits of 250 ms, `every` milliseconds apart. */
+/** Consumers that each stay for 250 ms. One arrives every `every` milliseconds. */
 export interface Visits {
   every: number;
-  /** Last visit by which the item must be handed out. */
+  /** Number of the last consumer that may receive the item. */
   atMost: number;
 }
 
-/** Kills the holder of an item with a lease of 1 s. Returns the number of the visit that gets the item. */
+/**
+ * Kills the process that holds a lease of 1 s on an item. Returns the number of the consumer that receives the item.
+ */
 export async function rareVisitors({ every, atMost }: Visits): Promise<number> {
   await using server = await RedisServer.start();
   await using witness = await Witness.start();

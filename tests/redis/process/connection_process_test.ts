@@ -1,6 +1,6 @@
 /**
- * Processes that connect: they exit when done, and either have enough Deno permissions or say which are missing. Runs
- * only on Deno, which starts the other runtimes.
+ * Tests of processes that connect to a server. They exit when done. If Deno permissions are missing, the error says
+ * which. Runs only on Deno, which starts the other runtimes.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";

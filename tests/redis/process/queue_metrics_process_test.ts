@@ -1,4 +1,4 @@
-/** Queue metrics don't keep a process alive. Runs only on Deno, which starts the other runtimes. */
+/** Test that queue metrics don't keep a process alive. Runs only on Deno, which starts the other runtimes. */
 
 import { assertEquals } from "@std/assert";
 import { callRedis } from "../server.ts";

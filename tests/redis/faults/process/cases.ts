@@ -1,4 +1,4 @@
-/** Script that runs one of `cases`. The process exits when nothing keeps it alive. */
+/** Script that runs one of `cases`. The process exits once nothing keeps it alive. */
 
 import { createRedisQueue, type RedisLease } from "@workqueue/redis";
 import process from "node:process";

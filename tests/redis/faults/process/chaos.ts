@@ -1,4 +1,4 @@
-/** Processes that are killed at random and started again. */
+/** Processes that are killed at random and restarted. */
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +23,7 @@ export interface Survived {
   readonly handled: number;
 }
 
-/** Checks that every item ends, and that no two live processes work on an item at once. */
+/** Checks that every item is finished, and that no two live processes work on an item at once. */
 export async function survive({ seed, items, processes, ms }: Chaos): Promise<Survived> {
   const random = seeded(seed);
   await using server = await RedisServer.start();

@@ -1,4 +1,6 @@
-/** Eight processes that are killed at random. For a longer run: `deno task faults:redis --seed N --seconds 60`. */
+/**
+ * Test of eight processes that are killed at random. For a longer run: `deno task faults:redis --seed N --seconds 60`.
+ */
 
 import { assert } from "@std/assert";
 import { serverTest } from "../../redis_tests.ts";

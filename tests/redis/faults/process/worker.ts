@@ -1,4 +1,4 @@
-/** Worker process that runs until SIGTERM. It notes on another server which handlers begin and end. */
+/** Worker process that runs until SIGTERM. It records the start and end of each handler on another server. */
 
 import { createClient } from "@redis/client";
 import { runWorkers } from "@workqueue/core";
@@ -26,17 +26,17 @@ const queue = createRedisQueue({
 const pool = runWorkers(queue, async (item, { attempt, token }) => {
   await note("begin", process.pid, token, attempt, item);
   if (item === poison) {
-    await delay(50); // others, if any, begin meanwhile
+    await delay(50); // other handlers can start meanwhile
     process.kill(process.pid, "SIGKILL");
   }
   await delay(Math.random() * 2 * ms);
   await note("end", process.pid, token, attempt, item);
-  if (failsOnce && attempt === 1) throw "not yet"; // a string, because an error would cost more than everything else
+  if (failsOnce && attempt === 1) throw "not yet"; // a string, because creating an error would take too long
 }, { concurrency, onError: (error) => error !== "not yet" && note("error", process.pid, String(error)) });
 
 process.on("SIGTERM", async () => {
   await queue.shutDownWithDrain();
   await pool.finished;
-  await notes.close(); // nothing keeps the process alive now
+  await notes.close(); // nothing keeps the process alive from here on
 });
 console.log("ready");

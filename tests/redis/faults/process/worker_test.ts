@@ -1,4 +1,4 @@
-/** Processes that are killed by an item, end on a signal, stand still, or exit by themselves. */
+/** Tests of processes that are killed by an item, end on a signal, are stopped for a while, or exit by themselves. */
 
 import { assert, assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
@@ -42,7 +42,7 @@ redisTest("poison: it is given up, takes others along twice at most, and can be 
     }
   };
   const running = RUNTIMES.map(keepRunning);
-  await until(async () => { // keep other work available all the time
+  await until(async () => { // ensures that other work is always available
     const { ready, givenUp } = await queue.counts();
     if (ready < 200) await addNeighbours();
     return givenUp === 1;
@@ -93,13 +93,14 @@ redisTest("drain under SIGTERM: each outcome is written, and others go on", asyn
   workers[2]!.kill("SIGTERM");
   assertEquals(await workers[2]!.ended, 0);
   await witness.read();
-  // No item was lost: a lost item would have come back after a minute. Each attempt was counted exactly once.
+  // No item was lost: a lost item would have been handed out again after a minute. Each attempt was counted exactly
+  // once.
   assertEquals(Object.fromEntries(witness.ends), Object.fromEntries(items.map((item) => [item, [1, 2]])));
   assertEquals([witness.wrong, witness.errors], [[], []]);
   assertEquals(await stored.call("ZCARD", "owners"), 0);
 });
 
-/** Starts a case of `cases.ts`. */
+/** Starts one of the cases of `cases.ts`. */
 async function startCase(runtime: Runtime, name: string, ...args: string[]) {
   const [file, ...options] = await runtimes[runtime]!();
   const script = fileURLToPath(new URL("cases.ts", import.meta.url));
@@ -137,7 +138,7 @@ redisTest("a process ends by itself after shutDown, whatever it did, and not bef
     const runs = await Promise.all(cases.map((each) => startCase(runtime, each, url, name)));
     assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
     assertEquals(runs[1]!.lines, ["true"]);
-    const lease = await take(opened.queue); // from the process that exited without finishing it
+    const lease = await take(opened.queue); // its process exited without finishing it
     assertEquals([lease.item, await stored.stalls(), await lease.finish()], ["a", 1, true]);
     assertEquals(await stored.stalls(), 0);
   }));

@@ -11,7 +11,7 @@ import { callRedis, RedisServer } from "../../server.ts";
 /** Arguments of a worker. Durations are in milliseconds. */
 export interface WorkerArguments {
   url: string;
-  /** URL of the server for notes. */
+  /** URL of the server that stores the notes. */
   witness: string;
   name: string;
   leaseDuration: number;
@@ -30,7 +30,7 @@ export interface Worker {
   readonly pid: number;
   /** Resolves when the process takes items. */
   readonly ready: Promise<unknown>;
-  /** Resolves to the exit code, or to the signal that killed the process. */
+  /** Resolves to the exit code of the process, or to the signal that killed it. */
   readonly ended: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -48,12 +48,12 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
     pid: child.pid!,
     ready: handled(Promise.race([once(createInterface(child.stdout!), "line"), failed])),
     ended,
-    // If a child handles a signal from `child.kill` and exits, Deno still reports that the signal killed it.
+    // Deno reports a child as killed by the signal from `child.kill` even if the child handled the signal and exited.
     kill: (signal) => void process.kill(child.pid!, signal),
   };
 }
 
-/** Handler that has begun and not ended. Its process may be dead. */
+/** Handler that has started and not ended. Its process may be dead. */
 interface Work {
   readonly pid: string;
   readonly token: bigint;
@@ -65,9 +65,9 @@ export class Witness implements AsyncDisposable {
   /** Violations seen. */
   readonly wrong: string[] = [];
   readonly errors: string[] = [];
-  /** Attempts whose handler has ended, by item. */
+  /** Number of attempts whose handler has ended, by item. */
   readonly ends = new Map<string, number[]>();
-  /** Items on which each dead process was working. */
+  /** Items that each dead process was working on. */
   readonly hands: string[][] = [];
   readonly #current = new Map<string, Work>();
   readonly #tokens = new Set<bigint>();
@@ -84,12 +84,12 @@ export class Witness implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Notes that a process is dead. Other processes may begin its items from now on. */
+  /** Records that a process is dead. Other processes may start its items from now on. */
   async noteDeath(pid: number): Promise<void> {
     await callRedis(this.url, "RPUSH", "notes", `death ${pid}`);
   }
 
-  /** Reads the notes since the last call. */
+  /** Reads the notes written since the last call. */
   async read(): Promise<void> {
     for (;;) {
       const notes = await callRedis(this.url, "LPOP", "notes", "10000") as string[] | null;
@@ -126,7 +126,7 @@ export class Witness implements AsyncDisposable {
   }
 }
 
-/** Marks a rejection of the promise as handled, since nobody may be waiting for it. */
+/** Marks a rejection of the promise as handled, because the promise may have no other observer. */
 function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;
