@@ -1,6 +1,6 @@
 /**
- * Comparison of schedules of the fair discipline under random loads with the bounds of start-time fair queuing (Goyal,
- * Vin, Cheng, SIGCOMM 1996). The unit of work is one item.
+ * Tests of the fair discipline against the bounds of start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM 1996), under
+ * random loads. The unit of work is one item.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/fairness_test.ts` runs more schedules.
  */
@@ -30,7 +30,7 @@ interface Settings {
 
 const GROUPS = ["a", "b", "c", "d"];
 
-/** Numbers whose reciprocals and sums of reciprocals are exact, so no bound needs a tolerance. */
+/** Numbers whose reciprocals, and the sums of these, are exact. No bound needs a tolerance. */
 const weight = fc.tuple(fc.constantFrom(1, 2, 8), fc.integer({ min: 1, max: 12 })).map(([n, d]) => n / d);
 
 const settings: fc.Arbitrary<Settings> = fc.record({
@@ -39,7 +39,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   hasPriorities: fc.boolean(),
 });
 
-/** Keys of a few busy groups, and of groups that come once or rarely. */
+/** Keys of a few busy groups, and of groups that appear once or rarely. */
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...GROUPS), fc.nat(12)) },
   { weight: 1, arbitrary: fc.tuple(fc.nat(1000).map((name) => `new ${name}`), fc.nat(1)) },
@@ -56,7 +56,7 @@ function groupOf({ item }: ReadyEntry<string>): string {
   return item.split("/")[0]!;
 }
 
-/** State of a group, as seen from outside. */
+/** State of a group, as seen from outside the discipline. */
 class Group {
   readonly entries: ReadyEntry<string>[] = [];
   processing = 0;
@@ -69,7 +69,7 @@ class Group {
   }
 }
 
-/** Replay of a trace. It reports each hand-out with the groups that had ready items just before. */
+/** Replay of a trace. It reports each hand-out, together with the groups that had ready items just before. */
 abstract class Schedule {
   readonly groups = new Map<string, Group>();
   readonly #settings: Settings;
@@ -112,13 +112,14 @@ abstract class Schedule {
 }
 
 /**
- * Check of shares. Two groups that are both always ready get work in proportion to their weights, up to one item of
- * each: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This holds for every interval of
+ * Check of shares. Two groups that always have ready items get work in proportion to their weights, up to one item per
+ * group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This holds for every interval of
  * hand-outs.
  */
 class Shares extends Schedule {
   /**
-   * For each pair of groups: the first group's work minus the second's, and the extremes of that while both were ready.
+   * State for each pair of groups: the first group's work minus the second's, with its extremes while both groups were
+   * ready.
    */
   #differences = new Map<string, { now: number; least: number; most: number }>();
 
@@ -140,12 +141,12 @@ class Shares extends Schedule {
 }
 
 /**
- * Check of waits. A ready group gets its next turn after at most `ceil(w_g / w_f)` items of each other group, including
- * groups that become ready meanwhile. A new group waits for one item of each group that is ready when it comes, and for
- * no other group.
+ * Check of waiting times. A ready group gets its next turn after at most `ceil(w_g / w_f)` items of each other group,
+ * including groups that become ready meanwhile. A new group waits for one item of each group that is ready when the new
+ * group appears, and for no other group.
  */
 class Turns extends Schedule {
-  /** Items served while each group waits, since it became ready or had its last turn. */
+  /** Items served while each group waits, counted since the group became ready or had its last turn. */
   readonly #waits = new Map<Group, { served: Map<Group, number>; before: Group[] | undefined }>();
   readonly #known = new Set<Group>();
 
@@ -171,8 +172,8 @@ class Turns extends Schedule {
 }
 
 /**
- * Check that `maxPerGroup` holds, that `blocked` is right, that no worker is idle without need, and that nothing is
- * lost.
+ * Check that `maxPerGroup` is respected, that `blocked` is correct, that no worker is idle unnecessarily, and that no
+ * item is lost.
  */
 class Limits extends Schedule {
   #last: Call | undefined;
@@ -197,7 +198,7 @@ class Limits extends Schedule {
   }
 }
 
-/** Check of the algorithm itself: the smallest start is next, and virtual time never falls. */
+/** Check of the algorithm itself: the group with the smallest start is next, and virtual time never falls. */
 class Tags extends Schedule {
   readonly #tags = new Map<Group, { start: number; finish: number }>();
   #now = 0;
@@ -238,7 +239,7 @@ Deno.test("rule 13: every schedule keeps the bounds of start-time fair queuing",
 interface Mistake {
   readonly startOf?: (now: number, finish: number, cost: number) => number;
   readonly costOf?: (weight: number) => number;
-  /** Finish that an empty group keeps. */
+  /** Finish time that an empty group keeps. */
   readonly remembered?: (finish: number) => number;
 }
 
@@ -247,11 +248,11 @@ interface PlainGroup {
   readonly cost: number;
   start: number;
   finish: number;
-  /** Tie-breaker: of equal starts, the one set first is next. */
+  /** Tie-breaker: among groups with equal starts, the group whose start was set first is next. */
   turn: number;
 }
 
-/** Start-time fair queuing, plain enough for deliberate mistakes. */
+/** Start-time fair queuing, simple enough to insert deliberate mistakes. */
 class PlainFair implements QueueDiscipline<string> {
   length = 0;
   readonly #groups = new Map<string, PlainGroup>();
@@ -320,7 +321,7 @@ for (const [what, mistake] of Object.entries(mistakes)) {
 }
 
 /**
- * Takes `count` items, one at a time, and adds items of the groups in `readded` again. Returns the number of items
+ * Takes `count` items, one at a time, and adds an item again if its group is in `readded`. Returns the number of items
  * taken by group.
  */
 function takeInTurn(queue: WorkQueue<string>, count: number, readded: string[] = []): Map<string, number> {

@@ -1,7 +1,7 @@
 /**
- * Workers under every interleaving of handlers, producer and interruptions.
+ * Tests of workers under every interleaving of handlers, producer and interruptions.
  *
- * fast-check's scheduler decides what continues next. `WORKQUEUE_RUNS=1000000` runs more interleavings.
+ * fast-check's scheduler decides which task continues next. `WORKQUEUE_RUNS=1000000` runs more interleavings.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -22,19 +22,19 @@ function inAnyOrder(property: fc.IAsyncProperty<unknown>): Promise<void> {
   return fc.assert(property, { numRuns: RUNS });
 }
 
-/** Clock that never moves, so that pools make no pauses, which the scheduler couldn't see. */
+/** Clock that never moves. Pools therefore make no pauses, which the scheduler couldn't see. */
 const clock = new HandClock();
 
-/** Creates a queue whose retries are due at once: the tests are about order, not time. */
+/** Creates a queue whose retries are due immediately: the tests check order, not time. */
 function immediateQueue(): ReturnType<typeof createRateLimitingQueue<number>> {
   return createRateLimitingQueue<number>(createFastSlowLimiter({ fastDelay: 0, slowDelay: 0, maxFastAttempts: 0 }));
 }
 
-/** Handler that yields to the scheduler, fails a given number of times per key, and records what it saw. */
+/** Handler that yields to the scheduler, fails a given number of times per key, and records its observations. */
 class Work {
   readonly running = new Set<number>();
   most = 0;
-  /** For each key, the number of adds when its last successful attempt began. */
+  /** Number of times that each key had been added when its last successful attempt began. */
   readonly covered = new Map<number, number>();
   readonly added = new Map<number, number>();
 
@@ -75,7 +75,7 @@ Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, 
         builder: () => Promise.resolve(work.add(queue, key)),
       }));
       await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
-      await scheduler.waitIdle(); // let all retries happen, since none follow a shutdown
+      await scheduler.waitIdle(); // let all retries happen, because none happen after a shutdown
       await scheduler.waitFor(queue.shutDownWithDrain());
       await pool.finished;
       assertEquals(work.covered, work.added);
@@ -132,7 +132,7 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
       async (scheduler, adds, failures, steps, burst) => {
         const queue = immediateQueue();
         const work = new Work(scheduler, new Map(failures));
-        // The rate is infinite. Each attempt still takes a token, and a change makes waiting pools ask for a token
+        // The rate is infinite. Each attempt still takes a token, and after a change, waiting pools ask for a token
         // again.
         const throttle = burst === 0 ? undefined : new TokenBucket(Infinity, burst, { clock });
         const pools = [1, 2].map(() => runWorkers(queue, work.handle, { clock, throttle, onError() {} }));
@@ -155,7 +155,7 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
         throttle?.setRate(Infinity);
         for (const pool of pools) pool.resume();
         await clock.advance(1); // end a pause of the bucket
-        await scheduler.waitIdle(); // let all retries happen, since none follow a shutdown
+        await scheduler.waitIdle(); // let all retries happen, because none happen after a shutdown
         await scheduler.waitFor(queue.shutDownWithDrain());
         await scheduler.waitFor(Promise.all(pools.map(({ finished }) => finished)));
         assertEquals(work.covered, work.added);
@@ -232,7 +232,7 @@ Deno.test("rules 2 and 3: those who wait in get, and are aborted at any moment, 
         builder: () => Promise.resolve(work.add(queue, key)),
       }));
       await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
-      await scheduler.waitFor(Promise.all(ends)); // each consumer was aborted, at the latest in its next `get`
+      await scheduler.waitFor(Promise.all(ends)); // each consumer was aborted, in its next `get` at the latest
 
       const last = consume(new AbortController().signal);
       await scheduler.waitFor(queue.shutDownWithDrain());

@@ -1,6 +1,6 @@
 /**
- * Random loads on a queue with a discipline, under virtual time. The trace of the discipline's calls is what the models
- * of disciplines check.
+ * Random loads on a queue with a discipline, under virtual time. The models of disciplines check the trace of all calls
+ * to the discipline.
  */
 
 import * as fc from "fast-check";
@@ -13,12 +13,12 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
-/** Items added over time, and the duration of each piece of work. All times are whole milliseconds. */
+/** Items added over time, and the duration of each hand-out's work. All times are whole milliseconds. */
 export interface Load {
   readonly workers: number;
   readonly addWhileDelayed: "keep" | "replace";
   readonly arrivals: readonly Arrival[];
-  /** Work of each hand-out, in order. Later hand-outs end at once. */
+  /** Work for each hand-out, in order. Any further hand-outs end immediately. */
   readonly works: readonly Work[];
 }
 
@@ -30,8 +30,8 @@ interface Arrival {
   readonly delay: number;
   readonly priority: number;
   /**
-   * Jump of the clock at that moment, without a timer firing: the machine sleeps (positive), or the clock is set back
-   * (negative).
+   * Jump of the clock at that moment. No timer fires during the jump: the machine sleeps (positive), or the clock is
+   * set back (negative).
    */
   readonly jump: number;
 }
@@ -43,8 +43,9 @@ interface Work {
 }
 
 /**
- * Generates loads whose priorities are multiples of one half. Most loads build up a backlog, so that there is a choice
- * between items. fast-check's bias is off, because it would make half of the first runs short and quick.
+ * Generates loads whose priorities are multiples of one half. Most loads build up a backlog, so that the discipline can
+ * choose between items. fast-check's bias is off, because it would make half of the first loads short and their work
+ * quick.
  */
 export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary<Load> {
   const priority = fc.oneof(fc.constantFrom(-10, 0, 10), fc.integer({ min: -30, max: 30 }).map((half) => half / 2));
@@ -72,15 +73,15 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary
   }));
 }
 
-/** A call of a discipline. */
+/** Call to a discipline. */
 export interface Call {
   readonly what: "push" | "touch" | "pop" | "done";
-  /** Entry of the call: the same object from the push of an item until its work has ended. */
+  /** Entry that was passed to the call. An item has the same entry object from its push until its work has ended. */
   readonly entry: ReadyEntry<string>;
-  /** Values of the entry at the call. */
+  /** Values of the entry at the time of the call. */
   readonly readyAt: number;
   readonly priority: number;
-  /** Time of the clock at the call. */
+  /** Clock time of the call. */
   readonly at: number;
   /** Values of the discipline after the call. */
   readonly length: number;
@@ -89,7 +90,7 @@ export interface Call {
   readonly idle: number;
 }
 
-/** Runs a load on a queue with this discipline until all work is done. Returns the calls of the discipline. */
+/** Runs a load on a queue with this discipline until all work is done. Returns the calls to the discipline. */
 export function traceOf(load: Load, discipline: QueueDiscipline<string>): Call[] {
   return new Run(load, discipline).trace;
 }
@@ -128,7 +129,7 @@ class Run {
     else this.#queue[how](key, { priority });
   }
 
-  /** Requests the next item. The discipline's `pop` reports it, so the promise is ignored. */
+  /** Requests the next item. The promise is ignored, because the discipline's `pop` reports the item. */
   #takeNext(): void {
     this.#idle++;
     void this.#queue.get();

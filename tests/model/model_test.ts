@@ -26,7 +26,7 @@ const key = fc.nat(KEYS - 1);
 /** Index of the operation's target, modulo the number of targets. */
 const which = fc.nat(7);
 const delay = fc.integer({ min: -1, max: 40 });
-/** Priority of an add; `undefined` adds without options. */
+/** Priority of an add. If `undefined`, the item is added without options. */
 const priority = fc.constantFrom(undefined, undefined, -7, 0, 3, 8);
 
 const operation = fc.oneof(
@@ -70,7 +70,7 @@ class Comparison {
   readonly clock = new HandClock();
   readonly model: PlainQueue;
   readonly queue;
-  /** All leases ever handed out. `isCurrent` is false for stale leases, which are disposed as well. */
+  /** All leases ever handed out. `isCurrent` is false for stale leases. The test disposes of stale leases too. */
   readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
   readonly controllers: { name: string; controller: AbortController }[] = [];
   readonly drains: { name: string; controller: AbortController }[] = [];
@@ -240,7 +240,7 @@ class Comparison {
     assertEquals(processing.length, new Set(processing).size, "rule 2: one holder a key");
   }
 
-  /** Checks that every accepted item comes out in the end. */
+  /** Checks that every accepted item is eventually handed out. */
   async finish(): Promise<void> {
     const { ready, again, delayed } = this.model;
     const left = new Set([...ready, ...again, ...delayed].map(({ item }) => item.key));
@@ -267,7 +267,7 @@ class Comparison {
     assertEquals(this.clock.timers, 0);
   }
 
-  /** Moves the clock. There are no pools, so only promises can be pending. */
+  /** Moves the clock. Without pools, only promises can be pending. */
   #advance(ms: number): Promise<void> {
     return this.clock.advance(ms, flushPromises);
   }
@@ -312,7 +312,7 @@ function pick<T>(all: T[], which: number): T | undefined {
   return all[which % all.length];
 }
 
-/** Sorts results by call, because calls served at the same moment continue in no particular order. */
+/** Sorts results by call, because calls that are served at the same moment continue in arbitrary order. */
 function byReceiver(given: PlainQueue["given"]): PlainQueue["given"] {
   return given.toSorted((a, b) => a.to < b.to ? -1 : 1);
 }
@@ -333,7 +333,7 @@ function byKey(a: Entry, b: Entry): number {
   return a.item.key - b.item.key;
 }
 
-/** Order of the ready items: in the model, in the queue, and in snapshots if the discipline can peek. */
+/** Order of the ready items: in the model, in the queue, and in snapshots if the discipline supports `peek`. */
 interface Order {
   readonly name: string;
   readonly next: Next;

@@ -1,9 +1,9 @@
-/** Plain model of the limiters of reloaded documents: only the counts of each place. */
+/** Plain model of the limiters in reloaded documents. It stores only the counts at each place in the document. */
 
 import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
 import type { HandClock } from "../helpers.ts";
 
-/** Limiter of a document: a name or a config. */
+/** Limiter in a document: a name or a config. */
 export type Config =
   | string
   | { type: "exponential"; baseDelay: number; maxDelay: number }
@@ -19,10 +19,10 @@ export interface Document {
   queues: Record<string, { limiter: Config }>;
 }
 
-/** Step that a `soft` limiter refuses, both at creation and at an update. */
+/** Step that a `soft` limiter refuses, both when it is created and when it is updated. */
 export const REFUSED = 13;
 
-/** Reports whether a document contains a limiter that refuses it. */
+/** Reports whether a document contains a `soft` limiter with the refused step. */
 export function isRefused(document: unknown): boolean {
   if (typeof document !== "object" || document === null) return false;
   const { type, step } = document as { type?: unknown; step?: unknown };
@@ -30,8 +30,8 @@ export function isRefused(document: unknown): boolean {
 }
 
 /**
- * Registers limiters that add a step per failure to the delay of an inner limiter. `soft` limiters can be updated,
- * `stiff` ones can't.
+ * Registers limiters that wrap an inner limiter and add a step per failure to its delay. `soft` limiters can be
+ * updated, `stiff` limiters can't.
  */
 export function customLimiters(): LimiterRegistry {
   class Steps {
@@ -162,8 +162,8 @@ export class PlainLimiters {
   }
 
   /**
-   * Returns the counts of a key's group. If the group doesn't exist, it is created if `isMade`; otherwise the result is
-   * empty.
+   * Returns the counts of a key's group. If the group doesn't exist, `isMade` decides whether it is created. Otherwise,
+   * the result is empty.
    */
   #group(path: string, place: Place, key: string, isMade = false): Places {
     const { separator, limiter } = place.config as Extract<Config, { type: "per-group" }>;
@@ -227,7 +227,7 @@ export class PlainLimiters {
   }
 
   /**
-   * Reports whether a `stiff` limiter must be replaced: it survives only with the same step and the same inner limiter.
+   * Reports whether a `stiff` limiter must be replaced. It is kept only if its step and its inner limiter are the same.
    */
   #isMadeAnew(path: string, config: Config, old: Place, before: Places, places: Places): boolean {
     if (typeof config === "string" || config.type !== "stiff" || old.config.type !== "stiff") return false;

@@ -10,7 +10,7 @@ export const MAX_DELAY = 64;
 
 type Policy = "drop" | "flush" | "wait";
 
-/** Item with the highest priority that it was added with. */
+/** Item, and the highest priority with which it was added. */
 export interface Entry {
   item: Item;
   priority: number;
@@ -20,8 +20,8 @@ export interface Entry {
 export type Next = (ready: readonly Entry[]) => Entry | undefined;
 
 /**
- * Plain model of the whole rate-limiting queue, with arrays that are searched and sorted. Time is a number. Pending
- * calls of `get` and pending drains are names.
+ * Plain model of the whole rate-limiting queue, which searches and sorts arrays. Time is a number. Pending calls to
+ * `get` and pending drains are represented by names.
  */
 export class PlainQueue {
   now = 0;
@@ -35,9 +35,9 @@ export class PlainQueue {
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
-  /** Items that a shutdown dropped. */
+  /** Items that were dropped by a shutdown. */
   readonly dropped: Item[] = [];
-  /** Pending calls of `whenIdle` and `whenBelow`. */
+  /** Pending calls to `whenIdle` and `whenBelow`. */
   waits: { name: string; isOver: () => boolean }[] = [];
   /** Results of the pending calls, in order. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
@@ -129,7 +129,7 @@ export class PlainQueue {
     this.#settle();
   }
 
-  /** Resolves the calls of `whenIdle` and `whenBelow` whose condition holds now. */
+  /** Resolves the calls to `whenIdle` and `whenBelow` whose condition is now true. */
   #settle(): void {
     for (const { name } of this.waits.filter(({ isOver }) => isOver())) this.given.push({ to: name, what: "over" });
     this.waits = this.waits.filter(({ isOver }) => !isOver());
@@ -167,7 +167,8 @@ export class PlainQueue {
   }
 
   /**
-   * Moves time in one step. Due items are added in the order of their deadlines, equal deadlines in the order added.
+   * Moves time in one step. Due items are added in the order of their deadlines. Items with equal deadlines are added
+   * in the order in which they were delayed.
    */
   sleep(ms: number): void {
     this.now += ms;
@@ -212,7 +213,7 @@ export class PlainQueue {
     else entries.push(entry);
   }
 
-  /** Gives ready items to pending calls of `get`. */
+  /** Hands out ready items to pending calls to `get`. */
   #serve(): void {
     while (this.getters.length > 0 && this.ready.length > 0) {
       this.given.push({ to: this.getters.shift()!, what: this.take()!.item });
@@ -221,8 +222,8 @@ export class PlainQueue {
   }
 
   /**
-   * Ends drains. Once no item is delayed, a draining queue closes, unless its remaining items may be retried. Once no
-   * item is left at all, the queue has drained.
+   * Ends drains. Once no item is delayed, a draining queue closes, unless its remaining items may be retried. Once the
+   * queue has no items at all, the drain is complete.
    */
   #settleDrainers(): void {
     if (this.drainers.length > 0 && this.delayed.length === 0) {
@@ -249,7 +250,7 @@ function removeKey<E extends Entry>(entries: E[], key: number): E | undefined {
   return index === -1 ? undefined : entries.splice(index, 1)[0];
 }
 
-/** Folds an add into an entry: the newest item and the highest priority count. */
+/** Merges an add into an entry, which keeps the newest item and the highest priority. */
 function fold(entry: Entry, added: Entry): void {
   entry.item = added.item;
   entry.priority = Math.max(entry.priority, added.priority);

@@ -1,5 +1,5 @@
 /**
- * Rule 16: random reloads between random operations on limiters, queues and pools.
+ * Tests of rule 16: random reloads between random operations on limiters, queues and pools.
  *
  * `WORKQUEUE_RUNS=100000` runs more operations. A failure prints the seed and the shortest failing sequence.
  */
@@ -15,8 +15,8 @@ import { type Config, customLimiters, type Document, isRefused, PlainLimiters, R
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
 /**
- * Generates a limiter that may refer to `names`, nested at most `depth` levels. Numbers are small, so that options are
- * sometimes equal.
+ * Generates a limiter that may refer to `names` and is nested at most `depth` levels. Numbers are small, so that
+ * options are sometimes equal.
  */
 function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> {
   const number = fc.integer({ min: 1, max: 3 });
@@ -45,8 +45,8 @@ function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> 
 }
 
 /**
- * Names that limiters can refer to. A limiter refers to names after its own, and "d" to all of these, so there are no
- * cycles. Limiter "d" and queue "r" are optional.
+ * Names that limiters can refer to. A limiter refers only to later names, and "d" only to the names in this list, so
+ * there are no cycles. Limiter "d" and queue "r" are optional.
  */
 const NAMES = ["a", "b", "c"];
 const document: fc.Arbitrary<Document> = fc.record({
@@ -116,7 +116,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
       const clock = new HandClock();
       const config = loadConfig(documents[0]!, { clock, limiters: customLimiters() });
       const plain = new PlainLimiters(clock, documents[0]!);
-      // Only limiters with their own config: a name refers to another limiter.
+      // Only limiters with their own config. A name refers to another limiter.
       const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string");
       const processing = new Map(described.map((name) => [name, config.limiter<string>(name)]));
       const queues = new Map([["q", config.queue<string>("q")]]);
@@ -196,7 +196,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
   assert(reloads > 4 * RUNS && refusals > RUNS / 20, `${reloads} reloads and ${refusals} refusals in ${RUNS} runs`);
 });
 
-/** Settings of two queues, which share a bucket or have their own. */
+/** Settings of two queues, which share a bucket or have separate buckets. */
 const settings = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
   throttle: fc.constantFrom("shared", "shared", "shared", { rate: 20, burst: 1 }, undefined),
@@ -243,7 +243,8 @@ Deno.test("rule 16: pools lose no item, take none twice, and begin no attempt wi
         const running = new Map<string, (fails: boolean) => void>();
         const succeeded: string[] = [];
         const added: string[] = [];
-        // The most tokens that the shared bucket can have given, and the attempts that needed one.
+        // Maximum number of tokens that the shared bucket can have given, and the number of attempts that needed a
+        // token.
         let [tokens, attempts] = [documents[0]!.limiters.shared.burst, 0];
         const advance = async (ms: number) => {
           for (let i = 0; i < ms; i++) {

@@ -1,5 +1,6 @@
 /**
- * No item starves under the priority discipline: rule 12 bounds every hand-out, checked under random loads.
+ * Tests that no item starves under the priority discipline. Rule 12 limits which items can be handed out before a ready
+ * item. The tests check this limit under random loads.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/starvation_test.ts` runs more loads.
  */
@@ -12,14 +13,14 @@ import { type Call, type Load, loads, traceOf } from "./load.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 
-/** Options of the discipline. `worth` is the head start per point of priority, in place of `maxHeadStart`. */
+/** Options of the discipline. `worth` is the head start per point of priority, and replaces `maxHeadStart`. */
 interface Settings {
   readonly min: number;
   readonly max: number;
   readonly worth: number;
 }
 
-/** All numbers are multiples of one quarter, and small, so that no sum is rounded. */
+/** All numbers are small multiples of one quarter, so that no sum is rounded. */
 const settings: fc.Arbitrary<Settings> = fc.record({
   min: fc.integer({ min: -8, max: 2 }),
   max: fc.integer({ min: 3, max: 8 }),
@@ -35,20 +36,20 @@ function create({ min, max, worth }: Settings): QueueDiscipline<string> {
 /** Ready item. */
 interface ReadyItem {
   readonly readyAt: number;
-  /** Number of items that became ready earlier. */
+  /** Number of items that became ready before this item. */
   readonly turn: number;
-  /** Highest priority that it was added with so far, clamped to the bounds. */
+  /** Highest priority with which the item has been added so far, clamped to the bounds. */
   priority: number;
 }
 
-/** Calls `look` for each hand-out and each item that is still ready then. */
+/** Calls `look` for each pair of a hand-out and an item that is still ready at that time. */
 function overtakings(
   trace: Call[],
   { min, max }: Settings,
   look: (next: ReadyItem, overtaken: ReadyItem) => void,
 ): void {
   const ready = new Map<ReadyEntry<string>, ReadyItem>();
-  let now = -Infinity; // the clock's time, except that it never goes back
+  let now = -Infinity; // the clock's time, but never going back
   let turns = 0;
   for (const { what, entry, at, priority: given } of trace) {
     const priority = Math.min(Math.max(given, min), max);
@@ -67,8 +68,8 @@ function overtakings(
 }
 
 /**
- * Checks the theorem: while an item is ready, no item is handed out that became ready after it and at least
- * `(max - priority) × worth` later.
+ * Checks the theorem: while an item is ready, no item is handed out that became ready at least `(max - priority) ×
+ * worth` after it.
  */
 function assertNothingStarves(trace: Call[], settings: Settings): void {
   overtakings(trace, settings, (next, overtaken) => {
@@ -78,9 +79,9 @@ function assertNothingStarves(trace: Call[], settings: Settings): void {
 }
 
 /**
- * Checks the stronger property from which the theorem follows. The next item is the one with the smallest ready time
- * minus `priority × worth`; on a tie, the one that became ready first. Items of equal priority are therefore first in,
- * first out.
+ * Checks the stronger property from which the theorem follows. The next item has the smallest ready time minus
+ * `priority × worth`. On a tie, the item that became ready first is next. Items of equal priority are therefore handed
+ * out first in, first out.
  */
 function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
   overtakings(trace, settings, (next, overtaken) => {
@@ -91,8 +92,8 @@ function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
 }
 
 /**
- * Checks the queue's part: an entry's `readyAt` is the time when it became ready, by a clock that never goes back, and
- * its priority never falls.
+ * Checks the queue's part. An entry's `readyAt` is the time when the entry became ready, on a clock that never goes
+ * back. The entry's priority never falls.
  */
 function assertPremises(trace: Call[]): void {
   let latest = -Infinity;
@@ -122,7 +123,7 @@ Deno.test("rule 12: no item is handed out later than first in, first out would h
   );
 });
 
-/** Discipline whose next item is the one with the smallest number. Plain enough for deliberate mistakes. */
+/** Discipline whose next item has the smallest number. It is simple enough to insert deliberate mistakes. */
 class Ordered implements QueueDiscipline<string> {
   readonly #numberOf: (entry: ReadyEntry<string>) => number;
   readonly #numbers = new Map<ReadyEntry<string>, number>();
@@ -152,7 +153,7 @@ class Ordered implements QueueDiscipline<string> {
 
 const clamp = (priority: number, { min, max }: Settings) => Math.min(Math.max(priority, min), max);
 
-/** Disciplines that each make one mistake. */
+/** Disciplines that each contain one mistake. */
 const mistakes: Record<string, (settings: Settings) => QueueDiscipline<string>> = {
   "strict order": ({ min, max }) => createPriorityDiscipline({ min, max, maxHeadStart: Infinity }),
   "priorities beyond the bounds that count": ({ worth }) =>

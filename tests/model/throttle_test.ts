@@ -1,5 +1,5 @@
 /**
- * Pools that share a bucket, under random changes of pools, bucket and queues.
+ * Tests of pools that share a bucket, under random changes of pools, bucket and queues.
  *
  * `WORKQUEUE_RUNS=1000000` runs more sequences.
  */
@@ -23,12 +23,12 @@ const BURST = 4;
 
 /**
  * Three queues with one pool each, and a second pool on the first queue. All pools use the same bucket until a test
- * changes that.
+ * changes a pool's bucket.
  */
 class Model {
   readonly clock = new HandClock();
   readonly bucket: TokenBucket;
-  /** Second bucket, for pools whose bucket changes. */
+  /** Second bucket, to which a test can switch pools. */
   readonly other: TokenBucket;
   readonly queues: RateLimitingQueue<number>[] = [0, 1, 2].map(() =>
     createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock: this.clock })
@@ -82,7 +82,10 @@ class Model {
     this.other.resume();
   }
 
-  /** Most tokens that a bucket can have given so far. Its time stands still while it is paused. */
+  /**
+   * Maximum number of tokens that a bucket can have given so far. The bucket's time stands still while the bucket is
+   * paused.
+   */
   get tokens(): number {
     const ownTime = Math.max(this.clock.time, this.pausedUntil) - this.paused;
     return BURST + ownTime / 1000 * this.rate;
@@ -144,7 +147,7 @@ Deno.test("throttle: of a bucket that gets no tokens, each is used for an attemp
   );
 });
 
-/** Reports whether a pool could begin an attempt if it had a token. */
+/** Reports whether a pool could start an attempt if it had a token. */
 function canWork(pool: Pool<number>): boolean {
   return !pool.snapshot().paused && pool.active < pool.concurrency;
 }

@@ -1,6 +1,6 @@
 /**
- * Comparison of a token bucket that is sometimes paused with a plain model: a bucket that is never paused, like Go's,
- * on its own clock, which stands still during each pause.
+ * Comparison of a token bucket that is sometimes paused with a plain model. The model is a bucket that is never paused,
+ * like Go's. It has its own clock, which stands still during each pause.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
@@ -31,10 +31,10 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
-/** Converts a delay to whole nanoseconds, whose sums are exact. */
+/** Converts a delay to whole nanoseconds, because sums of whole nanoseconds are exact. */
 const ns = (ms: number) => Math.round(ms * 1e6);
 
-/** Model of a paused bucket: nothing happens in it during a pause. */
+/** Model of a paused bucket: its state doesn't change during a pause. */
 class PlainBucket {
   #time = 0;
   #pauseEnd = 0;
@@ -42,7 +42,7 @@ class PlainBucket {
   readonly #bucket: TokenBucket;
   readonly #granted: {
     readonly usableAt: number;
-    /** Time when the tokens become usable, by the bucket's own clock. */
+    /** Time when the tokens become usable, on the bucket's own clock. */
     readonly event: number;
     readonly reservation: Reservation;
     readonly tookNone: boolean;
@@ -89,14 +89,14 @@ class PlainBucket {
     this.#granted.push({ usableAt, event, reservation, tookNone });
   }
 
-  /** Remaining delays. Granted reservations keep their times, so delays end by the real clock. */
+  /** Remaining delays. Granted reservations keep their times, so their delays follow the real clock. */
   get delays(): number[] {
     return this.#granted.map(({ usableAt }) => Math.max(usableAt - ns(this.#time), 0));
   }
 
   /**
-   * Reports whether the model supports this cancel. After a pause that ended early, a reservation's time may have come
-   * on the model's clock but not on the real clock.
+   * Reports whether the model supports this cancellation. After a pause that ended early, a reservation's time may have
+   * passed on the model's clock but not on the real clock.
    */
   canCancel(index: number): boolean {
     const { usableAt, event } = this.#granted[index]!;

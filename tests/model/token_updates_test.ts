@@ -1,8 +1,8 @@
 /**
- * Token bucket whose rate and burst change while it is in use: a change never creates tokens.
+ * Tests of a token bucket whose rate and burst change while it is in use: a change never creates tokens.
  *
- * Reservations are cancelled as pools do it: only the last one, and only if nothing was granted since. For an earlier
- * reservation, a cancel uses Go's arithmetic, which assumes that the rate stays the same.
+ * The tests cancel reservations as pools do: only the last reservation, and only if no tokens were granted since.
+ * Cancelling an earlier reservation uses Go's arithmetic, which assumes a constant rate.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
@@ -48,8 +48,8 @@ interface Figures {
 const ROUNDING = 1e-5;
 
 /**
- * Checks that the tokens requested and usable within a window are at most what the bucket can have held, received and
- * got back.
+ * Checks the tokens that are requested and usable within a window. There can't be more of them than the bucket can have
+ * contained, received and got back.
  */
 function checkWindow(from: number, to: number, grants: readonly Grant[], history: readonly Figures[]): void {
   const inForce = history.filter((each, i) => each.from <= to && (history[i + 1]?.from ?? Infinity) >= from);
@@ -72,7 +72,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
   const history: Figures[] = [{ from: 0, ...first }];
   let cancel: (() => void) | undefined;
   const grant = (tokens: number, delay: number) => {
-    if (delay === Infinity) return; // never usable
+    if (delay === Infinity) return; // these tokens are never usable
     grants.push({ tokens, at: clock.time, usableAt: clock.time + delay });
   };
 
@@ -109,7 +109,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
       case "update":
         bucketLimiter.update!(limiter, operation, {});
         history.push({ from: clock.time, rate: operation.rate, burst: operation.burst });
-        // A larger burst adds no tokens, a smaller one drops the tokens beyond it, and debt remains.
+        // A larger burst adds no tokens. A smaller burst drops the excess tokens. Debt remains.
         assertAlmostEquals(bucket.tokens, Math.min(before, operation.burst), ROUNDING);
         break;
     }
