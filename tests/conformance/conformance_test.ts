@@ -1,11 +1,14 @@
-/** Conformance with client-go and controller-runtime: replays the traces recorded in `vectors/`. See README.md. */
+/**
+ * Tests of conformance with client-go and controller-runtime. They replay the traces recorded in `vectors/`. See
+ * README.md.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { families, replay } from "./replay.ts";
 
 const vectors = new URL("vectors/", import.meta.url);
 
-/** Size of the recorded traces and the exceptions in them. Update it together with the vectors. */
+/** Size of the recorded traces, and the exceptions in them. Update these values together with the vectors. */
 const RECORDED: Readonly<Record<string, { traces: number; operations: number; exceptions?: string[] }>> = {
   "fifo": { traces: 448, operations: 30859 },
   "delaying": { traces: 448, operations: 39068 },

@@ -14,10 +14,10 @@ import {
 import { StepClock } from "./step_clock.ts";
 import type { LimiterSpec, Trace } from "./trace.ts";
 
-/** Delay of a limiter when no token ever comes: Go's longest duration, in milliseconds. */
+/** Delay that a limiter returns when no token will ever arrive: Go's longest duration, in milliseconds. */
 export const LONGEST_DELAY = 2 ** 63 / 1e6;
 
-/** Result of a Go conversion to int64 that overflows, on most processors. */
+/** Result of an overflowing Go conversion to int64, on most processors. */
 const OVERFLOW = -(2 ** 63);
 
 /** Builds the limiter at the start of a trace. */
@@ -90,9 +90,9 @@ export function replayLimiter(trace: Trace): void {
 }
 
 /**
- * Replays exponential backoff where Go's arithmetic overflows: a base of 0 after 1024 failures, and a base of 2^n
- * nanoseconds that has doubled to 2^63. There, the delay is negative in Go. Here, it is 0 and the maximum,
- * respectively.
+ * Replays exponential backoff in two cases where Go's arithmetic overflows. In the first case, the base is 0 and there
+ * are 1024 failures. In the second case, a base of 2^n nanoseconds has doubled to 2^63. In Go, the delay is negative in
+ * both cases. Here, it is 0 in the first case and the maximum in the second.
  */
 export function replayBackoffOverflow(trace: Trace): void {
   const spec = trace.limiter();

@@ -13,11 +13,11 @@ import { StrictOrder } from "./strict_order.ts";
 import type { Trace } from "./trace.ts";
 
 /**
- * Replay of controller-runtime's priority queue: strict priorities and one record per item. Adds and hand-outs include
- * a priority.
+ * Replay of controller-runtime's priority queue, which has strict priorities and one record per item. Adds and
+ * hand-outs include a priority.
  */
 class PriorityReplay extends RateLimitingReplay {
-  /** Results of calls of `get` that had to wait, in order, not yet compared. */
+  /** Results of pending calls to `get`, in order, that have not been compared yet. */
   readonly #served: (Lease<number> | Shutdown)[] = [];
 
   constructor(trace: Trace, options: RateLimitingQueueOptions<number> = {}) {
@@ -67,7 +67,7 @@ class PriorityReplay extends RateLimitingReplay {
     return priority === 0 && this.usesLeases ? undefined : { priority };
   }
 
-  /** Called after every add, with its delay in nanoseconds. */
+  /** Called after every add, with the add's delay in nanoseconds. */
   added(_item: number, _priority: number, _delay: number): void {}
 
   async compareServed(): Promise<void> {
@@ -104,7 +104,7 @@ export function replayPriorityMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics()).run();
 }
 
-/** Replay of families in which the queues differ. It follows the expected order of both. */
+/** Replay of families in which the queues differ. It tracks the expected order of both queues. */
 class FollowedReplay extends PriorityReplay {
   readonly ours = new StrictOrder("ours");
   readonly theirs = new StrictOrder("theirs");
@@ -150,8 +150,8 @@ class FollowedReplay extends PriorityReplay {
 }
 
 /**
- * Replay of traces in which the order differs. `takeAll` takes all ready items and ends them, so that both queues are
- * in the same state again.
+ * Replay of traces in which the order differs. `takeAll` takes all ready items and finishes them, so that both queues
+ * are in the same state again.
  */
 class OrderReplay extends FollowedReplay {
   constructor(trace: Trace, readonly exception: string) {
@@ -182,8 +182,8 @@ class OrderReplay extends FollowedReplay {
 }
 
 /**
- * Replays items that are added again while processing. In controller-runtime, such an item counts as ready at once and
- * has its place from then on. Here, it becomes ready when it is done, behind the other ready items.
+ * Replays items that are added again while processing. In controller-runtime, the item is ready immediately and takes
+ * its place at that time. Here, it becomes ready when it is done, behind the other ready items.
  */
 export function replayPriorityReadds(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "readd-keeps-its-place").run();
@@ -191,17 +191,17 @@ export function replayPriorityReadds(trace: Trace): Promise<void> {
 
 /**
  * Replays promotions. If a delayed item is added without a delay, controller-runtime puts it before items of its
- * priority that became ready during the delay. Here, it goes behind them. If a delayed item is raised and comes due
- * together with items of its new priority, it comes last in controller-runtime. Here, these items keep the order in
- * which their delays began.
+ * priority that became ready during the delay. Here, it is placed behind these items. If a delayed item is raised and
+ * becomes due together with items of its new priority, it comes last in controller-runtime. Here, the items are ordered
+ * by the start of their delays.
  */
 export function replayPriorityPromotions(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "promotion-keeps-its-place").run();
 }
 
 /**
- * Replay of a shutdown or drain while items are ready. controller-runtime hands out none of them, waits for nothing,
- * and panics at a second shutdown.
+ * Replay of a shutdown or drain while items are ready. controller-runtime hands out none of these items, doesn't wait
+ * for them, and panics at a second shutdown.
  */
 class ShutdownReplay extends FollowedReplay {
   #isShutDown = false;
@@ -221,7 +221,7 @@ class ShutdownReplay extends FollowedReplay {
     }
   }
 
-  /** Items that this queue hands out after the shutdown are done at once. */
+  /** Items that this queue hands out after the shutdown are finished immediately. */
   override handedOut(given: Lease<number> | Shutdown): void {
     if (!this.queue.shuttingDown) return super.handedOut(given);
     const promised = this.ours.take();
@@ -250,15 +250,15 @@ export function replayPriorityShutdown(trace: Trace): Promise<void> {
   return new ShutdownReplay(trace).run();
 }
 
-/** Number of priorities with their own gauge in controller-runtime. */
+/** Number of priorities that have a gauge of their own in controller-runtime. */
 const MOST_GAUGES = 25;
 
 /** All priorities that occur in the traces, by name. */
 const LEVELS = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`${i - 100}`, i - 100]));
 
-/** Metrics with depths by priority. */
+/** Metrics that include depths by priority. */
 class LevelMetrics extends Metrics {
-  /** Depths other than zero, by priority. */
+  /** Nonzero depths by priority. */
   readonly depths = new Map<number, number>();
 
   priorityDepth = (_queue: string, level: string) => ({
@@ -274,10 +274,10 @@ class LevelMetrics extends Metrics {
 }
 
 /**
- * Replay of depths by priority. Once controller-runtime has seen 26 priorities, it counts all further changes, of any
+ * Replay of depths by priority. Once controller-runtime has seen 26 priorities, it records all further changes, for any
  * priority, in a common gauge. Items that were ready at that moment stay in their own gauges forever, and the common
- * gauge falls below zero. Here, every named priority has a gauge. If a ready item is raised, it moves to another gauge
- * in controller-runtime and stays in the gauge of its first priority here.
+ * gauge falls below zero. Here, every named priority has a gauge. If the priority of a ready item is raised,
+ * controller-runtime moves the item to another gauge. Here, the item stays in the gauge of its first priority.
  */
 class GaugesReplay extends FollowedReplay {
   readonly #priorities = new Set<number>();

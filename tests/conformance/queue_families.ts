@@ -58,8 +58,9 @@ interface Due {
 }
 
 /**
- * Replay of equal deadlines. Items with different deadlines come out in the order of their deadlines in both queues.
- * Items due at the same time come out in any order in client-go, and in the order added here.
+ * Replay of equal deadlines. Both queues hand out items with different deadlines in the order of the deadlines.
+ * client-go hands out items due at the same time in any order. Here, they are handed out in the order in which they
+ * were added.
  */
 class EqualDeadlinesReplay extends DelayingReplay {
   #time = 0;
@@ -147,7 +148,7 @@ export function replayEqualDeadlines(trace: Trace): Promise<void> {
 
 /**
  * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. Here, it also
- * waits until no item is ready. `shutDown` ends both.
+ * waits until no item is ready. `shutDown` ends both drains.
  */
 class DrainReplay extends QueueReplay {
   #isShutDown = false;
@@ -191,11 +192,11 @@ export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
 }
 
 /**
- * Replay of `done` for a ready item that is not processing. client-go makes it ready once more, behind the others, so
- * it is handed out twice. Here, the call is ignored.
+ * Replay of `done` for a ready item that is not processing. client-go makes the item ready once more, behind the
+ * others, so the item is handed out twice. Here, the call is ignored.
  */
 class DoneOfReadyReplay extends QueueReplay {
-  /** Extra items that are ready in client-go only, in order. */
+  /** Extra items that are ready only in client-go, in order. */
   readonly #extra: number[] = [];
 
   override async get(): Promise<void> {
@@ -225,7 +226,7 @@ class DoneOfReadyReplay extends QueueReplay {
   }
 }
 
-/** Replays calls of `done` for ready items. */
+/** Replays calls to `done` for ready items. */
 export function replayDoneOfReadyItem(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DoneOfReadyReplay(trace, createWorkQueue<number>({ clock }), clock)

@@ -12,19 +12,22 @@ import { LONGEST_DELAY } from "./limiter_families.ts";
 import type { StepClock } from "./step_clock.ts";
 import type { Trace } from "./trace.ts";
 
-/** Shutdown status. It is recorded after each operation, together with the length. */
+/** Shutdown status. The trace records the status and the length after each operation. */
 export const OPEN = 0;
 export const SHUT_DOWN = 1;
 export const DRAINING = 2;
 export const DRAINED = 3;
 
-/** Replay of recorded operations on a work queue. Families extend it with their own operations. */
+/** Replay of recorded operations on a work queue. Subclasses for other families add operations. */
 export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   /** Processing items, each with its lease if the replay uses leases. */
   readonly processing = new Map<number, Lease<number> | undefined>();
-  /** Whether the last drain has ended; `undefined` before the first. */
+  /** Whether the last drain has ended; `undefined` before the first drain. */
   drained: boolean | undefined;
-  /** Whether items are taken and ended through leases, in every other trace. The result must be the same. */
+  /**
+   * Whether the replay takes and finishes items through leases, as it does in every other trace. The results must be
+   * the same.
+   */
   readonly usesLeases: boolean;
 
   constructor(
@@ -78,7 +81,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
     return this.drained ? DRAINED : DRAINING;
   }
 
-  /** Takes an item. In the recorded queue an item was ready or it was shut down, so this never waits. */
+  /** Takes an item. In the recorded run, an item was ready or the queue was shut down, so the call never waits. */
   async get(): Promise<void> {
     const { length, shuttingDown } = this.queue;
     if (length === 0 && !shuttingDown) {
@@ -88,7 +91,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
     this.handedOut(lease ?? await this.queue.get());
   }
 
-  /** Compares the result of a `get`. */
+  /** Compares the result of a call to `get`. */
   handedOut(given: Lease<number> | Shutdown): void {
     this.trace.same("item", given.item ?? -1);
     if (!given.shutdown) this.processing.set(given.item, this.usesLeases ? given : undefined);
@@ -107,7 +110,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   }
 }
 
-/** Lets promises settle, for more turns than a drain takes. */
+/** Lets promises settle, for more microtask turns than a drain takes. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }
@@ -120,7 +123,7 @@ export class DelayingReplay<Q extends DelayingQueue<number> = DelayingQueue<numb
   }
 }
 
-/** Limiter that remembers its last delay. */
+/** Limiter that stores the last delay that it returned. */
 export class Listener implements RateLimiter<number> {
   delay = 0;
 

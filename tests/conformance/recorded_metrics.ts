@@ -54,7 +54,10 @@ export class Metrics implements MetricsProvider {
   }
 }
 
-/** Compares observations since the last operation. The trace has their number, then each one in nanoseconds. */
+/**
+ * Compares the observations since the last operation. The trace contains their number, then each observation in
+ * nanoseconds.
+ */
 function compareObservations(trace: Trace, what: string, observed: number[]): void {
   trace.same(`observations of ${what}`, observed.length);
   for (const seconds of observed.splice(0)) {

@@ -1,5 +1,5 @@
 /**
- * Replay of recorded operations on the queues and limiters. Each result is compared with the result in Go.
+ * Replay of recorded operations on the queues and limiters. Each result is compared with Go's result.
  *
  * @module
  */
@@ -47,7 +47,7 @@ const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
   "priority-gauges": replayPriorityGauges,
 };
 
-/** Names of the families. Each family is recorded in a file of its name. */
+/** Names of the families. Each family is recorded in a file with its name. */
 export const families: readonly string[] = Object.keys(FAMILIES);
 
 /** Results of replaying a family. */
@@ -61,12 +61,12 @@ export interface Report {
   readonly exceptions: ReadonlyMap<string, number>;
 }
 
-/** Replays the recorded traces of a family in a directory. */
+/** Replays a family's recorded traces from a directory. */
 export async function replay(directory: URL, family: string): Promise<Report> {
   return await replayBy(FAMILIES[family]!, directory, family);
 }
 
-/** Like `replay`, with options: several traces at a time, or only some of them. */
+/** Replays recorded traces like `replay`, with options: several traces at a time, or only some of the traces. */
 export async function replayBy(
   replayTrace: ReplayTrace,
   directory: URL,
@@ -78,7 +78,7 @@ export async function replayBy(
   const differences: string[] = [];
   const left = all.values();
   const replayOneByOne = async () => {
-    for (const trace of left) { // concurrent calls share the remaining traces
+    for (const trace of left) { // concurrent calls take the remaining traces from one list
       try {
         await replayTrace(trace);
       } catch (error) {

@@ -24,7 +24,7 @@ import { families, replay, type Report } from "./replay.ts";
 /** Number of differences shown per family. */
 const SHOWN = 3;
 
-/** Records traces with Go. Returns an error message if that fails. */
+/** Records traces with Go. Returns an error message if the recording fails. */
 function record(
   seed: number,
   traces: number,

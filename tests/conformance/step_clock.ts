@@ -5,10 +5,10 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Clock that only moves at `step`. It counts whole nanoseconds, like the recorded traces. */
+/** Clock that only moves when `step` is called. Like the recorded traces, it counts whole nanoseconds. */
 export class StepClock implements Clock {
   #time = 0;
-  /** Active timers, earliest first. */
+  /** Active timers, sorted by time. */
   #timers: Timer[] = [];
 
   now(): number {
@@ -26,7 +26,7 @@ export class StepClock implements Clock {
     this.#timers = this.#timers.filter((timer) => timer !== handle);
   }
 
-  /** Moves the clock forward or back, and fires each due timer at its time. */
+  /** Moves the clock forward or back, and fires each due timer at the timer's time. */
   step(ns: number): void {
     const end = this.#time + ns;
     for (

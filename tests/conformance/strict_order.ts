@@ -2,9 +2,9 @@
 interface Place {
   readonly item: number;
   priority: number;
-  /** Priority when the item became ready. The priority may have been raised since. */
+  /** Priority that the item had when it became ready. The priority may have been raised since. */
   readyWith: number;
-  /** Position among items of one priority. */
+  /** Position among items with the same priority. */
   place: number;
   /** Time when the item becomes ready; `undefined` if it is ready. */
   due: number | undefined;
@@ -12,13 +12,13 @@ interface Place {
 
 /**
  * Plain model of strict priorities with one record per item, either for our queue ("ours") or for controller-runtime
- * ("theirs"). They differ in the order of items of one priority:
+ * ("theirs"). The two models order items of the same priority differently in these cases:
  *
- * - An item is added again while processing. Its place counts from `done` in ours, and from the add in theirs.
- * - A delayed item is added without a delay. Its place counts from that add in ours, and from the earlier add in
- *   theirs.
- * - A delayed item is raised, among items due at the same time. Its place counts from the start of its delay in ours,
- *   and from the raise in theirs.
+ * - An item is added again while processing. In ours, its place is determined by `done`; in theirs, by the add.
+ * - A delayed item is added without a delay. In ours, its place is determined by this add; in theirs, by the earlier
+ *   add.
+ * - A delayed item is raised and is due at the same time as other items. In ours, its place is determined by the start
+ *   of its delay; in theirs, by the raise.
  */
 export class StrictOrder {
   #time = 0;
@@ -28,12 +28,15 @@ export class StrictOrder {
 
   constructor(readonly whose: "ours" | "theirs") {}
 
-  /** Number of ready items. Items added again while processing count in "theirs" only. */
+  /** Number of ready items. Only "theirs" includes items that were added again while processing. */
   get length(): number {
     return this.#ready().filter(({ item }) => this.whose === "theirs" || !this.#processing.has(item)).length;
   }
 
-  /** Ready items by priority: the priority when they became ready in "ours", the current priority in "theirs". */
+  /**
+   * Ready items by priority. In "ours", this is the priority at the time when the item became ready; in "theirs", the
+   * current priority.
+   */
   depths(): Map<number, number> {
     const depths = new Map<number, number>();
     for (const its of this.#ready()) {

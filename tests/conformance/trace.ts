@@ -7,24 +7,24 @@ export interface Vectors {
   readonly traces: readonly Value[][];
 }
 
-/** Value in a trace: a number, or the limiter at its start. */
+/** Value in a trace: a number, or the limiter at the start of the trace. */
 export type Value = number | LimiterSpec;
 
 /** Kind and arguments of a limiter. */
 export type LimiterSpec = [kind: string, ...Value[]];
 
-/** Thrown when a result differs from the recorded one. */
+/** Thrown when a result differs from the recorded result. */
 export class Difference extends Error {}
 
-/** Delays of at least this many nanoseconds (about 146 years) count as infinite. */
+/** Delays of at least this many nanoseconds (about 146 years) are treated as infinite. */
 const NEVER = 2 ** 62;
 
 /** Go's longest duration in nanoseconds, as parsed from JSON. */
 const LONGEST = 2 ** 63;
 
-/** Reader of a trace that compares the recorded results with results here. */
+/** Reader that compares the recorded results in a trace with the results here. */
 export class Trace {
-  /** Number of operations read. */
+  /** Number of operations read so far. */
   operations = 0;
   /** Number of deliberate differences from the Go package, by name. */
   readonly exceptions = new Map<string, number>();
@@ -42,7 +42,7 @@ export class Trace {
     this.#names = names;
   }
 
-  /** Operation being read, for messages. */
+  /** Operation that is being read, for error messages. */
   get place(): string {
     return `operation ${this.operations - 1} (${this.#operation})`;
   }
@@ -74,12 +74,12 @@ export class Trace {
     return value;
   }
 
-  /** Compares a value with the next number. */
+  /** Compares a value with the next number in the trace. */
   same(what: string, received: number | boolean): void {
     this.equal(what, Number(received), this.next());
   }
 
-  /** Compares a fractional count with the next number. Sums of doubles are inexact. */
+  /** Compares a fractional number with the next number in the trace. Sums of doubles are inexact. */
   close(what: string, received: number): void {
     const expected = this.next();
     if (
@@ -88,7 +88,7 @@ export class Trace {
   }
 
   /**
-   * Compares a delay in milliseconds with the next number, in nanoseconds. Returns the latter.
+   * Compares a delay in milliseconds with the next number, which is in nanoseconds. Returns that number.
    *
    * @param never Expected delay here if the recorded delay is infinite.
    */
@@ -98,7 +98,8 @@ export class Trace {
       this.equal("delay", received, never);
       if (expected !== LONGEST) this.except("never");
     } else {
-      // Equal to the nanosecond. Beyond 26 days, a double of milliseconds is coarser by its last two bits.
+      // Delays must be equal to the nanosecond. Beyond 26 days, a double of milliseconds is inexact in its last two
+      // bits.
       const tolerance = Math.max(0.5, expected * 2 ** -51);
       if (!(Math.abs(received * 1e6 - expected) <= tolerance)) {
         this.fail("delay in ns", received * 1e6, expected);
@@ -116,7 +117,7 @@ export class Trace {
     throw new Difference(`${what}: expected ${expected}, received ${received}`);
   }
 
-  /** Counts a deliberate difference. */
+  /** Counts one occurrence of a deliberate difference. */
   except(name: string): void {
     this.exceptions.set(name, (this.exceptions.get(name) ?? 0) + 1);
   }
