@@ -1,4 +1,4 @@
-/** Clocks that jump, stand still or go back, and timers that fire early or late. */
+/** Tests of clocks that jump, stand still or go back, and of timers that fire early or late. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -105,7 +105,7 @@ class LooseClock implements Clock {
     this.#callbacks.delete(handle as number);
   }
 
-  /** Fires the timers that are set. Timers set meanwhile stay. */
+  /** Fires the timers that are set at this moment. Timers that are set meanwhile don't fire. */
   fire(): void {
     for (const [handle, callback] of [...this.#callbacks]) {
       this.#callbacks.delete(handle);

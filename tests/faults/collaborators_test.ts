@@ -1,6 +1,6 @@
 /**
- * Metrics providers, disciplines, `keyOf` functions and limiters that throw: who receives the error, and the state of
- * the queue afterwards.
+ * Tests of metrics providers, disciplines, `keyOf` functions and limiters that throw. They check which caller receives
+ * the error, and the queue's state afterwards.
  */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects, assertThrows } from "@std/assert";
@@ -337,7 +337,7 @@ Deno.test("an item that a discipline refused as it came back has been ready sinc
   assertEquals(metrics.value("workqueue_queue_duration_seconds", "q"), 4, "in sum");
 });
 
-/** Failures of a discipline to return an item, with the expected message. */
+/** Ways in which a discipline can fail to return an item, each with the expected message. */
 const badPops: [name: string, arm: (discipline: HookedDiscipline<string>) => void, message: string][] = [
   ["throws", (discipline) => discipline.hooks.throwOnce("pop"), "pop is broken"],
   [
@@ -585,7 +585,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
     for (let broken = 1;; broken++) {
       const { queue, keys, hooks } = keyed();
       const item = { key: "a" };
-      queue.addAfter({ key: "a" }, 10); // makes `add` look among the delayed items
+      queue.addAfter({ key: "a" }, 10); // makes `add` search the delayed items
       keys.calls = 0;
       hooks.always("keyOf", () => {
         if (keys.calls === broken) throw new Error("keyOf is broken");
@@ -600,7 +600,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
   }
 });
 
-/** Runs the action, which may throw. Returns how often it called `keyOf`. */
+/** Runs the action, which may throw. Returns the number of calls to `keyOf`. */
 function keysNeeded(action: () => void, keys: HookedKeys): number {
   try {
     action();
@@ -672,7 +672,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     add("limited", 1, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
-    discipline.hooks.throwOnce("push"); // when one of the items comes back or becomes due
+    discipline.hooks.throwOnce("push"); // when an item is added again or becomes due
     await flush();
     for (let i = 0; i < 2; i++) await clock.advance(5000);
     await queue.shutDownWithDrain();
@@ -740,7 +740,7 @@ function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
   return broken;
 }
 
-/** Functions that return a limiter as it is or wrapped in other limiters. */
+/** Functions that return a limiter unchanged or wrapped in other limiters. */
 const wrappings: ((limiter: RateLimiter<string>) => RateLimiter<string>)[] = [
   (limiter) => limiter,
   (limiter) => createMaxOfLimiter<string>(createBucketLimiter({ rate: 1, burst: 1, clock: new HandClock() }), limiter),

@@ -1,4 +1,4 @@
-/** Adds when a runtime's `Map` is full: the add throws, and the queue stays as it was. */
+/** Tests of adds when a runtime's `Map` is full. The add throws, and the queue doesn't change. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -12,7 +12,7 @@ import { HandClock } from "../helpers.ts";
 import { Lifo, take } from "../queue_helpers.ts";
 
 /**
- * Runs `action` while adding the n-th new key to any map throws, as V8's maps do at 2^24 keys. Reports whether an
+ * Runs `action`. Adding the n-th new key to any map throws meanwhile, as V8's maps do at 2^24 keys. Reports whether an
  * n-th new key was added.
  */
 function whileMapIsFull(n: number, action: () => void): boolean {
@@ -62,7 +62,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
           queue.add({ key: "processing" });
           const processing = take(queue);
           queue.add({ key: "ready" });
-          queue.addAfter({ key: "sooner" }, 1); // avoids setting the timer again
+          queue.addAfter({ key: "sooner" }, 1); // so that the timer is not set again
           queue.addAfter({ key: "delayed" }, 10);
           const before = queue.snapshot();
           let threw = false;

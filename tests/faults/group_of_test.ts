@@ -1,4 +1,4 @@
-/** Rule 11: a fair discipline whose `groupOf` throws, from a user's point of view. */
+/** Tests of rule 11: a fair discipline whose `groupOf` throws, from a user's point of view. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -19,7 +19,7 @@ interface Job {
 }
 
 /**
- * Creates a queue whose groups are the first letters of the keys. `refuses` reports whether the n-th call of `groupOf`
+ * Creates a queue whose groups are the first letters of the keys. `refuses` decides whether the n-th call to `groupOf`
  * throws.
  */
 function fair(refuses: (call: number) => boolean) {
@@ -55,8 +55,8 @@ function isAccepted(add: () => void): boolean {
 }
 
 /**
- * Runs a pool on items that come back in every way. `broken` calls of `groupOf` throw, from call `first` on. Returns
- * the number of calls.
+ * Runs a pool on items that are added again in every way. From call `first` on, the next `broken` calls to `groupOf`
+ * throw. Returns the number of calls.
  */
 async function useWithPool(first: number, broken: number): Promise<number> {
   using console = new Console();

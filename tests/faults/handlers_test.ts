@@ -1,6 +1,6 @@
 /**
- * Harmful handlers and callbacks, beyond the cases in `workers_test.ts`: the pool continues, and nothing is left
- * behind.
+ * Tests of harmful handlers and callbacks, beyond the cases in `workers_test.ts`. The pool continues, and no timers,
+ * listeners or items are left behind.
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
@@ -47,7 +47,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   await flush();
 }
 
-/** Values to throw that are hard to inspect or print. */
+/** Thrown values that are hard to inspect or print. */
 const hostileErrors: [name: string, error: unknown][] = [
   ["NaN", NaN],
   ["a symbol", Symbol("error")],
@@ -164,7 +164,7 @@ test("rule 11: callbacks that are asynchronous and reject leave no promise unhan
   const queue = exponentialQueue();
   const seen: string[] = [];
   const reject = (): void => Promise.reject(new Error("later")) as unknown as void;
-  // A promise of another realm is not an `instanceof Promise`.
+  // A promise from another realm is not an `instanceof Promise`.
   const rejectElsewhere = (): void => runInNewContext("Promise.reject(new Error('later'))");
   const pool = runWorkers(queue, (item) => {
     seen.push(item);

@@ -10,16 +10,16 @@ import type {
   SettableGauge,
 } from "@workqueue/core";
 
-/** Actions to run in calls. */
+/** Actions to run during calls, by call. */
 export class Hooks<Call extends string> {
   readonly #actions = new Map<Call, () => void>();
 
-  /** Runs `action` in every such call from now on. */
+  /** Runs `action` in every call of this kind from now on. */
   always(call: Call, action: () => void): void {
     this.#actions.set(call, action);
   }
 
-  /** Runs `action` in the next such call only. */
+  /** Runs `action` only in the next call of this kind. */
   once(call: Call, action: () => void): void {
     this.always(call, () => {
       this.#actions.delete(call);
@@ -38,7 +38,7 @@ export class Hooks<Call extends string> {
   }
 }
 
-/** Calls that a queue without priority levels makes to its metrics. */
+/** Calls to metrics that a queue without priority levels makes. */
 export const METRIC_CALLS = [
   "adds.inc",
   "depth.inc",
@@ -72,7 +72,10 @@ export class HookedMetrics implements MetricsProvider {
   }
 }
 
-/** Likewise, with the age of the oldest ready item, whose timer also runs while no item is processing. */
+/**
+ * Metrics provider that measures nothing but includes the age of the oldest ready item. The timer for this age also
+ * runs while no item is processing.
+ */
 export class HookedAges extends HookedMetrics {
   oldestReady = () => this.make("oldestReady");
 }
@@ -81,11 +84,11 @@ export class HookedAges extends HookedMetrics {
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly hooks = new Hooks<"push" | "pop" | "touch" | "done">();
   readonly entries: ReadyEntry<T>[] = [];
-  /** Result of `pop`, if set, regardless of the pushed entries. */
+  /** Result of `pop`, if set, regardless of the entries in the discipline. */
   stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
   /** All pushed entries, in order. */
   readonly pushed: ReadyEntry<T>[] = [];
-  /** Item of each call of `done`, in order. */
+  /** Item passed to each call to `done`, in order. */
   readonly ended: T[] = [];
 
   push(entry: ReadyEntry<T>): void {

@@ -1,4 +1,4 @@
-/** Items of every kind, through every layer. Also tests adds from inside the calls that a queue makes. */
+/** Tests of items of every kind, through every layer. They also test adds from inside the calls that a queue makes. */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -17,14 +17,14 @@ import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, ME
 
 const limiter = <T>() => createExponentialLimiter<T>({ baseDelay: 100, maxDelay: 1000 });
 
-/** Returns a proxy that throws, whatever is done with it. Only `typeof` and comparisons don't throw. */
+/** Returns a proxy that throws at every operation except `typeof` and comparisons. */
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
 }
 
-/** Items that are all different. None has a special meaning to a queue. */
+/** Items that are all different. A queue treats none of them specially. */
 const ITEMS: readonly [name: string, item: unknown][] = [
   ["NaN", NaN],
   ["zero", 0],
@@ -144,7 +144,7 @@ Deno.test("a frozen item stays as it is, and so does every other", async () => {
   await queue.shutDownWithDrain({ delayed: "flush" });
 });
 
-/** Takes all ready items before ending any, so that duplicates show. Returns their keys, sorted. */
+/** Takes all ready items before finishing any, so that duplicates are visible. Returns the items' keys, sorted. */
 function holdAll(queue: RateLimitingQueue<Keyed>): string[] {
   const leases: Lease<Keyed>[] = [];
   for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) leases.push(lease);
@@ -152,7 +152,7 @@ function holdAll(queue: RateLimitingQueue<Keyed>): string[] {
   return leases.map(({ item }) => item.key).sort();
 }
 
-/** Creates a queue whose collaborators all have hooks. */
+/** Creates a queue with hooks in all its collaborators. */
 function hooked(useDiscipline: boolean) {
   const metrics = new HookedAges();
   const discipline = new HookedDiscipline<Keyed>();
@@ -175,7 +175,7 @@ function hooked(useDiscipline: boolean) {
     clock,
     ...(useDiscipline ? { discipline } : {}),
   });
-  /** Functions that run an action once, in the next such call. */
+  /** Functions that run an action once, in the next call of a given kind. */
   const hooks: Record<string, (action: () => void) => void> = {
     keyOf: (action) => keys.hooks.once("keyOf", action),
     when: (action) =>

@@ -1,4 +1,4 @@
-/** Metrics providers that throw: queues, pools and other metrics are unaffected. */
+/** Tests of metrics providers that throw. Queues, pools and other metrics are unaffected. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -15,7 +15,7 @@ import { flushPromises, takeAll } from "../queue_helpers.ts";
 import { METRIC_CALLS } from "./hooks.ts";
 import { LAYERS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
-/** Calls that queues and pools make to a provider and its metrics. */
+/** Calls to a provider and its metrics that queues and pools make. */
 const CALLS = [
   ...METRIC_CALLS,
   "priorityDepth.inc",
@@ -29,7 +29,9 @@ const CALLS = [
 ] as const;
 type Call = (typeof CALLS)[number];
 
-/** Most meters that a queue and its pool make of one metric: one per reason for giving up an item. */
+/**
+ * Maximum number of meters that a queue and its pool create for one metric. Given-up items have one meter per reason.
+ */
 const MAX_METERS = 5;
 
 const FAULTS: Record<string, () => unknown> = {
@@ -39,7 +41,7 @@ const FAULTS: Record<string, () => unknown> = {
   "rejects": () => Promise.reject(new Error("broken")),
 };
 
-/** Creates a provider that measures everything, except that the call `broken` fails. */
+/** Creates a provider that measures everything and whose call `broken` throws. */
 function brokenMetrics(broken: Call | undefined, fail: () => unknown): InMemoryMetrics & MetricsProvider {
   const whole = new InMemoryMetrics();
   const [brokenMethod, brokenCall] = broken?.split(".") ?? [];
@@ -54,7 +56,9 @@ function brokenMetrics(broken: Call | undefined, fail: () => unknown): InMemoryM
   });
 }
 
-/** Runs a scenario. Returns its log, the measurements, the calls of the broken metric and the printed lines. */
+/**
+ * Runs a scenario. Returns the scenario's log, the measurements, the calls to the broken metric, and the printed lines.
+ */
 async function run(
   scenario: Scenario,
   make: (metrics: MetricsProvider, clock: HandClock) => RateLimitingQueue<string>,
@@ -73,7 +77,7 @@ async function run(
   return { log: [...log, clock.timers], measured: metrics.toPrometheus(), calls, lines: printed.lines };
 }
 
-/** Returns the measurements, except those of one method. */
+/** Returns all measurements except those from one method. */
 function without(method: string, measured: string): string[] {
   const family: { name: string } | undefined = metricFamilies[method as "depth"];
   return measured.split("\n").filter((line) => family === undefined || !line.includes(`${family.name}`));

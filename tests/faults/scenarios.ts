@@ -1,4 +1,4 @@
-/** Typical uses of queues and pools, for tests in which a collaborator is broken. */
+/** Typical uses of queues and pools, for tests with a broken collaborator. */
 
 import {
   createDelayingQueue,
@@ -14,7 +14,7 @@ import {
 import type { HandClock } from "../helpers.ts";
 import { flushPromises, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** Uses a queue under a clock. Returns a log of what happened. */
+/** Uses a queue under a clock. Returns a log of the events. */
 export type Scenario = (make: () => RateLimitingQueue<string>, clock: HandClock) => Promise<unknown[]>;
 
 const limiter = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
@@ -25,7 +25,7 @@ const state = ({ length, processing, delayed, shuttingDown }: RateLimitingQueue<
   shuttingDown,
 ];
 
-/** Creates a scenario with a pool. It logs the attempts, the reports and the remaining items. */
+/** Creates a scenario with a pool. The scenario logs the attempts, the reports and the remaining items. */
 function poolScenario(isAsync: boolean): Scenario {
   return async (make, clock) => {
     const log: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Clocks that throw in one call or a few: no item is lost, given up or counted twice. */
+/** Tests of clocks that throw in one call or a few. No item is lost, given up or counted twice. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -20,7 +20,7 @@ import { Console, HandClock } from "../helpers.ts";
 import { flushPromises } from "../queue_helpers.ts";
 import { LAYERS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
-/** Clock that fails in selected calls, counted from 1. */
+/** Clock that throws in selected calls. Calls are numbered from 1. */
 class FaultyClock extends HandClock {
   calls = 0;
   readonly #isBroken: (call: number) => boolean;
@@ -80,7 +80,7 @@ for (const layers of Object.keys(LAYERS)) {
 
 type Made = { queue: RateLimitingQueue<string>; throttle: TokenBucket | undefined };
 
-/** Queues with everything that uses a clock: buckets, expiring counts, a discipline, metrics, layers. */
+/** Queues with every feature that uses a clock: buckets, expiring counts, a discipline, metrics, layers. */
 const ALL_THAT_LOOKS: Record<string, (clock: HandClock) => Made> = {
   "one call": (clock) => ({
     queue: createRateLimitingQueue(limiterOn(clock), {
@@ -107,7 +107,7 @@ function limiterOn(clock: HandClock): RateLimiter<string> {
   );
 }
 
-/** Works through some items. Returns everything that is reported except times and order. */
+/** Processes some items. Returns all reports without times and order. */
 async function workThrough(
   { runWorkers }: Engine,
   make: (clock: HandClock) => Made,
@@ -144,7 +144,7 @@ async function workThrough(
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds * 2; i++) {
       await clock.advance(500, flushPromises);
-      time.tick(500); // for timers that the faulty clock did not set
+      time.tick(500); // replaces timers that the faulty clock did not set
       await flushPromises();
     }
   };

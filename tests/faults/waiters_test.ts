@@ -1,4 +1,4 @@
-/** A hundred thousand pending calls of `get`. */
+/** Test of a hundred thousand pending calls to `get`. */
 
 import { assertEquals } from "@std/assert";
 import { createWorkQueue } from "@workqueue/core";

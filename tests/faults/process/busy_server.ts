@@ -1,6 +1,6 @@
 /**
- * Script that answers requests of another process while handlers keep the CPU busy, until enough are answered or no
- * work is left. It prints "enough" or the number of answers.
+ * Script that answers requests from another process while handlers keep the CPU busy. The script ends when enough
+ * requests are answered or no work is left. It prints "enough" or the number of answers.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -77,7 +77,7 @@ function startAsker(port: number): ChildProcess {
   return spawn(process.execPath, args, { stdio: "ignore" });
 }
 
-/** Sends one request after the other until the server stops answering. */
+/** Sends one request after another until the server stops answering. */
 async function ask(port: string): Promise<never> {
   while (true) await (await fetch(`http://127.0.0.1:${port}`)).text();
 }

@@ -1,4 +1,4 @@
-/** Processes that are busy with items still answer requests, on Deno and on Bun. */
+/** Tests that processes answer requests while they are busy with items, on Deno and on Bun. */
 
 import { assertEquals } from "@std/assert";
 import { runScript, RUNTIMES } from "../../run_script.ts";

@@ -12,20 +12,21 @@ function collect(): void {
   else throw new Error("Cannot collect garbage: this runtime was not started with --expose-gc");
 }
 
-/** Collects garbage after pending callbacks have run, because they hold memory too. */
+/** Runs pending callbacks, which use memory too, and then collects garbage. */
 export async function collectLater(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 10));
   collect();
 }
 
-/** Heap growth, in bytes, that counts as no growth. One word for each of a million keys would be 8 MB. */
+/** Heap growth, in bytes, that is treated as no growth. One word for each of a million keys would be 8 MB. */
 export const FLAT = 2_000_000;
 
 /**
- * Returns the bytes in use after garbage collection. Stops collecting once they are fewer than `enough`.
+ * Returns the number of bytes in use after garbage collection. Stops collecting once fewer than `enough` bytes are in
+ * use.
  *
- * The smallest of many readings counts. Bun's collector treats stale values on a stack, including its compiler's stack,
- * as references, so recently used objects may seem to stay in use for a while.
+ * The result is the smallest of many readings. Bun's collector treats stale values on a stack, including its compiler's
+ * stack, as references. Recently used objects may therefore seem to stay in use for a while.
  */
 export async function heapUsed(enough = 0): Promise<number> {
   let least = Infinity;
@@ -36,7 +37,7 @@ export async function heapUsed(enough = 0): Promise<number> {
   return least;
 }
 
-/** Returns how many more bytes are in use than before. Stops collecting once the growth is at most {@linkcode FLAT}. */
+/** Returns the growth of the bytes in use. Stops collecting once the growth is at most {@linkcode FLAT}. */
 export async function growthSince(before: number): Promise<number> {
   return await heapUsed(before + FLAT) - before;
 }

@@ -1,6 +1,6 @@
 /**
- * Script that fills delaying queues and lets every delay end. It prints the heap growth in bytes once the queues are
- * empty.
+ * Script that fills delaying queues and lets every delay end. Once the queues are empty, the script prints the heap
+ * growth in bytes.
  */
 
 import { createDelayingQueue, type DelayingQueue } from "../../../mod.ts";
@@ -17,7 +17,7 @@ const clock = {
   clearTimeout() {},
 };
 
-/** A separate function, so that no variable keeps a reference to a key. */
+/** Separate function, so that no variable keeps a reference to a key. */
 function use(queue: DelayingQueue<number>): void {
   for (let key = 0; key < KEYS; key++) queue.addAfter(key, 1);
   while (queue.delayed > 0) {
@@ -28,7 +28,7 @@ function use(queue: DelayingQueue<number>): void {
 }
 
 const queues = Array.from({ length: 1 + QUEUES }, () => createDelayingQueue<number>({ clock }));
-use(queues[0]!); // warm-up: one-time allocations are not leaks
+use(queues[0]!); // warm-up, because one-time allocations are not leaks
 const before = await heapUsed();
 for (const queue of queues.slice(1)) use(queue);
 console.log(await growthSince(before));

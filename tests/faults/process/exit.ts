@@ -1,6 +1,6 @@
 /**
- * Script that runs one of `cases` and nothing else, so that the process exits when the queue lets it. It prints the
- * events of that case.
+ * Script that runs only one of `cases`. The process exits as soon as nothing in the queue keeps it alive. The script
+ * prints the events of the case.
  */
 
 import process from "node:process";
@@ -14,7 +14,7 @@ import {
 } from "../../../mod.ts";
 
 const AN_HOUR = 3_600_000;
-/** Milliseconds: long enough to be a real delay, short enough for a test. */
+/** Duration in milliseconds: long enough for a real delay, short enough for a test. */
 const SOON = 50;
 
 const limiter = createExponentialLimiter<string>({ baseDelay: SOON, maxDelay: SOON });

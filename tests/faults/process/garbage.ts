@@ -1,4 +1,4 @@
-/** Script that prints the items that a queue keeps in memory although it no longer needs them. */
+/** Script that prints the items that a queue keeps in memory without needing them. */
 
 import {
   createExponentialLimiter,
@@ -16,7 +16,7 @@ interface Item {
 const kept: unknown[] = [];
 const items = new Map<string, WeakRef<Item>>();
 
-/** Creates an item that only the queue refers to. */
+/** Creates an item to which only the queue refers. */
 function item(what: string, key = what): Item {
   const made = { key };
   items.set(what, new WeakRef(made));
@@ -31,7 +31,7 @@ function newQueue(): RateLimitingQueue<Item> {
   return queue;
 }
 
-/** A separate function, so that no variable keeps a reference to an item. */
+/** Separate function, so that no variable keeps a reference to an item. */
 async function use(): Promise<void> {
   const queue = newQueue();
   queue.add(item("taken and done"));
@@ -78,8 +78,8 @@ async function use(): Promise<void> {
 }
 
 /**
- * Returns the items that should have been collected but weren't. One item of the pile is kept on purpose, and up to ten
- * may remain.
+ * Returns the items that should have been collected but weren't. One item of the pile is kept on purpose. Up to ten
+ * items may remain.
  */
 function itemsLeft(): string[] {
   for (const [what, reference] of items) if (reference.deref() === undefined) items.delete(what);
@@ -91,4 +91,4 @@ function itemsLeft(): string[] {
 await use();
 for (let i = 0; i < 300 && itemsLeft().length > 0; i++) await collectLater();
 for (const what of itemsLeft()) console.log(what);
-console.log(`${kept.length} things kept`); // keeps these alive until here
+console.log(`${kept.length} things kept`); // keeps these objects alive until here

@@ -8,7 +8,10 @@ const bounded = createWorkQueue<string>({
   discipline: createFairDiscipline({ separator: "/", maxPerGroup: 1, within: () => createPriorityDiscipline() }),
 });
 
-/** Items of a group that comes back, so that the queue is never empty and virtual time passes. */
+/**
+ * Number of items in a group that appears repeatedly. Because of this group, the queue is never empty and virtual time
+ * advances.
+ */
 for (const queue of [plain, bounded]) for (let i = 0; i < 3; i++) queue.add(`steady/${i}`);
 
 let groups = 0;
@@ -23,7 +26,7 @@ function work(queue: WorkQueue<string>, count: number): void {
   }
 }
 
-/** Queue in which ten items are always ready, each of its own new group, so that virtual time doesn't pass. */
+/** Queue in which ten items are always ready, each in a new group of its own, so that virtual time doesn't advance. */
 const crowd = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
 for (let i = 0; i < 10; i++) crowd.add(`crowd ${i}/key`);
 
@@ -35,7 +38,7 @@ function workOnCrowd(count: number): void {
 }
 
 workOnCrowd(20_000); // more groups than the discipline remembers
-work(plain, 10_000); // warm-up: one-time allocations are not leaks
+work(plain, 10_000); // warm-up, because one-time allocations are not leaks
 work(bounded, 10_000);
 const before = await heapUsed();
 work(plain, 1_000_000);

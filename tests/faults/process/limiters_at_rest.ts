@@ -22,7 +22,7 @@ const limiters: RateLimiter<string>[] = [
   }),
 ];
 
-/** Fails new keys, one per 10 ms, so that about ten are delayed or counted at a time. Never calls `forget`. */
+/** Fails new keys, one every 10 ms, so that about ten keys are delayed or counted at a time. Never calls `forget`. */
 function fail(keys: number): void {
   for (let i = 0; i < keys; i++) {
     now += 10;
@@ -30,7 +30,7 @@ function fail(keys: number): void {
   }
 }
 
-fail(10_000); // warm-up: one-time allocations are not leaks
+fail(10_000); // warm-up, because one-time allocations are not leaks
 const before = await heapUsed();
 fail(KEYS);
 console.log(await growthSince(before));

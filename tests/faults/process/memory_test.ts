@@ -1,10 +1,13 @@
-/** Memory of queues and limiters: they keep nothing that they no longer need. */
+/** Tests of the memory of queues and limiters: they keep no data that they no longer need. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runScript, type Runtime, RUNTIMES } from "../../run_script.ts";
 import { FLAT } from "./collect.ts";
 
-/** Runs a script on all runtimes at once, since no script measures time. Returns the output lines for each runtime. */
+/**
+ * Runs a script on all runtimes in parallel, because no script measures time. Returns the output lines for each
+ * runtime.
+ */
 function run(script: string): Promise<[Runtime, string[]][]> {
   const url = new URL(script, import.meta.url);
   return Promise.all(RUNTIMES.map(async (runtime) => [runtime, await runScript(runtime, url)]));

@@ -49,8 +49,8 @@ const queue = createRateLimitingQueue<Item>(limiter, {
 });
 
 /**
- * Runs keys through the queue in every way: added at once, delayed, rate limited, failed once in a pool, and handed to
- * a pending `get`. Also aborts pending calls of `get`. Returns the number of handled items.
+ * Runs keys through the queue in every way: added directly, delayed, rate limited, failed once in a pool, and handed to
+ * a pending `get`. Also aborts pending calls to `get`. Returns the number of handled items.
  */
 async function pushBatch(batch: number): Promise<number> {
   let handled = 0;
@@ -61,7 +61,7 @@ async function pushBatch(batch: number): Promise<number> {
     queue.addRateLimited(item());
   }
   const failOnce = runWorkers(queue, (_item, { attempt }) => {
-    if (attempt === 1) throw "not yet"; // a string, because an error would cost more than everything else
+    if (attempt === 1) throw "not yet"; // a string, because creating an error would take too long
     handled++;
   }, { onError() {} });
   const controller = new AbortController();
@@ -86,7 +86,7 @@ async function pushBatch(batch: number): Promise<number> {
   return handled;
 }
 
-await pushBatch(-1); // warm-up: one-time allocations are not leaks
+await pushBatch(-1); // warm-up, because one-time allocations are not leaks
 const before = await heapUsed();
 let handled = 0;
 for (let batch = 0; batch < BATCHES; batch++) handled += await pushBatch(batch);

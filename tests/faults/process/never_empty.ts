@@ -10,7 +10,7 @@ interface Link {
   readonly below: Link | undefined;
 }
 
-/** Last-in, first-out discipline. It uses a linked list, because an array would keep its capacity. */
+/** Last-in, first-out discipline. It uses a linked list, because an array never releases its capacity. */
 class Lifo implements QueueDiscipline<string> {
   length = 0;
   #top: Link | undefined = undefined;
@@ -31,7 +31,7 @@ class Lifo implements QueueDiscipline<string> {
   }
 }
 
-/** Keeps one item processing at all times: takes the next item before the previous one is done. */
+/** Keeps one item processing at all times: takes the next item before the previous item is done. */
 function oneByOne(queue: WorkQueue<string>): void {
   queue.add("first");
   let lease = queue.tryGet()!;
@@ -43,7 +43,7 @@ function oneByOne(queue: WorkQueue<string>): void {
   }
 }
 
-/** Takes all items at once. When the last of them is done, one more item is ready. */
+/** Takes all items together. When the last of these items is done, one more item is ready. */
 function allAtOnce(queue: WorkQueue<string>): void {
   for (let i = 0; i < KEYS; i++) queue.add(`key-${i}`);
   const leases = Array.from({ length: KEYS }, () => queue.tryGet()!);
@@ -53,7 +53,7 @@ function allAtOnce(queue: WorkQueue<string>): void {
 
 const queues: WorkQueue<string>[] = [];
 
-/** A separate function, so that no variable keeps a reference to earlier items. */
+/** Separate function, so that no variable keeps a reference to earlier items. */
 function use(): void {
   for (const pass of [oneByOne, allAtOnce]) {
     for (const discipline of [undefined, new Lifo()]) {
@@ -64,11 +64,11 @@ function use(): void {
   }
 }
 
-use(); // warm-up: one-time allocations are not leaks
+use(); // warm-up, because one-time allocations are not leaks
 
 /**
- * Heap growth of three rounds. The median counts: a reference that a collector imagines shows up once, a leak in every
- * round.
+ * Heap growth in each of three rounds. The test uses the median: a false reference seen by a collector appears in one
+ * round, a leak in every round.
  */
 const growths: number[] = [];
 for (let time = 0; time < 3; time++) {

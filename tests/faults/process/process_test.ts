@@ -1,4 +1,4 @@
-/** Exit of processes that have nothing but a queue, on Deno and on Bun. */
+/** Tests that a process exits when only a queue is left, on Deno and on Bun. */
 
 import { assertEquals } from "@std/assert";
 import { runScript, RUNTIMES } from "../../run_script.ts";

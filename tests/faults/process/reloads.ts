@@ -1,6 +1,5 @@
 /**
- * Script that reloads a document many times. It prints the heap growth in bytes, and whether few of the old limiters
- * are left.
+ * Script that reloads a document many times. It prints the heap growth in bytes, and whether few old limiters remain.
  */
 
 import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -24,7 +23,7 @@ const weighty = defineLimiter({
   },
 });
 
-/** Creates a document whose limiters are new at each step: replaced, nested and in groups. */
+/** Creates a document whose limiters are new at each step. Limiters are replaced, nested and placed in groups. */
 function document(step: number): object {
   const part = { type: "weighty", step };
   return {
@@ -46,7 +45,7 @@ const queue = config.queue<string>("lasting");
 const limiter = config.limiter<string>("kept");
 const pool = config.runWorkers("lasting", queue, () => {});
 
-/** A separate function, so that nothing of it stays on the stack. */
+/** Separate function, so that no reference stays on the stack. */
 function reloadAll(): void {
   for (let round = 1; round <= ROUNDS; round++) {
     config.reload(document(2 + round));
@@ -58,7 +57,7 @@ function reloadAll(): void {
         queues: { q: 1 },
       });
     } catch {
-      // rejected, as expected
+      // the reload is rejected, as expected
     }
   }
 }
