@@ -1,4 +1,4 @@
-/** Tests of `docs/command.md`: its scripts print the output that it shows, and it covers all options. */
+/** Tests of `docs/command.md`: its scripts print the output shown on the page, and the page covers all options. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Tokens } from "marked";
@@ -10,7 +10,7 @@ const PAGE = "docs/command.md";
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
-/** Scripts of the page, each with the text shown below it, or an empty text. */
+/** Scripts on the page, each with the output shown below it, or an empty text. */
 const examples = page.flatMap((token, index) => {
   const next = page[index + 1];
   return isCode(token, "sh") ? [{ script: token.text, shown: isCode(next, "text") ? next.text : "" }] : [];
@@ -20,7 +20,7 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
 }
 
-/** Removes the parts that differ from run to run: progress after a second, times and random values. */
+/** Removes the parts that differ from run to run: progress after the first second, times and random values. */
 function lasting(text: string): string {
   return text
     .replace(/^\d+ of \d+\+? done, .*\n/gm, "")
@@ -70,7 +70,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
   }
 });
 
-/** Returns the options that scripts give to a command of `workqueue`. */
+/** Returns the options that scripts pass to a subcommand of `workqueue`. */
 function optionsInScripts(name: string): Set<string> {
   const calls = examples.flatMap(({ script }) => [...script.matchAll(/\bworkqueue (\w+)([^|&;\n]*)/g)]);
   const args = calls.filter(([, command]) => command === name).flatMap(([, , rest]) =>

@@ -1,4 +1,4 @@
-/** Tests of the schema in an editor: the JSON service of VS Code, with the config of the examples. */
+/** Tests of the schema in an editor. They run VS Code's JSON service on the config of the examples. */
 
 import { assert, assertEquals } from "@std/assert";
 import { disciplines, limiters } from "@workqueue/core";
@@ -18,7 +18,7 @@ function open(text: string) {
   return { document, json: service.parseJSONDocument(document) };
 }
 
-/** Returns the parts that are marked as wrong. */
+/** Returns the parts that the editor marks as wrong. */
 async function markedIn(text: string): Promise<string[]> {
   const { document, json } = open(text);
   const problems: Diagnostic[] = await service.doValidation(document, json);

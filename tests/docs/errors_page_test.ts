@@ -1,4 +1,4 @@
-/** Tests of the table in docs/errors.md: it lists exactly the codes of thrown errors. */
+/** Tests of the table in docs/errors.md, which must list exactly the codes of thrown errors. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -8,7 +8,7 @@ import { tokensOf } from "./markdown.ts";
 const root = new URL("../../", import.meta.url);
 const DECLARATION = "lib/base/error_codes.ts";
 
-/** Yields the modules of the core and its packages, without the built page of the dashboard. */
+/** Yields the modules of the core and its packages, except the dashboard's generated page. */
 async function* modulesIn(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(new URL(folder, root))) {
     if (isDirectory && name !== "node_modules") yield* modulesIn(`${folder}${name}/`);
@@ -30,7 +30,10 @@ async function sources(): Promise<Map<string, string>> {
 
 const modules = await sources();
 
-/** Modules that create errors without a code. These errors are causes of other errors, or limits of the runtime. */
+/**
+ * Modules that create errors without a code. Such an error is the cause of another error, or reports a limit of the
+ * runtime.
+ */
 const WITHOUT_CODE = [
   "lib/base/steady_clock.ts",
   "lib/structures/churn_map.ts",
@@ -62,7 +65,7 @@ Deno.test("docs/errors.md: every code that is set is in the table, and every cod
 });
 
 Deno.test("docs/errors.md: no TypeError or RangeError is created without a code, except those that no caller gets", () => {
-  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints its errors
+  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints its own errors
   const found = [...modules].filter(([path, source]) =>
     isUsersConcern(path) && /(?<!withCode\("WQ_\w+", )new (TypeError|RangeError)\(/.test(source)
   );

@@ -1,4 +1,4 @@
-/** Tests of the examples that load and describe configs, on their runtimes. */
+/** Tests of the examples that load and describe configs, each on its runtime. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { configSchema } from "@workqueue/core/config";

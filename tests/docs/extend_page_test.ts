@@ -1,6 +1,6 @@
 /**
- * Tests of the plugin in `docs/extend.md`: it works in a program and in the command, and both print the output that the
- * page shows.
+ * Tests of the plugin in `docs/extend.md`. The plugin works in a program and in the command, and both print the output
+ * that the page shows.
  */
 
 import { assertEquals } from "@std/assert";

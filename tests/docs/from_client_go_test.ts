@@ -1,8 +1,8 @@
-/** Test of the page for Go users: it mentions every name that they know. */
+/** Test of the page for Go users, which must mention every name from the Go packages. */
 
 import { assertEquals } from "@std/assert";
 
-/** Exported functions, methods of interfaces, and types of `k8s.io/client-go/util/workqueue` v0.37.0. */
+/** Exported functions, interface methods and types of `k8s.io/client-go/util/workqueue` v0.37.0. */
 const WORKQUEUE = `
   New NewNamed NewWithConfig NewTyped NewTypedWithConfig DefaultQueue Queue QueueConfig TypedQueueConfig
   Interface TypedInterface Type Typed Add Len Get Done ShutDown ShutDownWithDrain ShuttingDown
@@ -33,14 +33,16 @@ const RATE = `
 `;
 
 /**
- * Exported names of `sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue` v0.25.2, with the fields of its
+ * Exported names of `sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue` v0.25.2, and the fields of its
  * options.
  */
 const PRIORITY_QUEUE = `
   New PriorityQueue AddWithOpts GetWithPriority AddOpts After RateLimited Priority Opts Opt RateLimiter MetricProvider Log
 `;
 
-/** Other names that controllers use: options of controller-runtime's controllers, their results, and `util/runtime`. */
+/**
+ * Other names that controllers use: the options and results of controller-runtime's controllers, and `util/runtime`.
+ */
 const CONTROLLERS = `
   MaxConcurrentReconciles NewQueue RateLimiter ReconciliationTimeout RecoverPanic UsePriorityQueue LowPriority
   Result Requeue RequeueAfter TerminalError Registry

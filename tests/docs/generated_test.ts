@@ -1,4 +1,4 @@
-/** Generated files are up to date. */
+/** Test that generated files are up to date. */
 
 import { assert, assertEquals } from "@std/assert";
 import { schemaUrl } from "../../docs/generate/config_reference.ts";

@@ -1,6 +1,6 @@
 /**
  * Test of `docs/getting-started.md`. It follows the page like a reader: it saves each program and config, runs the
- * commands, and compares their output with the page.
+ * commands, and compares their output with the output on the page.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -24,7 +24,7 @@ const hasCurl = await new Deno.Command("curl", { args: ["--version"], stdout: "n
   .then(({ success }) => success, () => false);
 if (!hasCurl) console.log(`There is no curl on the PATH: leaving out the test of ${PAGE}.`);
 
-/** Running program with its output so far. */
+/** Running program and its output so far. */
 class Program {
   printed = "";
   isEnded = false;
@@ -39,7 +39,7 @@ class Program {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      signal: AbortSignal.timeout(DEADLINE), // limit for a program that never ends
+      signal: AbortSignal.timeout(DEADLINE), // timeout for a program that never ends
     }).spawn();
     const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
       for await (const text of stream.pipeThrough(new TextDecoderStream())) this.printed += text;
@@ -53,7 +53,7 @@ class Program {
     this.#child.kill("SIGINT");
   }
 
-  /** Waits until the program has printed exactly a text, or has ended. */
+  /** Waits until the program has printed exactly this text, or has ended. */
   async shows(text: string): Promise<void> {
     while (!this.isEnded && this.printed.trimEnd() !== text) await new Promise((resolve) => setTimeout(resolve, 20));
     assertEquals(this.printed.trimEnd(), text);

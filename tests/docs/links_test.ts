@@ -1,6 +1,7 @@
 /**
- * Tests of the links on all pages. GitHub resolves a relative link against the page. JSR resolves a relative link of a
- * README against the root of the repository, so it works in the core's README and breaks in the READMEs of `packages/`.
+ * Tests of the links on all pages. GitHub resolves a relative link against the page. JSR resolves a relative link in a
+ * README against the root of the repository. Such a link works in the core's README and breaks in the READMEs of
+ * `packages/`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -22,7 +23,7 @@ function exists(url: URL): boolean {
   return statSync(url, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Resolves a link against a base. Returns a problem unless the target file exists and has the target heading. */
+/** Resolves a link against a base. Returns a problem unless the target file exists and contains the target heading. */
 function problemsOf(href: string, base: URL): string[] {
   const { hash, href: target } = new URL(href, base);
   const url = new URL(target.slice(0, target.length - hash.length));
@@ -32,14 +33,14 @@ function problemsOf(href: string, base: URL): string[] {
   return [];
 }
 
-/** Folder of each published package, by its name. */
+/** Folder of each published package, by package name. */
 const packages = new Map([[manifest.name, ""]]);
 for (const { name: folder } of Deno.readDirSync(new URL("packages/", ROOT))) {
   const { name, publish } = JSON.parse(read(`packages/${folder}/deno.json`));
   if (publish !== undefined) packages.set(name, `packages/${folder}/`);
 }
 
-/** Reports whether the core publishes a file. */
+/** Reports whether the core package includes a file when published. */
 function isPublished(path: string): boolean {
   return manifest.publish.include.some((entry) =>
     entry.endsWith("/")
@@ -48,7 +49,9 @@ function isPublished(path: string): boolean {
   );
 }
 
-/** Returns a problem unless a JSR address names a package of this repository, or a file that the core publishes. */
+/**
+ * Returns a problem unless a JSR address refers to a package in this repository, or to a file that the core publishes.
+ */
 function problemsAtJsr(href: string): string[] {
   const { pathname, hash } = new URL(href);
   const [, name, version, path] = /^\/(@workqueue\/[\w-]+)(?:\/([\d.]+)\/(.+))?$/.exec(pathname) ?? [];

@@ -1,4 +1,4 @@
-/** Helpers that find the parts of a Markdown page. */
+/** Helpers that extract the parts of a Markdown page. */
 
 import GithubSlugger from "github-slugger";
 import { marked, type Token, type Tokens } from "marked";
@@ -9,7 +9,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** Returns the targets of all links and images of a page, in Markdown and in HTML. */
+/** Returns the targets of all links and images on a page, in Markdown and in HTML. */
 export function linksOf(text: string): string[] {
   return tokensOf(text).flatMap((token) => {
     if (token.type === "link" || token.type === "image") return [(token as Tokens.Link | Tokens.Image).href];
@@ -23,7 +23,7 @@ export function relativeLinks(text: string): string[] {
   return linksOf(text).filter((href) => !/^[a-z]+:/.test(href));
 }
 
-/** Returns the anchors that GitHub gives to the headings of a page. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 export function anchorsOf(text: string): string[] {
   const slugger = new GithubSlugger();
   const headings = tokensOf(text).filter((token): token is Tokens.Heading => token.type === "heading");
@@ -31,8 +31,8 @@ export function anchorsOf(text: string): string[] {
 }
 
 /**
- * Returns the files that a page shows: code blocks marked `ts ignore` whose first line is a comment with the file's
- * name.
+ * Returns the files that a page shows. These are the code blocks marked `ts ignore` whose first line is a comment with
+ * the file's name.
  */
 export function filesShownIn(text: string): Map<string, string> {
   const files = new Map<string, string>();

@@ -1,4 +1,7 @@
-/** Tests of the commands in docs/operate.md, run against their service. They print the output that the page shows. */
+/**
+ * Tests of the commands in docs/operate.md. Run against the page's service, the commands must print the output on the
+ * page.
+ */
 
 import { assert } from "@std/assert";
 import type { Tokens } from "marked";
@@ -13,13 +16,13 @@ const START = /^npx -y deno task operate (\w+) (\S+)/;
 const SERVICE = manifest.tasks.operate.split(" ").at(-1)!;
 const DEADLINE = 30_000;
 
-/** Commands, and lines that they or the service print afterwards. */
+/** Commands, and the lines that the commands or the service print afterwards. */
 interface Step {
   readonly commands: readonly string[];
   readonly expected: readonly string[];
 }
 
-/** Returns the steps of each section, by its heading. */
+/** Returns the steps in each section, by the section's heading. */
 function sectionsOf(page: string): Map<string, Step[]> {
   const sections = new Map<string, Step[]>();
   let steps: Step[] = [];
@@ -37,7 +40,7 @@ function sectionsOf(page: string): Map<string, Step[]> {
   );
 }
 
-/** Returns a line without the parts that differ from run to run: numbers, units of time, and the tenant of a key. */
+/** Returns a line without the parts that differ from run to run: numbers, units of time, and the tenant in a key. */
 function shapeOf(line: string): string {
   return line.replace(/(acme|globex|initech)(?=\/)/g, "TENANT")
     .replace(/\d[\d.,]*/g, "#").replace(/# (ms|s|min)\b/g, "# TIME").trim();
@@ -70,7 +73,7 @@ class Terminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#service?.kill("SIGKILL");
-    } catch { // The service has ended by itself.
+    } catch { // The service has ended on its own.
     }
     await this.#hasEnded;
     await Deno.remove(this.#folder, { recursive: true });
@@ -95,7 +98,7 @@ class Terminal implements AsyncDisposable {
   async #run(line: string): Promise<string | undefined> {
     const start = START.exec(line);
     if (start !== null) return await this.#start(start.slice(1));
-    const command = line.replace(/^sleep \d+( && )?/, ""); // repeated requests replace the sleep
+    const command = line.replace(/^sleep \d+( && )?/, ""); // the repeated requests make the sleep unnecessary
     const args = ["-c", command.replaceAll("9464", String(this.#port))];
     const env = { PID: String(this.#service?.pid) };
     const before = this.#reloads();

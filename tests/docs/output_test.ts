@@ -1,4 +1,7 @@
-/** Tests of the programs on the pages: each program with a `text` block directly below it prints that text. */
+/**
+ * Tests of the programs on the pages. If a program has a `text` block directly below it, the program must print that
+ * text.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -8,10 +11,10 @@ import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
 
-/** Limit for a program that never ends, in milliseconds. */
+/** Timeout for a program that never ends, in milliseconds. */
 const DEADLINE = 120_000;
 
-/** Program, and the text shown below it. */
+/** Program, and the output shown below it. */
 interface Example {
   readonly page: string;
   readonly program: string;
@@ -22,7 +25,7 @@ const pages = ["*.md", "docs/*.md", "packages/*/README.md"]
   .flatMap((glob) => globSync(glob, { cwd: fileURLToPath(ROOT) }))
   .map((path) => path.replaceAll("\\", "/")).sort();
 
-const examples: readonly Example[] = pages.filter((page) => page !== "docs/getting-started.md") // has a separate test
+const examples: readonly Example[] = pages.filter((page) => page !== "docs/getting-started.md") // tested separately
   .flatMap((page) => {
     const tokens = tokensOf(Deno.readTextFileSync(new URL(page, ROOT))).filter(({ type }) => type !== "space");
     return tokens.flatMap((token, i): Example[] => {
@@ -35,10 +38,12 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
 }
 
-/** Runs a program where both runtimes find the packages of the repository. Returns its output. */
+/**
+ * Runs a program in an environment where both runtimes find the repository's packages. Returns the program's output.
+ */
 async function printedBy(command: string[], program: string): Promise<string> {
   using project = new Project();
-  const config = { extends: fileURLToPath(new URL("tsconfig.json", ROOT)) }; // for Bun
+  const config = { extends: fileURLToPath(new URL("tsconfig.json", ROOT)) }; // only needed by Bun
   Deno.writeTextFileSync(project.path("tsconfig.json"), JSON.stringify(config));
   Deno.writeTextFileSync(project.path("main.ts"), program);
   const { success, stdout, stderr } = await new Deno.Command(command[0]!, {

@@ -1,6 +1,6 @@
 /**
- * Tests of the code blocks of all pages. `deno test --doc` runs their TypeScript, and `links_test.ts` follows their
- * links.
+ * Tests of the code blocks on all pages. TypeScript blocks are run by `deno test --doc`, and links are tested in
+ * `links_test.ts`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -21,12 +21,12 @@ async function filesIn(folder: URL, extension: string): Promise<URL[]> {
   return found;
 }
 
-/** Returns commands that need an installed Deno. `npx -y deno` needs only Node and npm. */
+/** Returns the commands that require an installed Deno. `npx -y deno` only requires Node and npm. */
 function needingDeno(text: string): string[] {
   return text.match(/(?<!npx -y )\bdeno (run|task|test|bench) .*/g) ?? [];
 }
 
-/** Pages with programs that have a separate test. */
+/** Pages whose programs have a separate test. */
 const PAGES_OF_PROGRAMS = ["docs/getting-started.md", "docs/testing.md", "docs/extend.md"];
 
 const pages = await filesIn(root, ".md");
@@ -45,11 +45,11 @@ for (const page of pages) {
         case "ts": // run by `deno test --doc`
         case "text":
           break;
-        case "ts ignore": // run by the test of the page, or by redis_page_test.ts
+        case "ts ignore": // run by the page's own test, or by redis_page_test.ts
           assert(PAGES_OF_PROGRAMS.includes(name) || text.includes('from "@workqueue/redis"'), text);
           break;
         case "json":
-          if ("imports" in JSON.parse(text)) break; // a deno.json: tested by tests/installs/clone_test.ts
+          if ("imports" in JSON.parse(text)) break; // a deno.json, tested by tests/installs/clone_test.ts
           loadConfig(text);
           break;
         case "yaml":

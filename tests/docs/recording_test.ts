@@ -1,4 +1,4 @@
-/** Tests of the recording of the demo: frames and the picture. */
+/** Tests of the demo recording: its frames and the picture. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { animate } from "../../docs/recording/animation.ts";
@@ -55,7 +55,7 @@ Deno.test("recording: the picture plays without a script, says what it shows, an
   assertEquals(picture.split("$ a &lt; b &amp;&amp; c").length, 2, "a row that stays is drawn once");
   assertStringIncludes(picture, 'class="c1 bold" x="0"');
   assertStringIncludes(picture, 'class="dim" x="33.6"');
-  assertStringIncludes(picture, "animation:film 10s step-end infinite"); // the last frame stays for five seconds
+  assertStringIncludes(picture, "animation:film 10s step-end infinite"); // the last frame is shown for five seconds
   assertStringIncludes(picture, "@keyframes film{0%{transform:translateY(0px)}10%{");
   assert(!/<script|https?:(?!\/\/www\.w3\.org\/2000\/svg")|url\(/.test(picture));
 });

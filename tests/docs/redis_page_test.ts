@@ -1,6 +1,6 @@
 /**
  * Tests of the Redis examples in pages and comments. Each example runs here with its own server. `deno test --doc` has
- * no server and skips blocks that are marked `ignore`.
+ * no server, and it skips blocks marked `ignore`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -45,7 +45,7 @@ const examples: [string, string[]][] = [
   ...modulesIn(MODULES).map((module): [string, string[]] => [module, examplesIn(commentsIn(module))]),
 ];
 
-/** Writes modules into a folder and runs a command on them. */
+/** Writes modules to a folder and runs a command on them. */
 async function withModules(codes: string[], run: (files: string[]) => Promise<unknown>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
   try {
@@ -85,7 +85,7 @@ Deno.test("docs/redis.md and README.md have examples that need a server", () => 
 const page = read("docs/redis.md");
 const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
 
-/** Returns the cells of each row of the table whose first column has this heading. */
+/** Returns the cells of each row in the table whose first column has this heading. */
 function table(heading: string): string[][] {
   const found = tokensOf(page).find((token): token is Tokens.Table =>
     token.type === "table" && (token as Tokens.Table).header[0]!.text === heading
@@ -139,7 +139,7 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
 
   const granted = rights.filter((word) => word.startsWith("+")).map((word) => word.slice(1));
   const words = new Set(scripts.match(/(?<=')[A-Z]+(?=')/g)!.map((word) => word.toLowerCase()));
-  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // null for a word that is not a command
+  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // null if the word is not a command
   const used = [...words].filter((_, i) => infos[i] !== null);
   assertEquals(granted.sort(), [...used, "eval", "evalsha", "ping", "subscribe", "unsubscribe"].sort());
 });

@@ -1,4 +1,4 @@
-/** Tests of the schema paths in configs of examples and pages, and of their use by an editor. */
+/** Tests of the schema paths in the configs of examples and pages. An editor must find the schema at each path. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -11,7 +11,7 @@ import { tokensOf } from "./markdown.ts";
 const ROOT = new URL("../../", import.meta.url);
 const SCHEMA = new URL("schema/workqueue.schema.json", ROOT);
 
-/** Pattern of the line that names the schema of a config, by format. */
+/** Patterns of the line that specifies a config's schema, by format. */
 const MARKS = {
   json: /"\$schema": "([^"]*)"/g,
   yaml: /^# yaml-language-server: \$schema=(.*)$/gm,
@@ -20,14 +20,14 @@ const MARKS = {
 
 type Config = { queues?: Record<string, object> };
 
-/** Location of a config: a file, or a code block in a page. */
+/** Location of a config: a file, or a code block on a page. */
 interface Place {
   path: string;
   text: string;
   format: keyof typeof MARKS;
 }
 
-/** Config that names a schema. */
+/** Config that specifies a schema. */
 interface Reference extends Place {
   named: string;
 }
@@ -42,7 +42,7 @@ function examples(): Place[] {
 }
 
 /**
- * Returns the code blocks of all pages, once for each format, because a text block may contain lines of several
+ * Returns the code blocks on all pages, once for each format, because a text block may contain lines in several
  * formats.
  */
 function blocks(): Place[] {
@@ -82,7 +82,7 @@ async function problemsOf(
   { path, format, text, named }: Reference,
   change = (_config: Config) => {},
 ): Promise<string[]> {
-  const isConfig = path.startsWith("examples/") || format === "json"; // not only the comment
+  const isConfig = path.startsWith("examples/") || format === "json"; // at least one line besides the comment
   const config: Config = isConfig ? PARSERS[format](text) : {};
   change(config);
   const json = JSON.stringify({ ...config, $schema: named });

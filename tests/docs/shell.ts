@@ -1,11 +1,12 @@
-/** Shell with the command, for the scripts of pages. */
+/** Shell in which the scripts on pages can run the `workqueue` command. */
 
 import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
 
 const DEADLINE = 120_000;
 
 /**
- * Opens a directory with the examples, in which `workqueue` runs the command. It is a program, so `$PPID` can kill it.
+ * Opens a directory that contains the examples and in which `workqueue` runs the command. `workqueue` is a program, so
+ * scripts can kill it through `$PPID`.
  */
 export async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
   const workspace = new Workspace();

@@ -1,4 +1,4 @@
-/** Tests of the SIGTERM program in `docs/shutdown.md` with handlers that take longer than allowed. */
+/** Tests of the SIGTERM program in `docs/shutdown.md` with handlers that exceed the allowed time. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { build, stop } from "esbuild";
@@ -16,7 +16,7 @@ const HANDLERS: Record<string, [handler: string, options: string]> = {
   "does not look at its signal": ["() => new Promise(() => setInterval(() => {}, 1000))", ""],
 };
 
-/** Returns the program with another handler, other options and less time. */
+/** Returns the program with a different handler, different options and a shorter time limit. */
 function recipe(handler: string, options: string): string {
   const page = Deno.readTextFileSync(new URL("docs/shutdown.md", ROOT));
   const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(page)!;
@@ -59,7 +59,7 @@ for (const [runtime, command] of Object.entries(commands)) {
             cwd: folder,
             env: { NO_COLOR: "1" },
             stdin: "null",
-            signal: AbortSignal.timeout(300_000), // limit for a process that never ends
+            signal: AbortSignal.timeout(300_000), // timeout for a process that never ends
           }).output();
           const printed = new TextDecoder().decode(stderr);
           assertEquals(code, 1, printed);

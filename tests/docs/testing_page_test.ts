@@ -1,4 +1,6 @@
-/** Tests of `docs/testing.md`: its tests pass under their tools, and fail if retries come later. */
+/**
+ * Tests of the tests shown in `docs/testing.md`. They pass under their test runners, and fail if retries come later.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { build, stop } from "esbuild";
@@ -11,7 +13,7 @@ import { filesShownIn } from "./markdown.ts";
 const files = filesShownIn(await Deno.readTextFile(new URL("docs/testing.md", ROOT)));
 const DELIVERY = "delivery.ts";
 
-/** Functions that run a test file in a folder with its tool. They reject if a test fails. */
+/** Functions that run a test file in a folder with one of the test runners. They reject if a test fails. */
 const tools: Record<string, (folder: string, file: string) => Promise<unknown>> = {
   "deno_test.ts": (folder, file) => deno("test", "--no-check", `${folder}/${file}`),
   "vitest.test.ts": (folder, file) => npx(folder, "vitest@4", "run", file),
