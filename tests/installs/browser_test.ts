@@ -1,6 +1,6 @@
 /**
- * Test of the bundled package in a browser page. Runs only on Deno, which packs the package. Skipped without Chromium
- * on the PATH.
+ * Test of the bundled package in a browser page. It runs only on Deno, which packs the package. The test is skipped
+ * without Chromium on the PATH.
  */
 
 import { assertEquals } from "@std/assert";
@@ -9,7 +9,7 @@ import { bundle } from "../bundle.ts";
 import { hasChromium, launchChromium } from "../chromium.ts";
 import { expectedFindings, Project } from "./project.ts";
 
-/** Runs a module in an empty page until it has printed a line. */
+/** Loads a module in an empty page and waits until it has printed a line. */
 async function printedBy(browser: Browser, script: string): Promise<string> {
   const page = await browser.newPage();
   const thrown = page.waitForEvent("pageerror").then((error) => Promise.reject(error));

@@ -1,6 +1,6 @@
 /**
- * Tests of the command as a user without a clone installs it, on each runtime. Runs only on Deno and starts the other
- * runtimes.
+ * Tests of the command, installed on each runtime as by a user without a clone. They run only on Deno, which starts the
+ * other runtimes.
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -40,7 +40,7 @@ queues:
   images: { limiter: quick, concurrency: 2, maxRetries: 2 }
 `;
 
-/** Succeeds at the third attempt for "later", and never for "never". */
+/** Shell command that succeeds at the third attempt for "later", and never for "never". */
 const SCRIPT = 'echo "got $1"; case "$1" in later) [ $WORKQUEUE_ATTEMPT = 3 ];; never) exit 42;; esac';
 
 /** Tests the installed command: version, retries, report and exit codes. */
@@ -108,11 +108,11 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-/** Stand-ins for programs that the README's examples run. */
+/** Substitutes for the programs that the README's examples run. */
 const STUBS: Record<string, string> = {
   curl: 'echo "curl $*"',
   notify: 'echo "notify $*"',
-  tail: 'printf "first\\nsecond\\n"', // ends, unlike `tail -f`
+  tail: 'printf "first\\nsecond\\n"', // ends by itself, unlike `tail -f`
 };
 
 Deno.test({
@@ -146,7 +146,9 @@ Deno.test({
   },
 });
 
-/** URL of the executable that `deno compile` puts in front of the modules, unless `DENORT_BIN` names one. */
+/**
+ * URL of the executable to which `deno compile` appends the modules, unless `DENORT_BIN` specifies another executable.
+ */
 const DENORT = `https://dl.deno.land/release/v${Deno.version.deno}/denort-${Deno.build.target}.zip`;
 
 async function canCompile(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Tests of a new user's steps with the installed command, on each runtime. Runs only on Deno and starts the other
- * runtimes.
+ * Tests of a new user's steps with the installed command, on each runtime. They run only on Deno, which starts the
+ * other runtimes.
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";

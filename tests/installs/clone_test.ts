@@ -1,4 +1,4 @@
-/** Tests of the commands on the pages that install from a clone. Runs only on Deno, which packs the clone. */
+/** Tests of the page commands that install packages from a clone. They run only on Deno, which packs the clone. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Tokens } from "marked";
@@ -10,7 +10,7 @@ import { manifest, Project, ROOT, run } from "./project.ts";
 
 const IGNORE = Deno.build.os === "windows"; // Windows has no `sh`
 
-/** Returns the code blocks in a part of a page. */
+/** Returns the code blocks in one part of a page. */
 function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
   const page = Deno.readTextFileSync(new URL(path, ROOT));
   const start = page.indexOf(from);
@@ -18,17 +18,17 @@ function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
   return tokensOf(section).filter((token): token is Tokens.Code => token.type === "code");
 }
 
-/** Instructions of a page for one package of a clone. */
+/** Instructions on a page for one package of a clone. */
 interface Instructions {
   name: string;
   denoJson: string;
-  /** Line that packs the package. The other two lines install it. */
+  /** Line that packs the package. The other two lines install the package. */
   pack: string;
   Bun: string;
   Node: string;
 }
 
-/** Reads the instructions of a page, in their order on the page. */
+/** Reads the instructions from a page, in the page's order. */
 function instructionsOf(path: string, from?: string, to?: string): Instructions[] {
   const blocks = blocksIn(path, from, to);
   const configs = blocks.filter(({ lang, text }) => lang === "json" && "imports" in JSON.parse(text));
@@ -56,7 +56,7 @@ const [core] = PAGES["README.md"] as [Instructions];
 const [prometheus] = PAGES["packages/prometheus/README.md"] as [Instructions];
 const [redis] = PAGES["docs/redis.md"] as [Instructions];
 
-/** Program for each package, and its output. */
+/** Program for each package, and the program's output. */
 const PROGRAMS: Record<string, [program: string, printed: string]> = {
   "@workqueue/core": [
     `import { createWorkQueue } from "@workqueue/core";
@@ -106,7 +106,7 @@ const PROGRAMS: Record<string, [program: string, printed: string]> = {
   ],
 };
 
-/** Empty registry of `@workqueue` that records its requests. */
+/** Empty registry for `@workqueue` that records its requests. */
 class EmptyRegistry implements AsyncDisposable {
   readonly asked: string[] = [];
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -124,14 +124,14 @@ class EmptyRegistry implements AsyncDisposable {
 }
 
 /**
- * Folder with the clone that tests share unless they change it. Packing is faster when Deno has the files in its cache.
+ * Folder with the clone. Tests share the clone unless they change it. Packing is faster once Deno has cached the files.
  */
 const shared = new Project();
 globalThis.addEventListener("unload", () => shared[Symbol.dispose]());
 copyRepository(shared.path("workqueue"));
 let apps = 0;
 
-/** Empty folders beside a clone in `workqueue`, and a shell whose registry of `@workqueue` is empty. */
+/** Empty folders beside a clone in `workqueue`, and a shell with an empty registry for `@workqueue`. */
 class Folder extends Project implements AsyncDisposable {
   readonly registry = new EmptyRegistry();
   readonly clone: string;
@@ -157,14 +157,14 @@ class Folder extends Project implements AsyncDisposable {
     return app;
   }
 
-  /** Runs a line of a page in a new shell. Returns all its output. */
+  /** Runs a line from a page in a new shell. Returns all output of the line. */
   async shell(line: string, cwd = this.app, env: Record<string, string> = {}): Promise<string> {
     const environment = { ...await this.#environment(), ...env };
     const { stdout, stderr } = await run("env", ["-u", "INIT_CWD", "sh", "-ec", line], cwd, environment);
     return stdout + stderr;
   }
 
-  /** Runs a program in a folder. Returns its output. */
+  /** Runs a program in a folder. Returns the program's output. */
   async use(command: string[], program: string, cwd = this.app): Promise<string> {
     await Deno.writeTextFile(`${cwd}/main.mjs`, program);
     const { stdout, stderr } = await run(command[0]!, [...command.slice(1), "main.mjs"], cwd);
@@ -173,7 +173,7 @@ class Folder extends Project implements AsyncDisposable {
   }
 
   /**
-   * Creates the environment of the shell: `deno` and `bun` are on the PATH, and npm and Bun use the empty registry for
+   * Creates the environment of the shell. `deno` and `bun` are on the PATH, and npm and Bun use the empty registry for
    * `@workqueue`.
    */
   async #environment(): Promise<Record<string, string>> {
@@ -196,13 +196,13 @@ class Folder extends Project implements AsyncDisposable {
 
 const packed = new Map<string, Promise<string>>();
 
-/** Runs a packing line, once for all pages that contain it. Returns the folder with its tarballs. */
+/** Runs a packing line only once, even if several pages contain it. Returns the folder with its tarballs. */
 async function packedBy(line: string, folder: Folder): Promise<string> {
   if (!packed.has(line)) packed.set(line, folder.shell(line).then((printed) => (assertCalm(printed), folder.app)));
   return await packed.get(line)!;
 }
 
-/** Returns the packages of this repository in a folder's `node_modules`, at any depth. */
+/** Returns this repository's packages in a folder's `node_modules`, at any depth. */
 function installedIn(app: string): string[] {
   const found = globSync("node_modules/**/@workqueue/*/package.json", { cwd: app });
   return found.map((path) => path.split(/[\\/]/).slice(1, -1).join("/")).sort();
@@ -219,9 +219,9 @@ async function startCommands(): Promise<["Node" | "Bun", string][]> {
   return [["Node", "node"], ["Bun", (await runtimes["Bun"]!())[0]!]];
 }
 
-/** Fails if npm or Bun printed a warning or an error. */
+/** Throws if npm or Bun printed a warning or an error. */
 function assertCalm(printed: string): void {
-  // npm warns about the machine's own settings.
+  // npm warns about this machine's own settings.
   const lines = printed.split("\n").filter((line) => !line.startsWith("npm "));
   assert(!/could not|cannot|error|warn/i.test(lines.join("\n")), printed);
 }
@@ -275,7 +275,7 @@ for (const [path, instructions] of Object.entries(PAGES)) {
   }
 }
 
-/** Commands that install again from the lock file. */
+/** Commands that reinstall from the lock file. */
 const AGAIN = {
   Node: "rm -r node_modules && npm ci",
   Bun: "rm -r node_modules && bun install --frozen-lockfile",
@@ -345,7 +345,7 @@ Deno.test({
   },
 });
 
-/** Returns the instructions of a page for the command: the code blocks before "Once published". */
+/** Returns a page's instructions for the command: the code blocks before "Once published". */
 function commandBlocks(path: string, from: string): string[] {
   return blocksIn(path, from, "Once published").map(({ text }) => text);
 }
@@ -362,7 +362,7 @@ const CONFIGS = {
   "queues.toml": "[queues.images]\nconcurrency = 2\n",
 };
 
-/** Marks of the lines that install the command, by runtime. */
+/** Text by which to recognize the lines that install the command, by runtime. */
 const COMMAND_LINES: Record<string, string[]> = {
   Deno: ["# Deno"],
   Node: ["deno task pack", "# Node"],
@@ -401,7 +401,7 @@ Deno.test({
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();
-    await folder.shell("true"); // creates the folder of programs
+    await folder.shell("true"); // creates the folder for installed programs
     await Deno.writeTextFile(folder.path("bin/curl"), '#!/bin/sh\necho "curl $*"\n', { mode: 0o755 });
     await Deno.writeTextFile(`${folder.clone}/urls.txt`, "https://example.com/a\n");
     assertMatch(await folder.shell(tryIt, folder.clone), /^curl -fsSO https:\/\/example\.com\/a$/m);

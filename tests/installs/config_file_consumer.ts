@@ -1,4 +1,6 @@
-/** Program of a user who has just installed the package for config files. Every runtime runs it in an empty folder. */
+/**
+ * Program of a user who has just installed the config file package. Every runtime runs the program in an empty folder.
+ */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
 import { loadConfigFile, readConfigFile, watchConfigFile } from "@workqueue/config-file";
@@ -7,7 +9,7 @@ interface Files {
   writeFileSync(path: string, text: string): void;
 }
 
-declare const process: { getBuiltinModule(name: "node:fs"): Files }; // the types of Node may be missing
+declare const process: { getBuiltinModule(name: "node:fs"): Files }; // Node's types may be missing
 
 const { writeFileSync } = process.getBuiltinModule("node:fs");
 
@@ -25,7 +27,7 @@ const isText = typeof readConfigFile("a.json") === "string";
 
 const config = loadConfigFile("a.yaml");
 const changes: ConfigChange[] = [];
-const alive = setInterval(() => {}, 1000); // a watch keeps no process alive
+const alive = setInterval(() => {}, 1000); // a watch doesn't keep the process alive
 const error = await new Promise((resolve) => {
   watchConfigFile("a.yaml", config, {
     onReload(some) {

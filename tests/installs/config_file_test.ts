@@ -1,5 +1,5 @@
 /**
- * Tests of `@workqueue/config-file` as npm and Bun install it, from its tarball and the tarball of the core. Runs only
+ * Tests of `@workqueue/config-file` as installed by npm and Bun, from its tarball and the core's tarball. They run only
  * on Deno.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Program of a user who has just installed the package. Every runtime runs it, from the folder that `project.ts`
- * creates.
+ * Program of a user who has just installed the package. Every runtime runs the program, from the folder that
+ * `project.ts` creates.
  */
 
 import {
@@ -18,15 +18,15 @@ export interface Findings {
   attempts: string[];
   /** Errors of the attempts. */
   errors: string[];
-  /** Whether timers fire while handlers that never wait are running. */
+  /** Whether timers fire while handlers that never await are running. */
   timersHaveTheirTurn: boolean;
-  /** Names that each entry exports. */
+  /** Names that each entry point exports. */
   exports: Record<string, string[]>;
-  /** Names in an entry that are not the same objects as in the main entry. */
+  /** Exports of an entry point that differ from the main entry point's objects with the same names. */
   copies: string[];
 }
 
-/** Uses the package. The entry named `.` is the main one. */
+/** Uses the package. The entry point named `.` is the main one. */
 export async function consume(entries: Record<string, object>): Promise<Findings> {
   return {
     ...await workThrough(["a", "b", "a"]),
@@ -51,7 +51,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
     runWorkers(queue, async (item, { attempt }) => {
       await Promise.resolve();
       attempts.push(`${item} ${attempt}`);
-      const isFlaky = item.startsWith("b"); // a string, inferred from the queue: the options have no type for items
+      const isFlaky = item.startsWith("b"); // a string, inferred from the queue, as the options name no type
       if (isFlaky && attempt === 1) throw new Error("a hiccup");
       if (isFlaky) resolve();
     }, { ...config.workers("images"), onError: (error) => errors.push(String(error)) });
@@ -62,7 +62,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
 }
 
 async function timersHaveTheirTurn(): Promise<boolean> {
-  const forEver = 3_000_000; // longer than any timer takes
+  const forEver = 3_000_000; // longer than any timer delay
   const limiter = createMaxOfLimiter(
     createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // without the optional options
     createFastSlowLimiter({ fastDelay: 1, slowDelay: "1s", maxFastAttempts: 3 }),

@@ -1,4 +1,4 @@
-/** Program of a user who has just installed the dashboard. Every runtime runs it. */
+/** Program of a user who has just installed the dashboard. Every runtime runs the program. */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { allowLocal, createDashboard, type Dashboard, type State } from "@workqueue/dashboard";

@@ -1,6 +1,6 @@
 /**
- * Tests of `@workqueue/dashboard` as npm and Bun install it, from its tarball and the tarball of the core. Runs only on
- * Deno.
+ * Tests of `@workqueue/dashboard` as installed by npm and Bun, from its tarball and the core's tarball. They run only
+ * on Deno.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Tests of the entries of the package: the modules that each one loads, and its documentation. Runs only on Deno, which
- * lists them.
+ * Tests of the package's entry points: the modules that each entry point loads, and its documentation. They run only on
+ * Deno, which lists the modules.
  */
 
 import { assertEquals, assertMatch } from "@std/assert";
@@ -12,11 +12,12 @@ const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsW
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /**
- * Entries that the main entry does not load: for packages and engines, or with more names than the main entry exports.
+ * Entry points that the main entry point does not load. They are for packages and engines, or export more names than
+ * the main entry point.
  */
 const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
 
-/** Other entries that each entry loads. */
+/** Other entry points that each entry point loads. */
 const BRINGS: Record<string, string[]> = {
   ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && !LEFT_OUT.includes(entry)),
   "./work-queue": [],
@@ -32,7 +33,8 @@ const BRINGS: Record<string, string[]> = {
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
   "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
-  // By default, a discipline or a limiter loads no other part and no queue. The exceptions follow.
+  // By default, the entry point of a discipline or a limiter loads no other entry point and no queue. The exceptions
+  // follow.
   ...Object.fromEntries([...DISCIPLINES, ...LIMITERS].map((entry) => [entry, ["./duration"]])),
   "./limiters/bucket": ["./duration", "./token-bucket"],
   "./limiters/defaults": [
@@ -44,7 +46,7 @@ const BRINGS: Record<string, string[]> = {
   ],
 };
 
-/** Entries that load a module that is not an entry, by module. */
+/** Entry points that load a module that is not an entry point, by module. */
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/structures/number_heap.ts": [
     ".",
@@ -67,7 +69,7 @@ const BROUGHT_BY: Record<string, string[]> = {
   ],
 };
 
-/** Returns the files that an import of a file loads. */
+/** Returns the files that are loaded by importing a file. */
 async function filesBroughtBy(file: string): Promise<Set<string>> {
   const { stdout } = await run(Deno.execPath(), ["info", "--json", file], ROOT);
   const { roots, modules } = JSON.parse(stdout) as {
@@ -77,7 +79,7 @@ async function filesBroughtBy(file: string): Promise<Set<string>> {
   const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
   const loaded = new Set(roots);
   for (const specifier of loaded) {
-    for (const { code } of dependencies.get(specifier)!) if (code !== undefined) loaded.add(code.specifier); // no types
+    for (const { code } of dependencies.get(specifier)!) if (code !== undefined) loaded.add(code.specifier); // type imports load no files
   }
   return new Set([...loaded].map((specifier) => `./${specifier.slice(ROOT.href.length)}`));
 }

@@ -1,6 +1,6 @@
 /**
- * Tests of the package as JSR serves it. Runs only on Deno, which lists the published files and starts again with an
- * empty cache.
+ * Tests of the package as served by JSR. They run only on Deno, which lists the published files and is started again
+ * with an empty cache.
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
@@ -8,7 +8,10 @@ import { JsrRegistry, publishedFiles } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
 
-/** Installs the package as the README says, with an empty cache. Returns the environment variables for running it. */
+/**
+ * Installs the package as described in the README, with an empty cache. Returns the environment variables for running
+ * it.
+ */
 async function add(project: Project, registry: JsrRegistry): Promise<Record<string, string>> {
   const env = { JSR_URL: registry.url, DENO_DIR: project.path("deno_dir") };
   await project.run(Deno.execPath(), ["add", `jsr:${manifest.name}`], env);

@@ -1,4 +1,6 @@
-/** Program of a user who has just installed the package beside OpenTelemetry's SDK. Every runtime runs it. */
+/**
+ * Program of a user who has just installed the package alongside OpenTelemetry's SDK. Every runtime runs the program.
+ */
 
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";

@@ -1,6 +1,6 @@
 /**
- * Tests of `@workqueue/opentelemetry` as npm and Bun install it, from its tarball and the tarball of the core. They use
- * version 2 of the SDK; other tests use version 3, which requires Node 22. Runs only on Deno.
+ * Tests of `@workqueue/opentelemetry` as installed by npm and Bun, from its tarball and the core's tarball. These tests
+ * use version 2 of the SDK. Other tests use version 3, which requires Node 22. They run only on Deno.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Optional options under `exactOptionalPropertyTypes`: each of them also accepts `undefined`, as in `{ timeout:
- * settings.timeout }`. The compiler checks the types. Runs only on Deno, which lists the types.
+ * Tests of optional options under `exactOptionalPropertyTypes`. Each option also accepts `undefined`, as in `{ timeout:
+ * settings.timeout }`. The compiler checks the types. The tests run only on Deno, which lists the types.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -45,7 +45,7 @@ type Refusing<T> = {
     : never;
 }[keyof T];
 
-/** Does not compile unless all options accept `undefined`. The error names the other options. */
+/** Compiles only if all options accept `undefined`. Otherwise, the error lists the options that don't. */
 function takesUndefined<T>(_refused: Record<Refusing<NonNullable<T>>, "must take undefined">): void {}
 
 /** Options of built-in limiters and disciplines that don't accept `undefined`. */
@@ -59,7 +59,7 @@ type Optional = {
   readonly delay: { readonly kind: "duration"; readonly default: "1s"; readonly description: string };
 };
 
-/** Types of the runtime, and types of values that `create` of a definition receives. */
+/** Types of the runtime, and types of values passed to a definition's `create`. */
 const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {

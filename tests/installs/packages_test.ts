@@ -6,7 +6,7 @@ import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
-/** Page of the core's docs that each README links to. */
+/** Page in the core's docs to which each README links. */
 const PAGES = {
   cli: "command.md",
   "config-file": "config.md",
@@ -33,7 +33,7 @@ for (const [name, page] of Object.entries(PAGES)) {
     assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
 
     const readme = await Deno.readTextFile(new URL("README.md", folder));
-    assertEquals(relativeLinks(readme), []); // relative targets are not published with the package
+    assertEquals(relativeLinks(readme), []); // the targets of relative links are not published with the package
     assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/${page}`);
   });
 

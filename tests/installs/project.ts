@@ -1,4 +1,4 @@
-/** Empty folder of a user who installs the package and uses all of it. */
+/** Empty folder in which a user installs the package and uses all its entry points. */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import type { Findings } from "./consumer.ts";
 export { manifest };
 export { NPM, ROOT, run };
 
-/** Temporary folder. Disposing it removes the folder. */
+/** Temporary folder, which is removed when the project is disposed. */
 export class Project implements Disposable {
   readonly folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
 
@@ -26,10 +26,10 @@ export class Project implements Disposable {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Packs packages of the clone and their dependencies into this folder, with the task that the pages name. */
+  /** Packs packages of the clone and their dependencies into this folder, with the task from the pages. */
   async pack(...packages: string[]): Promise<void> {
     const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
-    // Overrides the `INIT_CWD` of the tests' own task, which would be inherited.
+    // Overrides the `INIT_CWD` that would be inherited from the task that runs the tests.
     await this.run(Deno.execPath(), args, { INIT_CWD: this.folder });
   }
 
@@ -39,7 +39,7 @@ export class Project implements Disposable {
     await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./workqueue-core.tgz"]);
   }
 
-  /** Writes `main.ts`, which imports every entry of the package and prints the results of `consumer.ts`. */
+  /** Writes `main.ts`, which imports every entry point of the package and prints the results of `consumer.ts`. */
   writeConsumer(packageName: string = manifest.name): void {
     const entries = Object.keys(manifest.exports);
     const imports = entries.map((entry, i) => `import * as entry${i} from "${packageName}${entry.slice(1)}";\n`);
@@ -55,7 +55,7 @@ console.log(JSON.stringify(await consume({ ${fields.join(", ")} })));
   }
 }
 
-/** Returns the results that the program must print wherever the package is installed. */
+/** Returns the results that the program must print after every kind of installation. */
 export async function expectedFindings(): Promise<Findings> {
   const exports: Record<string, string[]> = {};
   for (const [entry, file] of Object.entries(manifest.exports)) {

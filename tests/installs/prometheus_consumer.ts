@@ -1,4 +1,4 @@
-/** Program of a user who has just installed the metrics for Prometheus. Every runtime runs it. */
+/** Program of a user who has just installed the Prometheus metrics. Every runtime runs the program. */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, type MetricsProvider, runWorkers } from "@workqueue/core";
 import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";

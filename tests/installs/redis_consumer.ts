@@ -1,9 +1,11 @@
-/** Program of a user who has just installed the queue on Redis. Every runtime runs it, with the URL of a server. */
+/**
+ * Program of a user who has just installed the Redis queue. Every runtime runs the program, with the URL of a server.
+ */
 
 import { type Handler, loadConfig, runWorkers } from "@workqueue/core";
 import { createRedisQueue, RedisConnectionError, redisQueues } from "@workqueue/redis";
 
-declare const process: { argv: string[] }; // the types of Node may be missing
+declare const process: { argv: string[] }; // Node's types may be missing
 
 const url = process.argv[2]!;
 const config = loadConfig({
