@@ -6,7 +6,8 @@ interface Test {
 }
 
 /**
- * Registers tests. The first one to run starts all of them, so together they take as long as the slowest one.
+ * Registers tests that run concurrently. The first test to run starts all of them, so the total time is the time of the
+ * slowest test.
  *
  * For tests that mostly wait for time to pass.
  */

@@ -1,8 +1,8 @@
 /**
- * Lets the tests run on Bun: replaces `Deno.test` with Bun's own `test`.
+ * Replaces `Deno.test` with Bun's own `test`, so that the tests run on Bun.
  *
  * The tests that run on Bun use no other member of `Deno`. `denoFolders` in `tests/test_files.ts` lists the folders
- * that run only on Deno: their tests use more of `Deno`, or start processes on both runtimes themselves.
+ * that run only on Deno. Their tests use more members of `Deno`, or start processes on both runtimes themselves.
  */
 
 // @ts-ignore -- Deno's type checker does not know Bun's modules

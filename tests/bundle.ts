@@ -1,4 +1,4 @@
-/** Bundles of modules for browsers. */
+/** Bundler of modules for browsers. */
 
 import { build, type BuildOptions, type BuildResult, stop } from "esbuild";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Chromium from the PATH, for tests in a browser. Without Chromium, these tests are skipped. */
+/** Chromium from the PATH, for browser tests. Without Chromium, the tests are skipped. */
 
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -15,5 +15,5 @@ if (!hasChromium) console.log("There is no Chromium on the PATH: nothing is trie
 
 /** Starts Chromium. */
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // no sandbox for root
+  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root can't use the sandbox
 }

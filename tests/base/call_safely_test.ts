@@ -1,4 +1,4 @@
-/** Calls of user callbacks: no callback can harm its caller. */
+/** Tests of calls to user callbacks: no callback can harm its caller. */
 
 import { assertEquals } from "@std/assert";
 import { callSafely } from "@workqueue/core/internal";
@@ -72,7 +72,7 @@ Deno.test("call safely: an error that is thrown is reported before the call retu
 Deno.test("call safely: a callback that returns no promise has none made for it", () => {
   const errors: unknown[] = [];
   const { Promise } = globalThis;
-  globalThis.Promise = undefined as never; // creating a promise would throw
+  globalThis.Promise = undefined as never; // creating a promise would throw here
   try {
     for (const value of [undefined, null, 0, "", {}, { then: 1 }]) {
       callSafely((value) => value, (error) => errors.push(error), value);

@@ -1,4 +1,4 @@
-/** Error codes: every kind of error that users catch has a code and keeps its class and message. */
+/** Tests of error codes. Every kind of error that users catch has a code and keeps its class and message. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -1,9 +1,9 @@
-/** Error output on the console, shared by the packages around the core. */
+/** Tests of error output on the console, which the packages share with the core. */
 
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";
 
-/** Error output under a settable time, with the lines that it wrote. */
+/** Error output under a settable time, and the lines that it wrote. */
 class Bench implements Disposable {
   time = 0;
   readonly lines: unknown[][] = [];
@@ -39,7 +39,7 @@ Deno.test("error output: one line a second at most, with the number of those lef
   bench.time = 2000;
   bench.write("f");
   bench.time = 0;
-  bench.write("g"); // setting the clock back silences nothing
+  bench.write("g"); // output continues when the clock is set back
   assertEquals(bench.lines.flat(), ["a", "e (left out before: 3)", "f", "g"]);
 });
 

@@ -1,4 +1,4 @@
-/** Text that runtimes print for queues, pools, leases and buckets. */
+/** Tests of the text that runtimes print for queues, pools, leases and buckets. */
 
 import { assert, assertEquals } from "@std/assert";
 import { execFile } from "node:child_process";
@@ -22,7 +22,7 @@ import { runtimes } from "../runtimes.ts";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** Returns the text that the object gives a runtime to print. */
+/** Returns the text that a runtime prints for the object. */
 function shown(object: object | undefined): string {
   return (object as { [INSPECT](): string })[INSPECT]();
 }

@@ -1,4 +1,4 @@
-/** Clocks that throw: error reporting, and the time that is used instead. */
+/** Tests of clocks that throw. They check the error reports and the replacement time. */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";

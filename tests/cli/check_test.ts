@@ -1,4 +1,4 @@
-/** Tests of `workqueue check`: every problem of every config, with its position. */
+/** Tests of `workqueue check`, which reports every problem in every config, with its position. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
@@ -11,7 +11,7 @@ const MESSAGES = {
   maxRetries: "'maxRetries' must be a non-negative integer, got -1",
 };
 
-/** Documents with the same four problems, and the positions of the problems in the order in which they are found. */
+/** Documents with the same four problems, and the positions of the problems in the order of detection. */
 const BROKEN: Record<string, { text: string; places: string[] }> = {
   "a.json": {
     text: `{

@@ -6,7 +6,7 @@ import type { ItemReport, ReportHeader } from "../../packages/cli/report/records
 import { installed, type Runtime } from "../../release/installed.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 
-/** Whether the tests run the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
+/** Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
 const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 
 /** Runtimes on which the command is tested. */
@@ -16,7 +16,7 @@ export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 120_000;
-/** Time for a CLI to end its children, in milliseconds. */
+/** Time limit for a CLI to end its children, in milliseconds. */
 const END_GRACE = 5000;
 
 /** Exit code and output of the CLI. */
@@ -26,7 +26,7 @@ export interface Result {
   stderr: string;
 }
 
-/** Running CLI. */
+/** CLI process that is running or has ended. */
 export class Cli {
   /** Output so far. */
   stdout = "";
@@ -38,7 +38,7 @@ export class Cli {
     this.#process = command.spawn();
     const { stdin, stdout, stderr, status } = this.#process;
     const writer = stdin.getWriter();
-    // A CLI may end before it has read all of its input.
+    // A CLI may exit before it has read all of its input.
     const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
     writer.write(bytes).then(() => writer.close()).catch(() => {});
     const ended = Promise.all([
@@ -78,15 +78,15 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
 }
 
 /**
- * Returns the start of the command line: from the clone, or of the installed command. Node always runs the installed
- * command.
+ * Returns the start of the command line, for the command in the clone or the installed command. Node always runs the
+ * installed command.
  */
 async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
   return [...await ofClone[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
 }
 
-/** Directory for one test, and the CLIs that run in it. Disposing it ends the CLIs and removes the directory. */
+/** Directory for one test, and the CLIs running in it. Disposing it ends the CLIs and removes the directory. */
 export class Workspace implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #started: Cli[] = [];
@@ -109,7 +109,7 @@ export class Workspace implements AsyncDisposable {
     return this.files().includes(file);
   }
 
-  /** Returns the item records of a report, sorted by item. */
+  /** Returns a report's item records, sorted by item. */
   report(file = "report.jsonl"): ItemReport[] {
     const lines = this.read(file).split("\n");
     if (lines.pop() !== "") throw new Error("The report does not end with a line feed");
@@ -130,7 +130,7 @@ export class Workspace implements AsyncDisposable {
     const command = new Deno.Command(file!, {
       args: rest,
       cwd: this.directory,
-      detached: true, // its own process group, which can be ended as a whole
+      detached: true, // its own process group, which can be killed as a whole
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -152,11 +152,13 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-/** Part of a script for {@linkcode Workspace.start} that runs the CLI and writes its process id to the file `pid`. */
+/**
+ * Part of a script for {@linkcode Workspace.start} that runs the CLI and writes the CLI's process id to the file `pid`.
+ */
 export const WITH_PID = `sh -c 'echo $$ > pid.new; mv pid.new pid; exec "$@"' sh "$@"`;
 /**
  * Part of a script for {@linkcode Workspace.start} that writes the exit code of the previous command to the file
- * `code`. The file appears with its content.
+ * `code`. The file is created together with its content.
  */
 export const TELL_CODE = "echo $? > code.new; mv code.new code";
 
@@ -175,13 +177,13 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   }
 }
 
-/** Reports whether a process runs. A zombie does not count as running. */
+/** Reports whether a process is running. A zombie is treated as ended. */
 export async function isRunning(pid: string): Promise<boolean> {
   const state = Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
   return state !== "" && !state.startsWith("Z");
 }
 
-/** Minimal Linux systems have no `ps`. The state follows the name, which is in parentheses. */
+/** Minimal Linux systems have no `ps`. In this file, the state follows the process name, which is in parentheses. */
 async function readState(pid: string): Promise<string> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") ");
   return stat.slice(stat.lastIndexOf(")") + 2);

@@ -1,4 +1,4 @@
-/** Tests of `workqueue delays`: its delays equal the delays of an item in a queue. */
+/** Tests of `workqueue delays`. The command prints the delays that an item in a queue would have. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -38,7 +38,7 @@ async function failIn(limiter: unknown, failures: number): Promise<number[]> {
   return delays;
 }
 
-/** Returns the numbers of a table, by the titles of the columns. */
+/** Returns the numbers in a table, by column title. */
 function columnsOf(table: string): Record<string, string[][]> {
   const [titles, headings, ...rows] = table.trimEnd().split("\n");
   assertMatch(headings!, /^failure( +delay +total)+$/);

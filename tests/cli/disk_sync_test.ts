@@ -1,10 +1,10 @@
-/** Syncs of a report to disk. */
+/** Tests of syncing a report to disk. */
 
 import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { DiskSync } from "../../packages/cli/report/disk_sync.ts";
 
-/** Disk that finishes a sync only when the test says so. */
+/** Disk whose syncs end when the test calls a method. */
 class Disk implements Disposable {
   readonly time = new FakeTime();
   /** Callbacks of the pending syncs. */
@@ -20,7 +20,7 @@ class Disk implements Disposable {
     this.syncs.finish().then(() => this.isFinished = true);
   }
 
-  /** Ends the pending sync that began first. */
+  /** Ends the earliest pending sync. */
   async end(error: Error | null = null): Promise<void> {
     this.pending.shift()!(error);
     await this.time.runMicrotasks();

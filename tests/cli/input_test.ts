@@ -1,4 +1,4 @@
-/** Lines of the input: refused lines, folded lines and reading ahead. */
+/** Tests of input lines: refused lines, folded lines and reading ahead. */
 
 import { assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { runtimes, until, WITH_PID, Workspace } from "./cli.ts";
@@ -30,7 +30,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`input, ${runtime}: with --no-dedupe, lines that are equal run at once, and each is reported`, async () => {
     await using workspace = new Workspace(runtime);
-    // Each child waits until all three run.
+    // Each child waits until all three are running.
     const script = 'touch "began $$"; until [ $(ls | grep -c began) = 3 ]; do sleep 0.02; done; echo "$1"';
     const { code, stdout, stderr } = await workspace.run(
       ["run", "--no-dedupe", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],

@@ -33,7 +33,7 @@ class FakeStream implements OutputStream {
     for (const callback of this.#callbacks.splice(0)) callback();
   }
 
-  /** Returns the lines that a person saw after the first `writes` writes. */
+  /** Returns the lines visible after the first `writes` writes. */
   async linesAfter(writes: number): Promise<string[]> {
     const screen = new Screen(this.columns, this.rows);
     // The system converts line feeds in the same way.
@@ -42,7 +42,7 @@ class FakeStream implements OutputStream {
   }
 }
 
-/** Runs a test under fake time. A screen needs real time, so the test can examine it only afterwards. */
+/** Runs a test under fake time. A screen needs real time, so the test can examine the screen only afterwards. */
 async function withProgress(
   test: (progress: LiveProgress, time: FakeTime, terminal: FakeStream) => Promise<void> | void,
   { tally = () => tallyOf(), stdout }: { tally?: () => Tally; stdout?: OutputStream } = {},
@@ -71,7 +71,7 @@ Deno.test("live progress: what does not change is not written again", async () =
   await withProgress(async (_progress, time, terminal) => {
     for (let i = 0; i < 30; i++) await time.tickAsync(FRAME);
     assertEquals(terminal.writes.length, 1);
-    terminal.rows = 10; // a terminal of another size may have cut off rows
+    terminal.rows = 10; // if the terminal was resized, rows may have been cut off
     await time.tickAsync(FRAME);
     assertEquals(terminal.writes.length, 2);
     seconds = 2;
@@ -133,7 +133,7 @@ Deno.test("live progress: who prints waits for a terminal that takes nothing", a
     const printing = print();
     for (let i = 0; i < 50; i++) await time.tickAsync(FRAME);
     assert(printed < 20, `${printed} were printed`);
-    assert(terminal.writes.length <= 2); // nothing piles up in the stream
+    assert(terminal.writes.length <= 2); // no data piles up in the stream
     terminal.goOn();
     await printing;
   });

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { LiveRows } from "../../packages/cli/view/live_rows.ts";
 import { Screen } from "./screen.ts";
 
-// deno-lint-ignore no-control-regex -- terminals are controlled by such characters
+// deno-lint-ignore no-control-regex -- control characters control terminals
 const ERASED_FROM_START = /(^|[\r\n])(\x1b\[K)?\x1b\[J/;
 const SIZE = { columns: 20, rows: 6 };
 

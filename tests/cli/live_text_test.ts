@@ -6,7 +6,7 @@ import { colored, plain } from "../../packages/cli/view/style.ts";
 import type { Tally } from "../../packages/cli/run/tally.ts";
 import { failingTally, recentOf, tallyOf } from "./tallies.ts";
 
-/** Returns the rows of a run that has just reached this state. The rate is the average since its start. */
+/** Returns the rows of a run that has just reached this state. The rate is the average since the start of the run. */
 function show(tally: Tally, screen: Partial<Screen> = {}): string[] {
   return liveText(tally, recentOf(tally), { columns: 79, rows: 4, style: plain, places: new Places(), ...screen });
 }
@@ -122,7 +122,7 @@ Deno.test("live text: numbers that get shorter and longer move nothing", () => {
 
 Deno.test("live text: red is only what is bad", () => {
   const red = (tally: Tally) => {
-    // deno-lint-ignore no-control-regex -- terminals are controlled by such characters
+    // deno-lint-ignore no-control-regex -- control characters control terminals
     const texts = /\x1b\[31m(.+?)\x1b\[39m/g;
     return show(tally, { style: colored }).flatMap((row) => [...row.matchAll(texts)].map(([, text]) => text));
   };

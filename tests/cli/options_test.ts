@@ -5,7 +5,7 @@ import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
-/** Prints members of lines of JSON, one line after the other. */
+/** Command that prints members of JSON lines, one line after another. */
 const ECHO_JSON = ["run", "--json", "--concurrency", "1", "--", "echo"];
 
 const sorted = (text: string) => text.trimEnd().split("\n").sort();
@@ -51,7 +51,7 @@ Deno.test("options: --rate says how many attempts begin, retries among them", as
 
 Deno.test("options: --jitter takes a random part off the delays", async () => {
   await using workspace = new Workspace();
-  // The jitter usually takes away most of the one-minute delay. A full delay would exceed the deadline of the test.
+  // The jitter usually removes most of the one-minute delay. A full delay would exceed the test's deadline.
   const args = ["--backoff", "1m..1m", "--jitter", "1", "--retries", "0", "--", "true"];
   assertEquals((await workspace.run(["run", ...args], "a\n")).code, 0);
   workspace.write("items", Array.from({ length: 30 }, (_, i) => `${i}\n`).join(""));
@@ -71,7 +71,7 @@ Deno.test("options: with --group-by, groups take turns, however many lines come 
   assertEquals(order.length, 52);
   assert(order.indexOf("small/2") < 10, `it came after ${order.indexOf("small/2")} others`);
 
-  const tabbed = items.join("\n").replaceAll("/", "\t"); // `\t`, or a tab from a shell
+  const tabbed = items.join("\n").replaceAll("/", "\t"); // `\t`, or a tab inserted by a shell
   for (const tab of ["\\t", "\t"]) {
     const { stdout } = await workspace.run(["run", "--group-by", tab, "--concurrency", "1", "--", "echo"], tabbed);
     assert(stdout.split("\n").indexOf("small\t2") < 10);

@@ -1,9 +1,9 @@
-/** Output that can't be written, or that has no reader. */
+/** Tests of output that can't be written or has no reader. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
 
-/** Only Linux has this device, which acts like a file on a full disk. */
+/** Device that acts like a file on a full disk. Only Linux has it. */
 const hasFullDevice = Deno.build.os === "linux";
 
 const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
@@ -19,7 +19,7 @@ for (const runtime of Object.keys(runtimes)) {
           ? `{ { "$@"; ${TELL_CODE}; } 2>&1 >&3 | :; } 3>&1`
           : `"$@" 2${script}; ${TELL_CODE}`;
         const { stdout } = await workspace.run(
-          // The command takes longer than the time until the first progress line.
+          // The command runs until after the first progress line.
           ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", "sleep 1.3; echo $1", "sh", "{}"],
           "a\nb\n",
           redirected,
@@ -79,7 +79,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `output, ${runtime}: a report that can hold no more holds whole lines only`,
-    // On Deno, the runtime itself writes files that would be too large.
+    // Deno's runtime itself writes to a file beyond the size limit, so there is no such error.
     ignore: Deno.build.os === "windows" || runtime === "Deno",
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -109,8 +109,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
     await using workspace = new Workspace(runtime);
-    // The CLI notices the end of the reader at the next line. The first output may have been taken before the reader
-    // ended.
+    // The CLI detects that the reader has ended when it writes the next line. It may have written the first output
+    // before the reader ended.
     const script = 'echo $$ > "pid $1"; while echo "$1"; do sleep 0.1; done';
     const { stdout } = await workspace.run(
       ["run", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
@@ -136,7 +136,7 @@ for (const runtime of Object.keys(runtimes)) {
     await until(() => cli.stderr.includes("2 running"), "two run");
     const pid = Number(workspace.read("pid"));
     Deno.kill(pid, "SIGTERM");
-    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two signals at the same time count as one
+    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // simultaneous signals are treated as one
     Deno.kill(pid, "SIGTERM");
     await until(() => workspace.has("code"), "it has ended");
     assertEquals(workspace.read("code"), "143\n");

@@ -43,7 +43,7 @@ function plan(args: readonly string[], command = ["echo"], environment: Partial<
   return planRun(command, givenFlags(parsed), { ...ENVIRONMENT, ...environment });
 }
 
-/** Arguments with each flag, and their changes to the plan. */
+/** Arguments with each flag, and the resulting changes to the plan. */
 const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = {
   input: [[["--input", "urls.txt"], { input: "urls.txt" }], [["--input", "a", "--input", "b"], { input: "b" }]],
   null: [[["-0"], { separator: "NUL", reading: ["--null"] }], [["--null"], { separator: "NUL", reading: ["--null"] }]],
@@ -63,7 +63,7 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
   retries: [
     [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
-    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config, the default does not
+    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config, its default doesn't
   ],
   timeout: [[["--timeout", "1m30s"], { queueOptions: { timeout: 90_000 } }]],
   backoff: [
@@ -193,9 +193,9 @@ Deno.test("plan: each of its fields is used", async () => {
   }
 });
 
-// Flags that are used and not declared, or have a value of another type, don't compile.
+// A flag that is used but not declared, or has a value of another type, doesn't compile.
 const _flags: RunFlags = { retries: 3, "no-dedupe": false, serve: 0, report: { path: "r", resumes: false } };
-// @ts-expect-error -- no such flag
+// @ts-expect-error -- this flag doesn't exist
 const _unknown: RunFlags = { "no-such-flag": true };
 // @ts-expect-error -- a number
 const _text: RunFlags = { retries: "3" };

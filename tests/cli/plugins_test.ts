@@ -1,4 +1,4 @@
-/** Tests of `--plugin`: loading plugins, and messages about plugins that can't be loaded. */
+/** Tests of `--plugin`. They load plugins, and check the messages about plugins that can't be loaded. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { limiters, loadConfig } from "@workqueue/core";
@@ -18,7 +18,7 @@ export default ({ limiters }) => {
 };
 `;
 
-/** Asynchronous plugin with a discipline and a limiter that use the given core. */
+/** Asynchronous plugin with a discipline and a limiter that use the core passed to the plugin. */
 const DOUBLED = `
 export default async ({ limiters, disciplines, core }) => {
   await Promise.resolve();
@@ -115,8 +115,8 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  const place = runtime === "Node" ? "" : " at line 2, column 19"; // Node reports no position of a syntax error
-  /** Plugins that can't be loaded, with the messages. */
+  const place = runtime === "Node" ? "" : " at line 2, column 19"; // Node reports no position for a syntax error
+  /** Plugins that can't be loaded, and the error messages. */
   const WRONG: [file: string, text: string, message: RegExp][] = [
     ["syntax.mjs", "const a = 1;\nexport default (( ;\n", new RegExp(`it failed${place}: .*(Unexpected|expected)`)],
     ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it failed at line 2, column \d+: boom$/],

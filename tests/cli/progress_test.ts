@@ -5,7 +5,7 @@ import { canShowRows, loadProgress } from "../../packages/cli/view/progress.ts";
 import { quickConfig, until, Workspace } from "./cli.ts";
 import { failingTally, tallyOf } from "./tallies.ts";
 
-/** Returns the kind of progress that is shown on such a stream. */
+/** Returns the kind of progress display for a stream. */
 async function kindOf(stream: Partial<OutputStream>, env: Record<string, string> = {}): Promise<string> {
   const stderr = { isTTY: true, columns: 80, rows: 24, write: () => true, ...stream };
   const showProgress = await loadProgress(canShowRows(stderr, env) ? "rows" : "lines", env);

@@ -1,4 +1,7 @@
-/** Runs the CLI on a pseudoterminal, created by `script` of util-linux, and reads its screen. */
+/**
+ * Runs the CLI on a pseudoterminal and reads its screen. The pseudoterminal is created by the command `script` from
+ * util-linux.
+ */
 
 import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
 import { Screen } from "./screen.ts";
@@ -12,7 +15,7 @@ async function findScript(): Promise<boolean> {
   }
 }
 
-/** Whether `script` of util-linux is installed. */
+/** Whether `script` from util-linux is installed. */
 export const hasPseudoTerminals: boolean = await findScript();
 if (!hasPseudoTerminals) {
   console.log("There is no script of util-linux on the PATH: leaving out the tests on a terminal.");
@@ -20,9 +23,9 @@ if (!hasPseudoTerminals) {
 
 /** Pseudoterminal with the CLI running on it. */
 export class PseudoTerminal implements AsyncDisposable {
-  /** Resolves with the exit code when the CLI has ended. */
+  /** Resolves to the exit code when the CLI has ended. */
   readonly ended: Promise<number>;
-  /** Bytes that were written to the terminal, as text. */
+  /** Bytes written to the terminal, as text. */
   output = "";
   readonly screen: Screen;
   readonly #workspace: Workspace;
@@ -72,7 +75,7 @@ export class PseudoTerminal implements AsyncDisposable {
     await this.#keyboard.write(new TextEncoder().encode(text));
   }
 
-  /** Waits until the rows of the screen meet a condition. */
+  /** Waits until the rows on the screen meet a condition. */
   async until(isSeen: (rows: string[]) => boolean, what: string): Promise<void> {
     try {
       await until(() => isSeen(this.screen.rows), what);

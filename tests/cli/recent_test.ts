@@ -20,7 +20,7 @@ Deno.test("recent: rate and failure change once a second, to be readable", () =>
   assertEquals([recent.rate, recent.failure?.item], [50, "a"]);
   recent.add(failingTally({ seconds: 2, succeeded: 97, lastFailure: failure("c") }));
   assertEquals([recent.rate, recent.failure?.item], [50, "c"]);
-  assertEquals(recentOf(failingTally({ seconds: 0.1 })).failure?.item, "db/users"); // shown at once
+  assertEquals(recentOf(failingTally({ seconds: 0.1 })).failure?.item, "db/users"); // shown immediately
 });
 
 Deno.test("recent: nothing succeeds when several attempts failed and no success came for a while", () => {

@@ -1,4 +1,4 @@
-/** Locks of reports: only one run at a time writes a report. */
+/** Tests of report locks, which ensure that only one run at a time writes a report. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Cli, runtimes, until, Workspace } from "./cli.ts";
@@ -15,7 +15,7 @@ async function start(workspace: Workspace): Promise<Cli> {
   return cli;
 }
 
-/** Kills a run so that its lock stays behind, and changes the content of the lock. */
+/** Kills a run so that its lock remains, and changes the content of the lock. */
 async function leaveLock(workspace: Workspace, changes: Record<string, unknown> = {}): Promise<void> {
   const cli = await start(workspace);
   const lock = JSON.parse(workspace.read(LOCK));
@@ -46,7 +46,7 @@ for (const runtime of Object.keys(runtimes)) {
 Deno.test("report lock: a report is the same under another name", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "");
-  Deno.removeSync(`${workspace.directory}/real.jsonl`); // the report need not exist when its lock is taken
+  Deno.removeSync(`${workspace.directory}/real.jsonl`); // the report need not exist when a run locks it
   Deno.symlinkSync("real.jsonl", `${workspace.directory}/report.jsonl`);
   const first = await start(workspace);
   const { code, stderr } = await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "b\n");
@@ -58,7 +58,7 @@ Deno.test("report lock: a report is the same under another name", async () => {
 
 Deno.test({
   name: "report lock: the number of a process that was killed may be that of another one now",
-  ignore: Deno.build.os !== "linux", // only Linux reports when a process began
+  ignore: Deno.build.os !== "linux", // only Linux reports the start time of a process
   async fn() {
     await using workspace = new Workspace();
     await leaveLock(workspace, { pid: Deno.pid });
@@ -132,7 +132,7 @@ Deno.test("report lock: a run that was stopped, and whose report another one has
 Deno.test("report lock: a run whose report another one takes while it loads its plugins writes nothing", async () => {
   await using workspace = new Workspace();
   const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
-  // The plugin stands for both: it takes the report, and delays the run until the run has noticed.
+  // The plugin plays both parts: it takes the report, and delays the run until the run has detected this.
   workspace.write(
     "slow.mjs",
     `import { appendFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Resumed runs. */
+/** Tests of resumed runs. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runtimes, until, Workspace } from "./cli.ts";
@@ -6,7 +6,9 @@ import { runtimes, until, Workspace } from "./cli.ts";
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 const RESUME = ["--resume", "report.jsonl", "--retries", "0"];
 
-/** Command that records each item, and fails for items that begin with `bad` until the file `mended` exists. */
+/**
+ * Command that records each item. Until the file `mended` exists, the command fails for items that begin with `bad`.
+ */
 const NOTING = sh('echo "$1" >> ran; case "$1" in bad*) [ -e mended ];; esac', "{}");
 
 for (const runtime of Object.keys(runtimes)) {
@@ -56,7 +58,7 @@ for (const runtime of Object.keys(runtimes)) {
         "succeeded",
       ]]);
     }
-    workspace.write("report.jsonl", whole.slice(0, 20)); // killed while it wrote the first line
+    workspace.write("report.jsonl", whole.slice(0, 20)); // killed while writing the first line
     await workspace.run(args, "a\nb\n");
     assertEquals(workspace.report().length, 2);
   });
@@ -65,8 +67,8 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     const items = Array.from({ length: 300 }, (_, i) => `${i}`);
     workspace.write("items", items.join("\n"));
-    // Half of the items fail at their first attempt in a run. The script records the start of each attempt, and its
-    // success.
+    // Half of the items fail at their first attempt in a run. The script records the start and the success of each
+    // attempt.
     const script =
       'echo "$1" >> began; [ $(($1 % 2)) = 0 ] || [ $WORKQUEUE_ATTEMPT -gt 1 ] || exit 1; echo "$1" >> ended';
     const args = ["run", "--resume", "report.jsonl", "--backoff", "1ms..1ms", "--input", "items", "--concurrency", "4"];

@@ -1,4 +1,4 @@
-/** Tests of `workqueue schema`, which prints the JSON Schema for editors. */
+/** Tests of `workqueue schema`, which prints the JSON Schema for use in editors. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -1,4 +1,4 @@
-/** Terminal emulator that turns output into visible rows. */
+/** Terminal emulator that converts output to visible rows. */
 
 import xterm from "@xterm/headless";
 
@@ -10,7 +10,7 @@ export class Screen {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true });
   }
 
-  /** Resolves when the output is shown. */
+  /** Resolves once the output is shown. */
   write(output: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => this.#terminal.write(output, resolve));
   }
@@ -20,8 +20,8 @@ export class Screen {
   }
 
   /**
-   * All lines including the scrollback, without empty rows at the end. A line that is wider than the screen counts as
-   * one line.
+   * All lines including the scrollback, without empty rows at the end. A line wider than the screen is returned as one
+   * line.
    */
   get lines(): string[] {
     const { active } = this.#terminal.buffer;

@@ -1,4 +1,4 @@
-/** The dashboard of a run, and a config that changes during the run. */
+/** Tests of a run's dashboard, and of config changes during the run. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Cli, runtimes, until, Workspace } from "./cli.ts";

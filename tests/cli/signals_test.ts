@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
-/** Writes the process ids of a child and of its own child, and runs until it is killed. */
+/** Script that writes its own process id and the process id of its child, and runs until it is killed. */
 const LINGER = 'sleep 300 & echo "$$ $!" > "$1.new"; mv "$1.new" "$1"; wait';
 
 for (const runtime of Object.keys(runtimes)) {
@@ -104,7 +104,7 @@ for (const runtime of Object.keys(runtimes)) {
     );
     await until(() => workspace.has("a") && workspace.has("b"), "two run");
     cli.kill("SIGINT");
-    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two signals at the same time count as one
+    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // simultaneous signals are treated as one
     cli.kill("SIGINT");
     const { code, stderr } = await cli.ended;
     assertEquals(code, 130);

@@ -72,8 +72,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`starting, ${runtime}: what a child leaves behind keeps no other from starting`, async () => {
     await using workspace = new Workspace(runtime);
-    // The patient command waits for thirty others, which run one at a time. It gives up if each of them takes half a
-    // second.
+    // The patient command waits for thirty other commands, which run one at a time. If each of these took half a
+    // second, the patient command would give up.
     const patient =
       "i=0; until [ $(ls | grep -c did) = 30 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 300 ] || exit 9; done";
     const leaving = 'sleep 30 & touch "did $1"; echo $! >> left';
@@ -108,8 +108,8 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(code, 0);
     const log = workspace.read("log").trim().split("\n");
     assertEquals(log.length, 400);
-    // A few other items begin during the delay of one millisecond. A retry after all other items would be 200 places
-    // later.
+    // A few other items start during the delay of one millisecond. If the item were retried after all other items, its
+    // retry would come 200 places later.
     for (let i = 0; i < 200; i++) assertLess(log.indexOf(`${i} 2`) - log.indexOf(`${i} 1`), 10);
   });
 }

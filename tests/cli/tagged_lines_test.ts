@@ -18,5 +18,5 @@ Deno.test("tagged lines: neither item nor line can write elsewhere on the termin
   assertEquals(tag("\x1b[2Ja\nb", "x\n"), "\u{FFFD}[2Ja\u{FFFD}b | x\n");
   assertEquals(tag("a", "\x1b[Aup\x07\tx\n"), "a | \u{FFFD}[Aup\u{FFFD}\tx\n");
   assertEquals(tag("a", "\x1b[1;31mred\n"), "a | \x1b[1;31mred\x1b[0m\n"); // colors are kept, but end with the line
-  assertEquals(tag("a", "\r 10 %\r 90 %\r100 %\r\n"), "a | 100 %\n"); // each carriage return replaces the earlier text
+  assertEquals(tag("a", "\r 10 %\r 90 %\r100 %\r\n"), "a | 100 %\n"); // each carriage return discards earlier text
 });

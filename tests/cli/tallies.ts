@@ -1,9 +1,9 @@
-/** States of runs, for tests of the progress display. */
+/** States of runs, for testing the progress display. */
 
 import { Recent } from "../../packages/cli/view/recent.ts";
 import type { Tally } from "../../packages/cli/run/tally.ts";
 
-/** Returns the state of a run without failures, with changes. */
+/** Returns the state of a run without failures, with the given changes. */
 export function tallyOf(changes: Partial<Tally> = {}): Tally {
   return {
     items: 1000,
@@ -44,7 +44,7 @@ export function failingTally(changes: Partial<Tally> = {}): Tally {
   });
 }
 
-/** Returns the recent history of a run with these states. */
+/** Returns the recent history of a run that was in these states. */
 export function recentOf(...tallies: Tally[]): Recent {
   const recent = new Recent();
   for (const tally of tallies) recent.add(tally);

@@ -7,12 +7,12 @@ import { hasPseudoTerminals, PseudoTerminal } from "./pseudo_terminal.ts";
 
 const ignore = !hasPseudoTerminals;
 
-/** Script that fails for every third item with an error message. The other items wait for the file `go`. */
+/** Script that fails with an error message for every third item. For the other items, it waits for the file `go`. */
 const DATABASE = `case $1 in */3|*/6|*/9) echo 'psql: connection refused: db down' >&2; exit 2;; esac
 until [ -e go ]; do sleep 0.02; done; echo "$1 done"`;
 
 /**
- * Writes a list of items and a config that delays failed items by one minute. Returns arguments that run `sh -c` for
+ * Writes a list of items, and a config that delays failed items by one minute. Returns arguments that run `sh -c` for
  * each item.
  */
 function prepare(workspace: Workspace, script: string, items = 9, concurrency = 9): string[] {
@@ -23,12 +23,12 @@ function prepare(workspace: Workspace, script: string, items = 9, concurrency = 
   return ["run", ...options, "--", "sh", "-c", script, "sh", "{}"];
 }
 
-/** Returns the rows that are not empty. */
+/** Returns the non-empty rows. */
 const filled = (rows: string[]) => rows.filter((row) => row !== "");
 
 const REASON = /^✗ psql: connection refused: db down \(db\/[369], attempt 1\)$/;
 const THREE_FAIL = /^3 failing now · nothing is succeeding · next retry in (1 min 0 s|\d\d s)$/;
-/** Standard error of the three failing items, shown above the rows. */
+/** Standard error output of the three failing items, shown above the rows. */
 const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
 const threeHaveFailed = (rows: string[]) =>
   rows[3] === "" && THREE_FAIL.test(rows[5]!) && rows[6]!.includes("0 of 9 · 6 running");
@@ -175,7 +175,7 @@ Deno.test({
     const rows = filled(terminal.screen.rows);
     const note = "Interrupted: waiting for 6 running commands. Press Ctrl-C again to kill them.";
     assert(rows.some((row) => row.includes(note)));
-    // No more attempts start.
+    // No further attempts start.
     assert(rows.some((row) => row === "3 failing now · nothing is succeeding"), "no next retry");
     await terminal.type("\x03");
     assertEquals(await terminal.ended, 130);
@@ -193,7 +193,7 @@ Deno.test({
     await terminal.until((rows) => rows[1]!.includes("1 running"), "it runs");
     terminal.kill("SIGKILL");
     await terminal.ended;
-    workspace.write("go", ""); // lets the child, which still runs, finish
+    workspace.write("go", ""); // lets the running child finish
     assert(!terminal.output.includes("\x1b[?25l"));
     const on = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}h`);
     const off = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}l`);
@@ -226,7 +226,7 @@ Deno.test({
     {
       await using terminal = await PseudoTerminal.start(workspace, args, { env: { NO_COLOR: "1" } });
       await terminal.until(threeHaveFailed, "three have failed");
-      // deno-lint-ignore no-control-regex -- terminals are controlled by such characters
+      // deno-lint-ignore no-control-regex -- control characters control terminals
       assertEquals(terminal.output.match(/\x1b\[[1-9][\d;]*m/), null);
     }
     for (const env of [{ TERM: "dumb" }, { CI: "true" }]) {

@@ -1,4 +1,6 @@
-/** Time beyond the end of a command: slow readers, processes left behind, and a run that was stopped by SIGSTOP. */
+/**
+ * Tests of runs that take longer than their commands: slow readers, orphaned processes, and a run stopped by SIGSTOP.
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";
@@ -74,7 +76,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `time, ${runtime}: nohup holds`,
-    ignore: runtime === "Node", // Node forgets which signals were ignored
+    ignore: runtime === "Node", // Node doesn't preserve which signals were ignored
     fn: async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';

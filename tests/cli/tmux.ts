@@ -2,11 +2,11 @@
 
 import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
 
-/** Content of the window. */
+/** Content of the tmux window. */
 export interface View {
-  /** Rows of the window. */
+  /** Rows visible in the window. */
   readonly screen: string[];
-  /** Rows of the scrollback, followed by the rows of the window. */
+  /** Rows in the scrollback, followed by the rows in the window. */
   readonly all: string[];
 }
 
@@ -20,7 +20,7 @@ async function run(args: string[], cwd?: string): Promise<string> {
 export const hasTmux: boolean = await run(["-V"]).then(() => true, () => false);
 if (!hasTmux) console.log("There is no tmux on the PATH: leaving out a test of the command in it.");
 
-/** tmux server with the CLI in its window. Disposing it ends both. */
+/** tmux server whose window runs the CLI. Disposing it ends the server and the CLI. */
 export class Tmux implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #server: string[];
@@ -49,7 +49,7 @@ export class Tmux implements AsyncDisposable {
     return run([...this.#server, ...args], this.#workspace.directory);
   }
 
-  /** Waits until the window meets a condition. Returns the content of the window. */
+  /** Waits until the window meets a condition. Returns the window's content. */
   async until(isSeen: (view: View) => boolean, what: string): Promise<View> {
     let view: View = { screen: [], all: [] };
     const look = async () => {
@@ -74,7 +74,7 @@ export class Tmux implements AsyncDisposable {
     try {
       Deno.kill(Number(this.#workspace.read("pid")), "SIGQUIT"); // the CLI ends its children
     } catch {
-      // The CLI has ended, or has not started.
+      // The CLI has ended, or was never started.
     }
     await until(() => this.#run(["list-sessions"]).then(() => false, () => true), "tmux has ended");
   }

@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ROOT, Workspace } from "./cli.ts";
 
-/** Runs the CLI with invalid arguments or files. Asserts exit code 2 and no stack trace. Returns standard error. */
+/**
+ * Runs the CLI with invalid arguments or files. Asserts that the exit code is 2 and that there is no stack trace.
+ * Returns standard error.
+ */
 async function fail(workspace: Workspace, args: string[], input = "a\n"): Promise<string> {
   const { code, stdout, stderr } = await workspace.run(args, input);
   assertEquals({ code, stdout }, { code: 2, stdout: "" });
@@ -9,7 +12,7 @@ async function fail(workspace: Workspace, args: string[], input = "a\n"): Promis
   return stderr;
 }
 
-/** Invalid command lines, with the files that they use and the messages. */
+/** Invalid command lines, with their files and the expected messages. */
 const WRONG: { name: string; args: string[]; files?: Record<string, string>; message: string }[] = [
   {
     name: "an input that is not there",
@@ -244,7 +247,7 @@ Deno.test("config: a flag goes before the config, and the config before what is 
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
   workspace.write("x.json", JSON.stringify({ queues: { a: { limiter, concurrency: 1 }, b: { limiter } } }));
-  // Each child waits until two run.
+  // Each child waits until two children are running.
   const together =
     'touch "began $1"; i=0; until [ $(ls | grep -c began) = 2 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 20 ] || exit 9; done';
   const run = async (args: string[]) => {

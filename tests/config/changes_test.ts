@@ -1,4 +1,4 @@
-/** Rule 16: the changes that a reload reports. */
+/** Tests of rule 16: the changes that a reload reports. */
 
 import { assertEquals } from "@std/assert";
 import { type ConfigChange, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -11,7 +11,7 @@ const DEFAULT = {
 };
 const constant: RateLimiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
 
-/** Limiter without `update`. */
+/** Limiter that has no `update` method. */
 const stiff = defineLimiter({
   type: "stiff",
   description: "",
@@ -36,7 +36,7 @@ function changes(old: object, now: object): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // a queue that was removed is now added
+    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // it is added in the reverse change
   });
   const isQueue = (path: string) => /^\/queues\/[^/]*$/.test(path);
   const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
@@ -47,11 +47,11 @@ function changes(old: object, now: object): ConfigChange[] {
 
 const plain = (data: unknown): unknown => JSON.parse(JSON.stringify(data));
 
-/** Returns the changes between two configs of one limiter. */
+/** Returns the changes between two configs for one limiter. */
 const ofLimiter = (old: object | string, now: object | string) =>
   changes({ limiters: { a: old, other: BACKOFF } }, { limiters: { a: now, other: BACKOFF } });
 
-/** Returns the changes between two configs of one queue. */
+/** Returns the changes between two configs for one queue. */
 const ofQueue = (old: object, now: object) =>
   changes({ limiters: { one: BACKOFF, two: BACKOFF }, queues: { q: old } }, {
     limiters: { one: BACKOFF, two: BACKOFF },

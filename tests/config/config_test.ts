@@ -139,7 +139,7 @@ Deno.test("a limiter is built once and shared by all that name it", () => {
   config.queue("one").addRateLimited("x");
   assertEquals(c.numRequeues("x"), 1);
   config.queue("two").addRateLimited("x");
-  assertEquals([c.numRequeues("x"), created.length], [4, 1]); // three more calls
+  assertEquals([c.numRequeues("x"), created.length], [4, 1]); // three more calls to the limiter
 });
 
 Deno.test("queues that are made for one name share their limiter, even one of their own", () => {
@@ -374,7 +374,7 @@ Deno.test("types: what a config gives is typed by the one who asks", () => {
   const config = loadConfig({ limiters: { a: EXPONENTIAL }, queues: { q: {} } });
   const limiter: RateLimiter<number> = config.limiter<number>("a");
   const queue = config.queue<{ id: number }>("q", { keyOf: ({ id }) => id });
-  // @ts-expect-error: an item has an id
+  // @ts-expect-error: items have an id
   queue.add({ name: "x" });
   queue.add({ id: 1 });
   assertEquals([limiter.when(1), takeAll(queue).length], [1, 2]);

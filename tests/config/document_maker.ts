@@ -1,4 +1,4 @@
-/** Config documents for tests: valid ones, and random changes that break them. */
+/** Generator of config documents for tests: valid documents, and random changes that break them. */
 
 import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
@@ -75,8 +75,8 @@ export const HOSTILE_VALUES: Json[] = [
   [{}],
 ];
 /**
- * Values without a JSON form that an object from a program may contain. Created at each use, because documents are
- * edited.
+ * Values without a JSON form that an object from a program may contain. The values are created at each use, because
+ * documents are edited.
  */
 const FOREIGN_VALUES: (() => unknown)[] = [
   () => NaN,
@@ -99,12 +99,10 @@ const FOREIGN_VALUES: (() => unknown)[] = [
 const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms", "0"];
 const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 
-/** Kinds of parts that an option can hold. */
+/** Kinds of parts that can be the value of an option. */
 type Words = "limiter" | "discipline" | "bucket";
 
-/**
- * Generates documents from the options that the limiters of a registry declare. The same seed gives the same document.
- */
+/** Generates documents from the options declared by a registry's limiters. The same seed gives the same document. */
 export class DocumentMaker {
   readonly random: () => number;
 
@@ -145,16 +143,16 @@ export class DocumentMaker {
     return names.length > 0 && this.random() < 0.3 ? this.pick(names) : this.described(names, depth);
   }
 
-  /** Returns the config of a limiter, not a name. */
+  /** Returns a limiter config. The result is never a name. */
   described(names: readonly string[], depth: number): Json {
     const types = this.registry.types();
     const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
     const options = this.options(this.registry.get(type)!.options, names, depth - 1);
-    if (type === "exponential") options["maxDelay"] = "100h"; // at least as long as any base delay
+    if (type === "exponential") options["maxDelay"] = "100h"; // at least as long as every base delay
     return { type, ...options };
   }
 
-  /** Reports whether a type of limiter contains other limiters. */
+  /** Reports whether limiters of a type contain other limiters. */
   #needsOthers(type: string): boolean {
     return Object.values(this.registry.get(type)!.options).some(({ kind }) =>
       kind === "limiter" || kind === "limiters"
@@ -164,7 +162,7 @@ export class DocumentMaker {
   discipline(depth: number): Json {
     const type = this.pick(disciplines.types());
     const { within, ...options } = this.options(disciplines.get(type)!.options, [], depth - 1);
-    if (type === "priority") options["max"] = 100; // above any minimum
+    if (type === "priority") options["max"] = 100; // above every minimum
     return depth > 0 && within !== undefined ? { type, ...options, within } : { type, ...options };
   }
 
@@ -261,7 +259,7 @@ export class DocumentMaker {
         add(parent, this.key(), this.json(2));
         break;
       case 6:
-        // JSON.stringify is recursive, so a text can't be nested as deeply.
+        // JSON.stringify is recursive, so a JSON text can't be nested as deeply.
         set(
           parent,
           key,
@@ -274,7 +272,7 @@ export class DocumentMaker {
     }
   }
 
-  /** Wraps a value many times. */
+  /** Wraps a value in many levels of nesting. */
   nested(depth: number, value: Json): Json {
     const wraps: ((inner: Json) => Json)[] = [
       (inner) => [inner],
@@ -287,7 +285,7 @@ export class DocumentMaker {
     return value;
   }
 
-  /** Breaks a text. */
+  /** Breaks a JSON text. */
   corrupt(text: string): string {
     const at = this.below(text.length + 1);
     switch (this.below(5)) {
@@ -300,14 +298,14 @@ export class DocumentMaker {
           text.slice(at);
       case 3:
         return text.slice(at) + text.slice(0, at);
-      default: { // duplicates keys and inserts numbers that a double can't represent
+      default: { // duplicates keys, and inserts numbers that a double can't represent
         const number = this.pick(["1e999", "-1e999", "1".repeat(400), "0." + "0".repeat(400) + "1", "-0", "01", "+1"]);
         return text.replace(/\d+/, number).replace(/"(\w+)":/, '"$1":0,"$1":');
       }
     }
   }
 
-  /** Returns an argument for `loadConfig`: a document as an object or as text. */
+  /** Returns an argument for `loadConfig`: a document, as an object or as text. */
   source(): string | object {
     if (this.random() < 0.05) {
       const json = this.json(4);
@@ -328,7 +326,10 @@ interface Place {
   readonly key: string;
 }
 
-/** Returns the places in a document, up to a depth and a number. Deeper places would add nothing to the test. */
+/**
+ * Returns the places in a document, up to a maximum depth and a maximum number. Testing more places would find no more
+ * errors.
+ */
 function placesIn(document: JsonObject): Place[] {
   const places: Place[] = [];
   const walk = (parent: JsonObject | Json[], depth: number) => {
@@ -353,7 +354,7 @@ function isEditable(value: unknown): value is JsonObject | Json[] {
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
 }
 
-/** Sets a property of the object itself, including `__proto__`, as `JSON.parse` does. */
+/** Sets an own property of the object, including `__proto__`, as `JSON.parse` does. */
 function set(parent: JsonObject | Json[], key: string, value: Json): void {
   if (Array.isArray(parent) && !/^\d{1,3}$/.test(key)) parent.push(value);
   else Object.defineProperty(parent, key, { value, configurable: true, enumerable: true, writable: true });
@@ -364,7 +365,7 @@ function add(parent: JsonObject | Json[], key: string, value: Json): void {
   else set(parent, key, value);
 }
 
-/** Returns a copy of a part of a document. Values without a JSON form are not copied. */
+/** Returns a copy of part of a document. Values without a JSON form are not copied. */
 function clone(value: Json, depth = 0): Json {
   if (!isEditable(value) || depth > 60) return value;
   if (Array.isArray(value)) return value.map((each) => clone(each, depth + 1));

@@ -1,4 +1,4 @@
-/** Parts of documents for tests. */
+/** Parts of config documents for tests. */
 
 import { createDefaultItemLimiter, limiters } from "@workqueue/core";
 
@@ -6,7 +6,7 @@ export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const EXPONENTIAL = { type: "exponential", baseDelay: 1, maxDelay: 100 };
 
-/** Returns a registry with a limiter type that records the created limiters, in order. */
+/** Returns a registry with a limiter type that records the limiters created, in order. */
 export function countingRegistry() {
   const created: string[] = [];
   const registry = limiters.extend().register({

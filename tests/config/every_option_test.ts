@@ -1,6 +1,6 @@
 /**
- * Tests of every declared option of a queue in a document: it reaches the queue or the pool, at once or at the next
- * start.
+ * Tests of every option that a document can declare for a queue. Each option takes effect in the queue or the pool,
+ * immediately or at the next start.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -9,7 +9,7 @@ import { queueOptions } from "@workqueue/core/config";
 
 type Name = keyof typeof queueOptions;
 
-/** Returns two values of an option. */
+/** Returns two values for an option. */
 function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, unknown] {
   switch (field.kind) {
     case "duration":
@@ -32,7 +32,7 @@ function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, 
   }
 }
 
-/** Records the changes that a pool receives. */
+/** Records the changes applied to a pool. */
 function watchChanges(pool: WorkerPool): object[] {
   const seen: object[] = [];
   const watched = pool as unknown as { change(changes: object): void };
@@ -58,7 +58,7 @@ for (const [name, { serves, inForce, ...field }] of Object.entries(queueOptions)
     const changes: ConfigChange[] = config.reload({ queues: { q: { [option]: second } } });
     assert(changes.length > 0);
     assertEquals(new Set(changes.map((change) => change.inForce)), new Set([inForce]));
-    // A bucket is not replaced; its rate changes.
+    // A bucket is not replaced. Its rate changes.
     const isReported = serves === "pool" && inForce === "now" && field.kind !== "bucket";
     assertEquals(reported.flatMap(Object.keys), isReported ? [option] : []);
     config.reload({ queues: { q: {} } });

@@ -1,4 +1,4 @@
-/** Rule 16: pools and other objects that follow the document. */
+/** Tests of rule 16 for pools and other objects that follow the document. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { flush } from "../queue_helpers.ts";
 
 const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
 
-/** Runs a pool of a config's queue `q`. Its handlers end on request. */
+/** Runs a pool on the config's queue `q`. The pool's handlers end on request. */
 async function run(queue: object, options: { concurrency?: number; maxRetries?: number; throttle?: TokenBucket } = {}) {
   const clock = new HandClock();
   const config = loadConfig({ limiters: { shared: bucket(0, 1) }, queues: { q: queue } }, { clock });
@@ -158,7 +158,7 @@ Deno.test("rule 16: one reload changes all pools, and none begins a handler befo
   for (const queue of queues) for (let i = 0; i < 5; i++) queue.add(String(i));
   await flush();
   seen.length = 0;
-  config.reload(document(Infinity, 3)); // attempts that wait for a token can start now
+  config.reload(document(Infinity, 3)); // attempts that are waiting for a token can start now
   assertEquals(seen, seen.map(() => [Infinity, 3, 3, 3]));
   await flush();
   assertEquals(seen, Array(3).fill([Infinity, 3, 3, 3]));

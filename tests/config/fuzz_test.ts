@@ -1,9 +1,9 @@
 /**
- * Fuzz test of config documents. Most of them are valid documents with random errors. Each document loads or is
+ * Fuzz test of config documents. Most documents are valid documents with random errors. Each document must be loaded or
  * refused.
  *
- * `WORKQUEUE_RUNS=1000000` runs more documents. A failure prints the seed of the run, the number of the document, and
- * the document; `WORKQUEUE_SEED` repeats that seed.
+ * `WORKQUEUE_RUNS=1000000` tests more documents. A failure prints the seed of the run, the number of the document, and
+ * the document. `WORKQUEUE_SEED` repeats a run.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -23,12 +23,14 @@ import { HandClock } from "../helpers.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 150_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Limit per document in milliseconds, far above the time of any document. It detects only hangs. */
+/**
+ * Time limit per document in milliseconds. The limit is far above the time of any document, so it detects only hangs.
+ */
 const DEADLINE = 10_000;
 
 const clock = new HandClock();
 
-/** Loads a document. Then uses everything in the config, or checks all issues of the error. */
+/** Loads a document. Then uses every part of the config, or checks all issues of the error. */
 function check(source: string | object): "loaded" | "refused" {
   let config: WorkQueueConfig;
   try {
@@ -77,11 +79,11 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the only place in such a text is the whole text
+    return undefined; // in a text that is not JSON, the only place is the whole text
   }
 }
 
-/** Checks that every step of a pointer exists, except the last one, which may be missing. */
+/** Checks that every step of a pointer exists. The last step may be missing. */
 function checkPointer(path: string, document: unknown): void {
   assert(path.startsWith("/"), `no pointer: ${path.slice(0, 100)}`);
   let value = document;
@@ -93,7 +95,7 @@ function checkPointer(path: string, document: unknown): void {
   }
 }
 
-/** Returns global state that no document may change. */
+/** Returns the global state that no document may change. */
 function globals(): unknown[] {
   const properties = [Object, Array, Function, String, Number, Map, Promise, Error].flatMap((type) =>
     Reflect.ownKeys(type.prototype).map((key) => [key, Reflect.getOwnPropertyDescriptor(type.prototype, key)])
@@ -101,7 +103,7 @@ function globals(): unknown[] {
   return [...properties, ...Reflect.ownKeys(globalThis), ...limiters.types()];
 }
 
-/** Returns a quick summary of the global state, to find the document that changed it. */
+/** Returns a summary of the global state that is quick to compute, to find the document that changed the state. */
 const glance = () =>
   Reflect.ownKeys(Object.prototype).length + Reflect.ownKeys(Array.prototype).length + limiters.types().length;
 
@@ -124,7 +126,7 @@ Deno.test("rule 10: more than a hundred thousand hostile documents load or are r
     { numRuns: RUNS, seed: SEED },
   );
   assertEquals(globals(), before);
-  // The documents must vary enough.
+  // Fails if the documents don't vary enough.
   assert(Math.min(counts.loaded, counts.refused) > RUNS / 20, JSON.stringify(counts));
 });
 

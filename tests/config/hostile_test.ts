@@ -1,4 +1,4 @@
-/** Malicious documents. */
+/** Tests of malicious documents. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";
@@ -249,7 +249,7 @@ Deno.test("rule 10: an object that contains itself is refused", () => {
   assertEquals(pathsOf(() => loadConfig(document)), ["/limiters/limiters/type"]);
 });
 
-/** Returns a limiter config that throws after 20,000 reads, to detect endless reading. */
+/** Returns a limiter config that throws after 20,000 reads, which detects endless reading. */
 function readOften(): { type: string; limiters: unknown[] } {
   let reads = 0;
   return {
@@ -268,7 +268,7 @@ Deno.test("rule 10: objects that contain themselves twice do not double the work
 });
 
 Deno.test("rule 10: an object in several places does not double the work at each depth", () => {
-  // YAML anchors create such objects.
+  // YAML anchors create objects like this one.
   let shared: unknown = EXPONENTIAL;
   for (let depth = 0; depth < 25; depth++) {
     const outer = readOften();
@@ -278,7 +278,7 @@ Deno.test("rule 10: an object in several places does not double the work at each
   try {
     loadConfig({ limiters: { shared } });
   } catch (error) {
-    assert(error instanceof ConfigError, String(error)); // refusing the document is also correct
+    assert(error instanceof ConfigError, String(error)); // it is also correct to refuse the document
   }
 });
 

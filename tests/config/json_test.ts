@@ -1,4 +1,4 @@
-/** Text that is not JSON, or contains a name twice. */
+/** Tests of text that is not JSON, or that contains a name twice. */
 
 import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { parseJson } from "../../config/json.ts";
 import { issuesOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
-/** Returns the position of the error in a text that is not JSON, taken from the error message. */
+/** Returns the error position for a text that is not JSON, taken from the error message. */
 function placeOf(text: string): { line: number; column: number; message: string } {
   const [issue, ...others] = issuesOf(() => loadConfig(text));
   assertEquals([issue?.path, others], ["", []]);
@@ -50,7 +50,7 @@ Deno.test("text that is not JSON is refused, with the line, the column and what 
     ["[01]", 1, 3, "',' or ']'"],
     ["\uFEFF{}", 1, 1, "a value"],
     ["[1\u00a0]", 1, 3, "',' or ']'"],
-    [`["ü😀", x]`, 1, 9, "a value"], // in UTF-16 code units
+    [`["ü😀", x]`, 1, 9, "a value"], // the position counts UTF-16 code units
   ];
   for (const [text, line, column, message] of cases) assertEquals(placeOf(text), { line, column, message }, text);
 });
@@ -121,7 +121,7 @@ Deno.test("a text broken anywhere is placed exactly there, and every valid text 
       const strange = parseJson(before + "@" + spaced.slice(i).join(""));
       assert("error" in strange);
       assertEquals({ line: strange.error.line, column: strange.error.column }, place);
-      // A missing rest.
+      // The rest of the text is missing.
       if (i === tokens.length) continue;
       const cut = parseJson(before);
       assert("error" in cut);

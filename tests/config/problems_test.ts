@@ -1,4 +1,4 @@
-/** Tests of the problems that a document can have. */
+/** Tests of the problems in a document. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Descriptions of queues as data. */
+/** Tests of descriptions of queues as data. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import {

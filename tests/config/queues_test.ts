@@ -1,4 +1,4 @@
-/** Options of queues other than limiters: disciplines, adds while an item is delayed, and throttles. */
+/** Tests of all queue options except limiters: disciplines, adds while an item is delayed, and throttles. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
@@ -50,7 +50,7 @@ Deno.test("a discipline given in code comes before the document's, which is not 
     },
   }));
   const config = loadConfig({ queues: { q: { discipline: { type: "mine" } } } }, { disciplines: registry });
-  assertEquals(built, 1); // built once on loading, as a check
+  assertEquals(built, 1); // created once on loading, as a check
   const strict = createPriorityDiscipline<string>({ maxHeadStart: Infinity });
   const queue = config.queue<string>("q", { discipline: strict });
   ["a", "b"].forEach((item, priority) => queue.add(item, { priority }));

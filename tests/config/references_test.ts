@@ -1,4 +1,4 @@
-/** Limiters that refer to each other by name. */
+/** Tests of limiters that refer to each other by name. */
 
 import { assert, assertEquals, assertMatch, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -18,16 +18,16 @@ Deno.test("rule 10: a circle of references is reported, each once, with the name
     [{ a: wait("a") }, [circle("/limiters/a/limiter", `"a" → "a"`)]],
     [{ a: "b", b: "a" }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ a: "b", b: wait("c"), c: "a" }, [circle("/limiters/a", `"a" → "b" → "c" → "a"`)]],
-    // two circles
+    // two reference cycles
     [{ a: "b", b: "a", c: "d", d: "c" }, [
       circle("/limiters/a", `"a" → "b" → "a"`),
       circle("/limiters/c", `"c" → "d" → "c"`),
     ]],
-    // names that lead into a circle, before and after it
+    // names that lead into a cycle, before and after it
     [{ in: "a", a: "b", b: "a" }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ a: "b", b: "a", in: "a", further: wait("in") }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ x: "y", y: "z", z: "z", w: "y" }, [circle("/limiters/z", `"z" → "z"`)]],
-    // a circle beside valid names, through one of several references
+    // a cycle beside valid names, through one of several references
     [
       {
         leaf: EXPONENTIAL,
@@ -106,7 +106,7 @@ Deno.test("rule 10: limiters that ask each other by name ask a bounded number in
 Deno.test("rule 10: five thousand limiters may be nested in one, and one more is refused, once", () => {
   const document = (count: number) => {
     const inner: unknown[] = [];
-    for (let left = count - 1; left > 0; left -= 1000) { // a list contains up to 1000 limiters and counts as one
+    for (let left = count - 1; left > 0; left -= 1000) { // a list contains up to 999 limiters, plus itself
       inner.push({ type: "max-of", limiters: new Array(Math.min(left, 1000) - 1).fill(EXPONENTIAL) });
     }
     return { limiters: { all: { type: "max-of", limiters: inner } } };

@@ -1,5 +1,6 @@
 /**
- * Rule 16 for random documents: reloading a document has the same result as loading it, and all changes are reported.
+ * Tests of rule 16 with random documents. Reloading a document has the same result as loading it, and all changes are
+ * reported.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -8,12 +9,15 @@ import { DocumentMaker, type Json, type JsonObject } from "./document_maker.ts";
 
 const DOCUMENTS = 400;
 
-/** Returns the description of all queues of a config, as data. */
+/** Returns the descriptions of all queues in a config, as data. */
 function described(config: WorkQueueConfig): unknown {
   return structuredClone([config.limiterNames, config.queueNames.map((name) => config.describe(name))]);
 }
 
-/** Returns a document with all its defaults: the changes that a reload reports when it replaces an empty document. */
+/**
+ * Returns a document with all its defaults. They are taken from the changes that a reload reports when the document
+ * replaces an empty document.
+ */
 function complete(document: object): JsonObject {
   const whole: JsonObject = { limiters: {}, queues: {} };
   apply(loadConfig({}).reload(document), whole);
@@ -39,17 +43,17 @@ function apply(changes: readonly ConfigChange[], document: JsonObject): void {
 
 const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
 
-/** Returns the opposite changes, without `startsAfresh`, which differs in that direction. */
+/** Returns the opposite changes, without `startsAfresh`, which may differ in the opposite direction. */
 function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
   return changes.map(({ path, inForce, ...values }) => ({
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce: /^\/queues\/[^/]*$/.test(path) && !("new" in values) ? "now" as const : inForce, // it was removed before
+    inForce: /^\/queues\/[^/]*$/.test(path) && !("new" in values) ? "now" as const : inForce, // the part is added back after its removal
   })).sort(byPath);
 }
 
-/** Returns two documents. The second is unrelated, or the first with some parts changed. */
+/** Returns two documents. The second document is unrelated, or is the first document with some parts changed. */
 function pair(seed: number): [JsonObject, JsonObject] {
   const maker = new DocumentMaker(seed);
   const one = maker.document();

@@ -1,4 +1,4 @@
-/** Rule 16: a reload replaces the document at once and as a whole, or not at all. */
+/** Tests of rule 16: a reload replaces the document immediately and as a whole, or not at all. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
@@ -19,13 +19,13 @@ const backoff = (baseDelay: number) => ({ type: "exponential", baseDelay, maxDel
 const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
 const fastSlow = { type: "fast-slow", fastDelay: 3, slowDelay: 30, maxFastAttempts: 1 };
 
-/** Loads a document under the clock of a test. */
+/** Loads a document under the test's clock. */
 function load(document: object, options: LoadConfigOptions = {}) {
   const clock = new HandClock();
   return { clock, config: loadConfig(document, { clock, ...options }) };
 }
 
-/** Limiter of a third party that counts its calls. */
+/** Third-party limiter that counts its calls. */
 class Steps implements RateLimiter {
   asked = 0;
   constructor(public step: number, readonly inner?: RateLimiter) {}
@@ -51,8 +51,8 @@ const stepOptions = {
 } as const;
 
 /**
- * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. On request, an
- * update or a creation fails.
+ * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. The test can
+ * request that an update or a creation fails.
  */
 function customRegistry(): {
   registry: LimiterRegistry;
@@ -156,7 +156,7 @@ Deno.test("rule 16: parts are matched by place and type, whatever becomes of tho
   const a = config.limiter("a");
   a.when("x");
   config.reload(document({ type: "max-wait", maxDelay: 5, limiter: { type: "max-of", limiters: [backoff(1)] } }));
-  assertEquals(a.numRequeues("x"), 0); // both are at other places now
+  assertEquals(a.numRequeues("x"), 0); // both limiters are now at other places
   a.when("x");
   config.reload(
     document({ type: "jitter", spread: 0, limiter: { type: "max-of", limiters: [backoff(10), fastSlow] } }),

@@ -1,5 +1,5 @@
 /**
- * The JSON Schema and `loadConfig` agree: valid documents load. `WORKQUEUE_RUNS` and `WORKQUEUE_SEED` work as in
+ * Tests that the JSON Schema and `loadConfig` agree on documents. `WORKQUEUE_RUNS` and `WORKQUEUE_SEED` work as in
  * `fuzz_test.ts`.
  */
 
@@ -23,7 +23,7 @@ import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Limiter with the kinds of options that no built-in limiter has. */
+/** Limiter with all kinds of options that the built-in limiters don't have. */
 const custom = defineLimiter({
   type: "custom",
   description: "Waits for nothing.",
@@ -41,7 +41,7 @@ const custom = defineLimiter({
 });
 const registry = limiters.extend().register(custom);
 
-// Strict numbers would be finite; the schema must check that itself.
+// In strict mode, the validator would reject infinite numbers. The schema must reject them itself.
 const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(
   configSchema({ limiters: registry }),
 );
@@ -49,14 +49,14 @@ const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers
 const BUCKET = { type: "bucket", rate: 1, burst: 1 };
 
 /**
- * Problems that `loadConfig` finds and a schema can't describe: an example document, and a pattern that identifies the
- * problem.
+ * Problems that `loadConfig` finds and a schema can't describe. Each has an example document, and a pattern that
+ * matches the problem's message.
  */
 const BEYOND_SCHEMA: Record<string, {
   example: Json;
   message: RegExp;
   is?: (value: unknown) => boolean;
-  /** Whether `loadConfig` does not read the parts inside such a problem. */
+  /** Whether `loadConfig` skips the parts inside a value with this problem. */
   endsReading?: true;
 }> = {
   "a name has to be that of a limiter": {
@@ -119,7 +119,7 @@ function isDuration(value: unknown): boolean {
   }
 }
 
-/** Returns the name of the entry above that a problem belongs to, if any. */
+/** Returns the name of the entry of the table above to which a problem belongs, if any. */
 function beyondSchema({ path, message }: ConfigIssue, document: Json): string | undefined {
   const found = Object.entries(BEYOND_SCHEMA).find(([, { message: pattern, is = () => true }]) =>
     pattern.test(message) && is(valueAt(path, document))
@@ -170,7 +170,7 @@ for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
 
 type AnyField = Field<"limiter" | "discipline" | "bucket">;
 
-/** Yields every option in a document that is otherwise valid, with a function that sets the option to another value. */
+/** Yields every option in an otherwise valid document, with a function that changes the value of the option. */
 function* everyOption(): Generator<{ name: string; field: AnyField; set: (value: Json) => Json }, void, void> {
   const maker = new DocumentMaker(1, registry);
   for (const [option, field] of Object.entries(queueOptions)) {
@@ -195,7 +195,7 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
   }
 }
 
-/** Returns values at the edges of an option's range, and its bounds as texts. */
+/** Returns values at the limits of an option's range. Bounds are returned as texts. */
 function edgesOf(field: AnyField): Json[] {
   const bounds = Object.values(field).filter((bound) => typeof bound === "number");
   const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);
@@ -215,7 +215,7 @@ function edgesOf(field: AnyField): Json[] {
   ];
 }
 
-/** Parsed from texts, because a double can't represent all of these numbers. */
+/** Bounds are parsed from texts, because a double can't represent all of these numbers. */
 const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "9007199254740991.4", "9007199254740991.6"]
   .map((number) => JSON.parse(number) as number);
 
@@ -257,7 +257,7 @@ Deno.test("thousands of documents, broken at random: what is valid by the schema
   assert(Math.min(...Object.values(counts)) > RUNS / 100, JSON.stringify(counts)); // the documents must vary enough
 });
 
-/** Returns the parsed text, or `undefined` if it is not JSON, which is outside the schema's scope. */
+/** Returns the parsed text, or `undefined` if the text is not JSON. A schema can't check such a text. */
 function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Folder for files that a test writes. */
+/** Temporary folder in which a test writes files. */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

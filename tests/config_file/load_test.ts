@@ -1,4 +1,4 @@
-/** Config files in every format: loading, and messages about invalid files. */
+/** Tests of config files in every format: loading them, and messages about invalid files. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, loadConfig } from "@workqueue/core";
@@ -50,7 +50,7 @@ Deno.test("config file: the options of loadConfig are taken, and refused as stri
   );
 });
 
-/** Invalid files, and the messages without their beginning. */
+/** Invalid files, and the expected messages without their beginning. */
 const WRONG: [name: string, text: string, message: string][] = [
   ["a.json", '{ "queues": }', "load config 'FILE': the text is not JSON: expected a value at line 1, column 13"],
   [
@@ -113,7 +113,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
 
 Deno.test({
   name: "config file: one that nobody may read is named, with that reason",
-  ignore: process.getuid?.() === 0 || process.platform === "win32", // root may read every file
+  ignore: process.getuid?.() === 0 || process.platform === "win32", // root can read every file
   fn() {
     using folder = new Folder();
     const path = folder.write("a.json", "{}");

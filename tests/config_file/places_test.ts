@@ -1,4 +1,4 @@
-/** Positions of config problems in the text, in each format. */
+/** Tests of the positions of config problems in the text, in each format. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
@@ -9,12 +9,12 @@ function refuse(text: string, format: ConfigFormat): ConfigError {
   return assertThrows(() => loadConfigText(text, format), ConfigError);
 }
 
-/** Returns each problem of a text as `line:column pointer`, or as the pointer alone if its position is unknown. */
+/** Returns each problem in a text as `line:column pointer`, or only as the pointer if the position is unknown. */
 function placesOf(text: string, format: ConfigFormat): string[] {
   return refuse(text, format).issues.map(({ path, line, column }) => `${line}:${column} ${path}`.replace(/^un.* /, ""));
 }
 
-/** Returns the syntax error of a text. */
+/** Returns the syntax error in a text. */
 function syntaxOf(text: string, format: ConfigFormat): [message: string, line?: number, column?: number] {
   const { issues } = refuse(text, format);
   assertEquals(issues.map(({ path }) => path), [""]);
@@ -106,7 +106,7 @@ for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat
     const expected = POINTERS.map((pointer, i) => places.length === 0 ? pointer : `${places[i]} ${pointer}`);
     assertEquals(sorted(placesOf(text, format)), sorted(expected));
     assertEquals(placesOf(`\uFEFF${text}`, format), placesOf(text, format), "with a byte order mark");
-    if (format !== "toml") { // the TOML parser accepts no CRLF in a comment
+    if (format !== "toml") { // the TOML parser doesn't accept CRLF in a comment
       assertEquals(placesOf(text.replaceAll("\n", "\r\n"), format), placesOf(text, format), "with CRLF");
     }
   });
@@ -193,7 +193,7 @@ Deno.test("places, yaml: names that are no texts are found", () => {
   ]);
 });
 
-/** Texts with syntax errors, and the messages. */
+/** Texts with syntax errors, and the expected messages. */
 const INVALID: [format: ConfigFormat, text: string, message: string, line: number, column: number][] = [
   ["json", '{\n "queues": }', "the text is not JSON: expected a value", 2, 12],
   ["json", "", "the text is not JSON: expected a value", 1, 1],

@@ -1,4 +1,4 @@
-/** Watches of a config file that changes, with all the ways in which people and programs write files. */
+/** Tests of watching a config file while people and programs change the file in various ways. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ConfigChange, ConfigError } from "@workqueue/core";
@@ -29,7 +29,7 @@ const newText = JSON.stringify(NEW);
 
 const isWindows = process.platform === "win32";
 
-/** Changes a file from the old text to the new text. Calls `pause` between two steps. */
+/** Changes a file from the old text to the new text. Calls `pause` between the steps of the change. */
 type Write = (folder: Folder, path: string, pause: () => Promise<unknown>) => unknown;
 
 const WAYS: Record<string, Write> = {
@@ -66,7 +66,7 @@ const WAYS: Record<string, Write> = {
   },
 };
 
-/** Ways to write a file with commands that Windows lacks. */
+/** Ways to write a file that use commands missing on Windows. */
 const COMMANDS: Record<string, Write> = {
   "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
   "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),
@@ -112,7 +112,7 @@ Deno.test("watching: files that are written in all these ways at once are reload
 });
 
 /**
- * Folder like a ConfigMap mounted by Kubernetes: the files are links into `..data`, and `..data` is a link that is
+ * Folder like a ConfigMap mounted by Kubernetes. The files are links into `..data`, and `..data` is a link that is
  * replaced.
  */
 class ConfigMap {
@@ -127,7 +127,7 @@ class ConfigMap {
     symlinkSync("..data/a.json", this.path);
   }
 
-  /** Works like `AtomicWriter` of the kubelet. */
+  /** Updates the folder like the kubelet's `AtomicWriter`. */
   update(text: string): void {
     const next = `..${this.#current === undefined ? 1 : Number(this.#current.slice(2)) + 1}`;
     mkdirSync(this.#folder.at(next));
@@ -141,7 +141,7 @@ class ConfigMap {
 
 Deno.test({
   name: "watching: a ConfigMap that is updated is reloaded, time and again",
-  ignore: isWindows, // links require a privilege on Windows
+  ignore: isWindows, // creating links requires a privilege on Windows
   async fn() {
     using folder = new Folder();
     const map = new ConfigMap(folder, oldText);
@@ -306,7 +306,7 @@ Deno.test("watching: a file that is gone is reported once, and reloaded when it 
   writeFileSync(path, newText);
   await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
-  rmSync(folder.path, { recursive: true }); // removes its folder too
+  rmSync(folder.path, { recursive: true }); // removes the file's folder too
   await watched.look(MIN_LOOKS);
   assertEquals(watched.errors.length, 2);
   assertEquals(watched.messages[1], watched.messages[0]);
@@ -373,7 +373,7 @@ Deno.test("watching: a file that stays empty is reported once, as it is broken",
 
 Deno.test({
   name: "watching: a file that nobody may read any more is reported once, and reloaded when it may be read again",
-  ignore: process.getuid?.() === 0 || isWindows, // root may read every file
+  ignore: process.getuid?.() === 0 || isWindows, // root can read every file
   async fn() {
     using folder = new Folder();
     const path = folder.write("a.json", oldText);
@@ -409,7 +409,7 @@ for (
     for (const [index, text] of [newText, `{ "broken": 1 }`, oldText].entries()) {
       writeFileSync(path, text);
       await watched.look(TWICE);
-      await setImmediate(); // lets the rejection be reported
+      await setImmediate(); // lets the runtime report the rejection
       assertEquals(errors.length, index + 1);
     }
     const messages = errors.map((error) => (error as Error).message);

@@ -1,4 +1,4 @@
-/** Helpers for the tests of watches. */
+/** Helpers for tests of watches. */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
 import { watchConfigFile, type WatchConfigFileOptions } from "@workqueue/config-file";
@@ -7,7 +7,7 @@ import { ConfigFile } from "../../packages/config-file/config_file.ts";
 import { WatchedFile } from "../../packages/config-file/watched_file.ts";
 import { Folder } from "./folder.ts";
 
-/** Limit for an event that never happens, in milliseconds. */
+/** Timeout for an event that never happens, in milliseconds. */
 const DEADLINE = 60_000;
 
 /** Waits until a condition is true; throws after a deadline. */
@@ -19,7 +19,7 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** Waits until a watch reports a missing file. By then, every other watch has checked its file several times. */
+/** Waits until a watch reports a missing file. By then, every other watch has checked its own file several times. */
 export async function looksPass(): Promise<void> {
   using folder = new Folder();
   const errors: unknown[] = [];
@@ -30,11 +30,9 @@ export async function looksPass(): Promise<void> {
 /** Content of the watched file before it changes. */
 export const OLD = { value: 1 };
 
-/**
- * Stand-in for a config that was loaded when the file contained {@linkcode OLD}. Rejects documents with a key `broken`.
- */
+/** Stand-in for a config loaded from {@linkcode OLD}. It rejects documents with a key `broken`. */
 export class StandIn {
-  /** Documents that were given and accepted, the latest last. */
+  /** Accepted documents, latest last. */
   readonly documents: unknown[] = [];
   #inForce: unknown = OLD;
 
@@ -52,7 +50,7 @@ export class StandIn {
   };
 }
 
-/** Stand-in for a config, with everything that the watch of its file reports. */
+/** Stand-in for a config, together with all reports from the watch on its file. */
 class Reported {
   readonly config: StandIn = new StandIn();
   readonly reloads: ConfigChange[][] = [];
@@ -62,23 +60,23 @@ class Reported {
     onError: (error) => void this.errors.push(error),
   };
 
-  /** Messages of the errors, in the order of their reports. */
+  /** Messages of the reported errors, in order. */
   get messages(): string[] {
     return this.errors.map((error) => (error as Error).message);
   }
 
-  /** Documents that each reload changed to. */
+  /** Documents passed to each reported reload. */
   get reported(): unknown[] {
     return this.reloads.map((changes) => changes.map((change) => change.new));
   }
 }
 
-/** Number of checks after which a change is in force. */
+/** Number of checks after which a change takes effect. */
 export const TWICE = 2;
 /** Number of checks after which a missing, empty or unreadable file is reported. */
 export const MIN_LOOKS = 5;
 
-/** Watched file that the test checks by hand, without a timer. */
+/** Watched file that is checked when the test requests it, without a timer. */
 export class HandWatched extends Reported {
   readonly #file: WatchedFile;
 
@@ -97,7 +95,7 @@ export class HandWatched extends Reported {
   }
 }
 
-/** File that `watchConfigFile` watches. */
+/** File watched by `watchConfigFile`. */
 export class Watched extends Reported implements Disposable {
   readonly watch: Disposable;
 

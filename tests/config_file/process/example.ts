@@ -1,4 +1,4 @@
-/** Runs the example whose config file is edited during the run, as a process on any runtime. */
+/** Runs the example with a config file that changes while the example runs, as a process on any runtime. */
 
 import { assert } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,10 +9,13 @@ import { Folder } from "../folder.ts";
 
 const FILE = new URL("../../../examples/live_limits.yaml", import.meta.url);
 
-/** Limit for output that never comes, in milliseconds. */
+/** Timeout for output that never comes, in milliseconds. */
 const DEADLINE = 120_000;
 
-/** Edits of the file, the line that reports each change, and a check of a line that only the new config can cause. */
+/**
+ * Edits of the file. Each has the line that reports the change, and a pattern for a line that only the new config can
+ * cause.
+ */
 const EDITS: { from: RegExp; to: string; reported: string; does: (line: string) => boolean }[] = [
   {
     from: /rate: 2\b/,
@@ -38,7 +41,9 @@ function atOnce(line: string): number {
   return Number(/ (\d+) at once$/.exec(line)?.[1] ?? 0);
 }
 
-/** Runs the example with a command and edits its file. Returns the milliseconds until each change was reported. */
+/**
+ * Runs the example with a command and edits its config file. Returns the milliseconds until each change was reported.
+ */
 export async function tryExample(command: readonly string[]): Promise<number[]> {
   using folder = new Folder();
   const file = folder.write("limits.yaml", readFileSync(FILE));

@@ -1,6 +1,6 @@
 /**
- * Test of the example with the edited config file. `tests/installs/` tests it on Node. Runs only on Deno and starts the
- * other runtimes.
+ * Test of the example whose config file is edited. `tests/installs/` tests the example on Node. This test runs only on
+ * Deno, which starts the other runtimes.
  */
 
 import { runtimes } from "../../runtimes.ts";

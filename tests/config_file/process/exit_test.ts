@@ -1,6 +1,6 @@
 /**
- * A watch keeps no process alive. `tests/installs/` tests this on Node. Runs only on Deno and starts the other
- * runtimes.
+ * Test that a watch doesn't keep the process alive. `tests/installs/` tests this on Node. This test runs only on Deno,
+ * which starts the other runtimes.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** Watches the file given as an argument, and does nothing else. */
+/** Script that watches the file given as an argument, and does nothing else. */
 
 import { watchConfigFile } from "@workqueue/config-file";
 import process from "node:process";
