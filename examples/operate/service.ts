@@ -68,8 +68,14 @@ process.once("SIGTERM", async () => {
     await queue.shutDownWithDrain({ delayed: "flush", signal: AbortSignal.timeout(25_000) });
     console.log("nothing is left");
   } catch {
-    const { readyItems, processingItems } = queue.snapshot({ limit: queue.length + queue.processing });
-    for (const { item } of [...readyItems, ...processingItems]) left.add(item);
+    for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
+      left.add(item);
+      queue.done(item); // makes items ready that `maxPerGroup` blocked, or that were added again
+    }
+    for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
+      left.add(lease.item);
+      queue.done(lease.item);
+    }
     writeFileSync("left.json", JSON.stringify([...left]));
     console.log(`saved ${left.size} items in left.json`);
   }
