@@ -39,10 +39,13 @@ const LOOK_AGAIN = 5000;
 const WANTS_AGAIN = 10;
 /** Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else then. */
 const MAX_IN_TURN = 100;
+/** Longest time that finishes wait for a turn to end before they are sent beside it, in milliseconds. */
+const MAX_FINISH_WAIT = 100;
 
 /**
  * Combines the wants and finishes of this process into calls to the server, one call at a time. Between calls, the
- * dispatcher waits for a message that there may be work, or until something is due.
+ * dispatcher waits for a message that there may be work, or until something is due. If a call takes long, finishes are
+ * sent in calls beside it, so that the call timeout of each finish starts when its work ends.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -52,8 +55,8 @@ export class Dispatcher<T> {
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
   readonly #finishes = new Finishes<T>();
-  /** Finishes sent by the call that is running. */
-  #sent: readonly PendingFinish<T>[] = [];
+  /** Finishes sent by the calls that are running. */
+  readonly #sent = new Set<PendingFinish<T>>();
   /** Leases that arrived and that no want has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
   /**
@@ -72,6 +75,8 @@ export class Dispatcher<T> {
   #isWoken = false;
   /** Whether the server may have leases for this process that this process doesn't know about. */
   #hasToRelease = false;
+  /** Timer that runs while finishes wait for a turn to end. */
+  #finishEnd: ReturnType<typeof setTimeout> | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
   /** Timer that notifies the server if this process wants no work for a while. */
@@ -95,7 +100,7 @@ export class Dispatcher<T> {
 
   /** Whether this process has no work left, and the server knows every outcome. */
   get isDone(): boolean {
-    return this.#working.size === 0 && this.#finishes.size === 0 && !this.#isInTurn;
+    return this.#working.size === 0 && this.#finishes.size === 0 && this.#sent.size === 0 && !this.#isInTurn;
   }
 
   want(want: Want<T>): void {
@@ -142,7 +147,9 @@ export class Dispatcher<T> {
     }
     if (lease === this.#suspect) this.#suspect = undefined;
     this.#schedule();
-    return this.#finishes.add(lease, finish);
+    const answer = this.#finishes.add(lease, finish);
+    if (this.#isInTurn) this.#limitWait();
+    return answer;
   }
 
   /** Asks for work again, because the wants or the queue may have changed. */
@@ -186,11 +193,14 @@ export class Dispatcher<T> {
   }
 
   async #turn(): Promise<void> {
-    const finishes = this.#sent = this.#finishes.next(MAX_IN_TURN);
+    const isFinish = this.#finishes.size > 0;
+    if (this.#hasToRelease) this.#finishBeside(); // releasing may take as long as a call
+    const finishes = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
-    const { count: wanted, throttle } = mayTake ? this.#wanted(finishes.length > 0) : NOTHING;
-    if (finishes.length === 0 && wanted === 0 && !this.#isWoken) return;
+    const { count: wanted, throttle } = mayTake ? this.#wanted(isFinish) : NOTHING;
+    if (!isFinish && wanted === 0 && !this.#isWoken) return;
     this.#isInTurn = true;
+    if (this.#finishes.size > 0) this.#limitWait();
     this.#isWoken = false;
     if (wanted > 0) {
       this.#served.add(throttle?.[0]);
@@ -199,24 +209,52 @@ export class Dispatcher<T> {
     try {
       if (this.#hasToRelease) await this.#release();
       const sentAt = performance.now();
-      const reply = await this.#engine.turn({
-        process: this.#process,
-        owner: this.#leases.owner,
-        known: this.#leases.countWithout(finishes.map(({ lease }) => lease)),
-        wanted,
-        throttle,
-        finishes: finishes.map(({ finish }) => finish),
-      });
+      const reply = await this.#send(finishes, wanted, throttle);
       this.#settle(finishes, reply);
       this.#takeIn(reply, wanted, throttle?.[0], sentAt);
     } catch (error) {
       this.#fail(finishes, error, wanted);
     }
-    this.#sent = [];
     this.#isInTurn = false;
+    clearTimeout(this.#finishEnd);
+    this.#finishEnd = undefined;
     this.#deliver();
     this.#schedule();
     this.#events.onSettled();
+  }
+
+  #send(finishes: readonly PendingFinish<T>[], wanted: number, throttle?: BucketPlan): Promise<TurnReply> {
+    for (const each of finishes) this.#sent.add(each);
+    return this.#engine.turn({
+      process: this.#process,
+      owner: this.#leases.owner,
+      known: this.#leases.countWithout([...this.#sent].map(({ lease }) => lease)),
+      wanted,
+      throttle,
+      finishes: finishes.map(({ finish }) => finish),
+    });
+  }
+
+  /** Sends the finishes that wait for the running turn beside it, if the turn doesn't end soon. */
+  #limitWait(): void {
+    this.#finishEnd ??= setTimeout(() => {
+      this.#finishEnd = undefined;
+      this.#finishBeside();
+    }, MAX_FINISH_WAIT);
+  }
+
+  /** Sends all finishes in calls that take nothing. */
+  #finishBeside(): void {
+    while (this.#finishes.size > 0) this.#finishAlone(this.#finishes.next(MAX_IN_TURN));
+  }
+
+  async #finishAlone(finishes: readonly PendingFinish<T>[]): Promise<void> {
+    try {
+      this.#settle(finishes, await this.#send(finishes, 0));
+      this.look(); // after this call, the server considers this process busy and doesn't notify it
+    } catch (error) {
+      this.#fail(finishes, error, 0);
+    }
   }
 
   /**
@@ -238,8 +276,10 @@ export class Dispatcher<T> {
   }
 
   #settle(finishes: readonly PendingFinish<T>[], { answers }: TurnReply): void {
-    for (const [i, { lease, resolve }] of finishes.entries()) {
+    for (const [i, each] of finishes.entries()) {
+      const { lease, resolve } = each;
       const answer = answers[i]!;
+      this.#sent.delete(each);
       if (typeof answer === "boolean") this.#leases.delete(lease);
       resolve(answer);
     }
@@ -283,9 +323,10 @@ export class Dispatcher<T> {
   /** Rejects finishes whose effect is unknown. If the server still has their leases, the leases are released later. */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
-    for (const { lease, reject } of finishes) {
-      this.#leases.delete(lease);
-      reject(error);
+    for (const each of finishes) {
+      this.#sent.delete(each);
+      this.#leases.delete(each.lease);
+      each.reject(error);
     }
     // Rejected finishes report the error themselves. If nothing was wanted either, the failure has no effect here.
     if (finishes.length === 0 && wanted > 0) this.#events.onError(error);

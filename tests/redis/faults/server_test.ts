@@ -166,6 +166,99 @@ redisTest("the server away for longer than the call timeout: reported once, and 
   assertEquals(errors.length, 3);
 });
 
+serverTest("no answer: each outcome is reported within one call timeout, and a drain within two", async () => {
+  await using server = await RedisServer.start();
+  const { name } = newQueue(server.url);
+  const timeout = 1000;
+  const margin = 600; // includes 100 ms until outcomes no longer wait for the call under way
+  await using opened = open(server.url, name, { callTimeout: timeout, onQueueError() {} });
+  const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
+  const ended = new Map<string, number>();
+  const waits = new Map<string, number>();
+  const stopped = Promise.withResolvers<void>();
+  const pool = runWorkers(opened.queue, async (item) => {
+    await stopped.promise;
+    await delay(10 + Math.random() * 800);
+    ended.set(item, performance.now());
+  }, {
+    concurrency: items.length,
+    onError: (error, item) => {
+      assert(error instanceof RedisConnectionError, String(error));
+      waits.set(item, performance.now() - ended.get(item)!);
+    },
+  });
+  await opened.queue.addAll(items);
+  await until(() => pool.active === items.length);
+  await server.kill("SIGSTOP");
+  stopped.resolve();
+  await opened.queue.shutDownWithDrain();
+  const drain = performance.now() - Math.max(...ended.values());
+  await pool.finished;
+  const [shortest, longest] = [Math.min(...waits.values()), Math.max(...waits.values())];
+  assertEquals(waits.size, items.length);
+  assert(shortest > timeout - 50, `an outcome was reported after ${shortest} ms`);
+  assert(longest < timeout + margin, `an outcome was reported after ${longest} ms`);
+  assert(drain < 2 * timeout + margin, `the drain ended ${drain} ms after the last handler`);
+});
+
+serverTest("no answer for less than the call timeout: each outcome counts once", async () => {
+  await using server = await RedisServer.start();
+  const { name, stored } = newQueue(server.url);
+  await using opened = open(server.url, name, { callTimeout: "30s" });
+  await using other = open(elsewhere(server.url), name);
+  const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
+  const runs = new Map<string, number>();
+  const stopped = Promise.withResolvers<void>();
+  const pool = runWorkers(opened.queue, async (item) => {
+    runs.set(item, (runs.get(item) ?? 0) + 1);
+    await stopped.promise;
+    await delay(Math.random() * 800);
+    if (runs.get(item) === 1) throw new Error("again");
+  }, { concurrency: 400, onError() {}, maxRetries: 1 });
+  await opened.queue.addAll(items);
+  await until(() => pool.active === items.length);
+  await server.kill("SIGSTOP");
+  stopped.resolve();
+  await delay(1200); // the absence to test
+  await server.kill("SIGCONT");
+  await other.queue.whenIdle();
+  assertEquals([...runs.values()], items.map(() => 2));
+  assertEquals([await stored.stalls(), opened.errors], [0, []]);
+  await pool.stop();
+});
+
+serverTest("outcomes sent while a call has no answer: an idle process is notified again afterwards", async () => {
+  await using server = await RedisServer.start();
+  const { name, stored } = newQueue(server.url);
+  await using opened = open(server.url, name, { callTimeout: "30s" });
+  await using other = open(elsewhere(server.url), name);
+  const ends: Record<string, PromiseWithResolvers<void>> = {
+    one: Promise.withResolvers(),
+    two: Promise.withResolvers(),
+    late: Promise.withResolvers(),
+  };
+  const pool = runWorkers(opened.queue, (item) => ends[item]!.promise, { concurrency: 10 });
+  await opened.queue.addAll(["one", "two"]);
+  await until(async () => pool.active === 2 && await stored.call("ZCARD", "idle") === 1);
+  await server.kill("SIGSTOP");
+  ends["one"]!.resolve();
+  await delay(20); // the call with this outcome also asks for work
+  ends["two"]!.resolve();
+  await delay(300);
+  await server.kill("SIGCONT");
+  await other.queue.whenIdle();
+  await delay(100);
+  const addedAt = performance.now();
+  await other.queue.add("late");
+  await until(() => pool.active === 1);
+  const late = performance.now() - addedAt;
+  assert(late < 2000, `taken after ${late} ms, as without a notification`);
+  ends["late"]!.resolve();
+  await other.queue.whenIdle();
+  assertEquals(opened.errors, []);
+  await pool.stop();
+});
+
 redisTest("the connection for messages is cut: what is added meanwhile is found", async ({ url, call }) => {
   const { name } = newQueue(url);
   await using opened = open(url, name);
