@@ -7,6 +7,7 @@ import {
   messageOf,
   requireDuration,
   requireOptions,
+  requireRule,
   requireRules,
   type Rule,
   setInspection,
@@ -53,6 +54,8 @@ const IDLE_LOOK = 500;
 const LISTEN_AGAIN = 1000;
 const MAX_LIMIT = 1000;
 const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
+/** Rule for iterables of items. A string is refused, because adding its characters is never meant. */
+const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
 /** Queue object: this process's access to a queue on a server. */
 export class Queue<T> implements RedisQueue<T> {
@@ -118,6 +121,7 @@ export class Queue<T> implements RedisQueue<T> {
   addAll(items: Iterable<T>, options?: object): Promise<void> {
     return this.#call("add items", () => {
       refuseOptions("add items", options);
+      requireRule("add items", "items", items, AN_ITERABLE);
       return this.#engine.add(Array.from(items, (item) => this.#items.write("add items", item)));
     });
   }
@@ -476,6 +480,10 @@ export class Queue<T> implements RedisQueue<T> {
 
 function isLimit(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_LIMIT;
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
 /** Refuses options that only in-memory queues have. Callers without type checks may pass them. */

@@ -52,6 +52,25 @@ redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
   ) assertEquals(codeOf(await assertRejects(call, TypeError)), "WQ_ARGUMENT");
 });
 
+redisTest("errors: addAll of what isn't an iterable of items: WQ_ARGUMENT, and nothing is added", async ({ url }) => {
+  await using opened = open(url, uniqueName("errors"));
+  const { queue } = opened;
+  const asynchronous = (async function* () {
+    yield "a";
+  })();
+  for (const items of ["ab", undefined, null, 5, {}, { length: 1, 0: "a" }, Promise.resolve(["a"]), asynchronous]) {
+    const message = "Cannot add items: 'items' must be an iterable of items, got ";
+    const error = await assertRejects(() => queue.addAll(items as never), Error, message);
+    assertEquals(codeOf(error), "WQ_ARGUMENT");
+  }
+  assertEquals((await queue.counts()).ready, 0);
+  await queue.addAll(new Set(["a"]));
+  await queue.addAll((function* () {
+    yield "b";
+  })());
+  assertEquals((await queue.counts()).ready, 2);
+});
+
 redisTest(
   "errors: a lost lease: WQ_LEASE_LOST, as the reason of its signal and for its outcome",
   async ({ url, call }) => {
