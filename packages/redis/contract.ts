@@ -430,7 +430,8 @@ export interface RedisLease<T = string> extends AsyncDisposable {
    * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;
    * - `requeueAfter` forgets the failures, and adds the item again after this delay (milliseconds, or a string such as
    *   `"5s"`), if it is positive;
-   * - `giveUp` forgets the failures, and stores the item as given up with this reason.
+   * - `giveUp` forgets the failures, and stores the item as given up with this reason, even if it is `undefined`. It
+   *   can't be combined with the other two.
    *
    * Only the first call has an effect. Later calls return the first call's result.
    *

@@ -23,7 +23,8 @@ const ACTION = "finish item";
 /**
  * Reads the outcome that a caller passes to `finish`.
  *
- * @throws {TypeError} If an option is unknown or of the wrong type, or if a priority is given.
+ * @throws {TypeError} If an option is unknown or of the wrong type, if a priority is given, or if `giveUp` is combined
+ * with another option.
  * @throws {RangeError} If `requeueAfter` is `NaN` or infinite.
  */
 export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined): LeaseEnding {
@@ -31,7 +32,12 @@ export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined):
   requireOptions(ACTION, outcome, ["requeue", "requeueAfter", "giveUp", "priority"]);
   const { requeue, requeueAfter, giveUp, priority } = outcome as Record<string, unknown>;
   if (priority !== undefined) throw noPriorities(ACTION);
-  if (giveUp !== undefined) return { kind: "givenUp", error: giveUp, reason: "terminal" };
+  if ("giveUp" in outcome) {
+    if (requeue !== undefined || requeueAfter !== undefined) {
+      throw argumentError(ACTION, "'giveUp' can't be combined with 'requeue' or 'requeueAfter'");
+    }
+    return { kind: "givenUp", error: giveUp, reason: "terminal" };
+  }
   const delay = requeueAfter === undefined ? 0 : requireDuration(ACTION, "requeueAfter", requeueAfter);
   if (delay > 0) return { kind: "requeueAfter", delay };
   if (requeue !== undefined && typeof requeue !== "boolean") {

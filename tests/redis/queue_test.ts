@@ -22,7 +22,7 @@ import {
   type RedisQueueOptions,
   redisQueues,
 } from "@workqueue/redis";
-import { HandClock } from "../helpers.ts";
+import { codeOf, HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
@@ -109,6 +109,7 @@ queueTest("each outcome does what it says", { limiter: SLOW }, async ({ queue })
     { requeue: true, requeueAfter: "-1s" },
     { requeueAfter: "2m" },
     { giveUp: "bad" },
+    { giveUp: undefined },
   ] as const;
   const found: unknown[] = [];
   for (const outcome of outcomes) {
@@ -130,6 +131,7 @@ queueTest("each outcome does what it says", { limiter: SLOW }, async ({ queue })
     [1, 1, 0, 2],
     [1, 0, 0, 2],
     [0, 0, 1, undefined],
+    [0, 0, 1, undefined],
   ]);
   await queue.add("a");
   assertEquals((await queue.counts()).givenUp, 0);
@@ -149,7 +151,12 @@ queueTest("what makes no sense as an outcome is refused, and the lease goes on",
   await assertRejects(() => lease.finish({ requeu: true } as never), TypeError, 'did you mean "requeue"?');
   await assertRejects(() => lease.finish({ requeue: true, priority: 1 }), TypeError, "no priorities");
   await assertRejects(() => lease.finish({ requeueAfter: "soon" }), TypeError, "requeueAfter");
-  assertEquals(errors.length, 3);
+  for (const other of [{ requeueAfter: "1h" }, { requeue: true }]) {
+    const message = "Cannot finish item: 'giveUp' can't be combined with 'requeue' or 'requeueAfter'";
+    const error = await assertRejects(() => lease.finish({ giveUp: "bad", ...other }), TypeError, message);
+    assertEquals(codeOf(error), "WQ_ARGUMENT");
+  }
+  assertEquals(errors.length, 5);
   assert(await lease.finish());
 });
 
