@@ -252,8 +252,8 @@ export class Queue<T> implements RedisQueue<T> {
     return handled(this.#drain(options));
   }
 
-  async #drain(options: { signal?: AbortSignal | undefined; delayed?: unknown }): Promise<void> {
-    if (options.delayed !== undefined) {
+  async #drain(options: { signal?: AbortSignal | undefined }): Promise<void> {
+    if ((options as { delayed?: unknown } | null)?.delayed !== undefined) {
       throw argumentError(
         "drain queue",
         "'delayed' is for queues in memory: on Redis, delayed items stay for other processes",
@@ -489,7 +489,7 @@ function isIterable(value: unknown): boolean {
 /** Refuses options that only in-memory queues have. Callers without type checks may pass them. */
 function refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
   if (options === undefined) return;
-  if ((options as { priority?: unknown }).priority !== undefined) throw noPriorities(action);
+  if ((options as { priority?: unknown } | null)?.priority !== undefined) throw noPriorities(action);
   requireOptions(action, options, known);
 }
 

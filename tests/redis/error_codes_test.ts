@@ -48,6 +48,9 @@ redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
       () => queue.addAfter("a", "soon"),
       () => (queue as never as { whenBelow(): Promise<void> }).whenBelow(),
       () => queue.shutDownWithDrain({ delayed: "wait" } as never),
+      () => queue.addRateLimited("a", null as never),
+      () => (queue.add as (item: string, options: null) => Promise<void>)("a", null),
+      () => queue.shutDownWithDrain(null as never),
     ]
   ) assertEquals(codeOf(await assertRejects(call, TypeError)), "WQ_ARGUMENT");
 });
