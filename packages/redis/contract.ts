@@ -329,6 +329,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    *
    * @param options A `signal` that ends the wait.
    * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
+   * @throws {Error} (as a rejection) If this queue object was shut down.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    * @throws {TypeError} (as a rejection) If an option is unknown or invalid.
    */

@@ -253,7 +253,9 @@ queueTest(
     assert((await last).shutdown);
     assert((await queue.get()).shutdown);
     await assertRejects(() => queue.add("c"), Error, "Cannot add item: this queue object was shut down");
-    assertEquals(errors.length, 1);
+    const message = "Cannot wait for idle queue: this queue object was shut down";
+    await assertRejects(() => queue.whenIdle(), Error, message);
+    assertEquals(errors.length, 2);
     const drained = queue.shutDownWithDrain();
     assert(await lease.finish());
     await drained;
