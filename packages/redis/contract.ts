@@ -165,8 +165,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    *
    * @param items The items.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
-   * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, or if an item has no valid key or no
-   * JSON form. No item is added then.
+   * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, or if an item has no valid key or
+   * no JSON form. No item is added then.
    */
   addAll(items: Iterable<T>): Promise<void>;
 

@@ -49,7 +49,7 @@ function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce: /^\/queues\/[^/]*$/.test(path) && !("new" in values) ? "now" as const : inForce, // the part is added back after its removal
+    inForce: /^\/queues\/[^/]*$/.test(path) && !("new" in values) ? "now" as const : inForce, // the part returns
   })).sort(byPath);
 }
 

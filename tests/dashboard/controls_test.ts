@@ -71,6 +71,10 @@ Deno.test("controls: concurrency and throttle", async () => {
     "Attempts may now start 0.5 times a second, 1 at once.",
   ]);
   assertEquals([bucket.rate, bucket.burst], [0.5, 1]);
+  assertEquals(await asked.post("api/queues/images/throttle", { burst: 0 }), [
+    200,
+    "Attempts don't start while the burst is 0.",
+  ]);
   assertEquals(await asked.post("api/queues/images/throttle", { rate: "unlimited" }), [
     200,
     "Attempts now start whenever a worker is free.",

@@ -65,7 +65,7 @@ Deno.test("docs/errors.md: every code that is set is in the table, and every cod
 });
 
 Deno.test("docs/errors.md: no TypeError or RangeError is created without a code, except those that no caller gets", () => {
-  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints its own errors
+  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints these
   const found = [...modules].filter(([path, source]) =>
     isUsersConcern(path) && /(?<!withCode\("WQ_\w+", )new (TypeError|RangeError)\(/.test(source)
   );

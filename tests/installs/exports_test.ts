@@ -79,7 +79,9 @@ async function filesBroughtBy(file: string): Promise<Set<string>> {
   const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
   const loaded = new Set(roots);
   for (const specifier of loaded) {
-    for (const { code } of dependencies.get(specifier)!) if (code !== undefined) loaded.add(code.specifier); // type imports load no files
+    for (const { code } of dependencies.get(specifier)!) {
+      if (code !== undefined) loaded.add(code.specifier); // type imports load no files
+    }
   }
   return new Set([...loaded].map((specifier) => `./${specifier.slice(ROOT.href.length)}`));
 }

@@ -87,6 +87,8 @@ function throttle(queue: WatchedQueue, body: string): ControlResult {
   if (burst !== undefined) bucket.setBurst(burst);
   const words = bucket.rate === Infinity
     ? "now start whenever a worker is free"
+    : bucket.burst === 0
+    ? "don't start while the burst is 0"
     : `may now start ${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
   return { message: `Attempts ${words}.` };
 }
