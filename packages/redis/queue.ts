@@ -207,7 +207,11 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   counts(): Promise<QueueCounts> {
-    return this.#call("count items", async () => countsOf(await this.#engine.counts()));
+    return this.#count("count items");
+  }
+
+  #count(action: string): Promise<QueueCounts> {
+    return this.#call(action, async () => countsOf(await this.#engine.counts()));
   }
 
   snapshot(options: SnapshotOptions = {}): Promise<RemoteQueueSnapshot<T>> {
@@ -219,11 +223,12 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   async whenIdle(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    requireRules("wait for idle queue", options, { signal: A_SIGNAL });
+    const action = "wait for idle queue";
+    requireRules(action, options, { signal: A_SIGNAL });
     const { signal } = options;
     for (;;) {
       signal?.throwIfAborted();
-      const { ready, delayed, processing } = await this.counts();
+      const { ready, delayed, processing } = await this.#count(action);
       if (ready + delayed + processing === 0) return;
       await delay(IDLE_LOOK, undefined, { signal }).catch(() => signal!.throwIfAborted());
     }
