@@ -1,9 +1,9 @@
 /**
- * A plugin that registers a limiter, so that a config can refer to the limiter like a built-in one. A program uses the
- * plugin with `registry.use(fibonacciPlugin)`, and the command with `--plugin examples/fibonacci_plugin.ts`.
+ * A plugin that registers a limiter, so that a config can refer to the limiter like a built-in one. A program loads the
+ * plugin with `registry.use(fibonacciPlugin)`; the command loads it with `--plugin examples/fibonacci_plugin.ts`.
  *
- * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than with a
- * constant step, and more slowly than with doubling.
+ * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than if each
+ * delay added a constant step, and more slowly than if each delay doubled.
  */
 
 import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
@@ -27,7 +27,7 @@ const fibonacci = defineLimiter({
       return Math.min(delay, maxDelay);
     };
     return {
-      delayAfter, // required for queues on Redis
+      delayAfter, // queues on Redis require this method
       when(item, key = item) {
         failures.set(key, count(key) + 1);
         return delayAfter(count(key));
@@ -37,7 +37,7 @@ const fibonacci = defineLimiter({
       change: (options: { unit: number; maxDelay: number }) => void ({ unit, maxDelay } = options),
     };
   },
-  update: (limiter, options) => limiter.change(options), // keeps the counts when a config is reloaded
+  update: (limiter, options) => limiter.change(options), // a reload of the config keeps the counts
 });
 
 /** Plugin for `registry.use`. */

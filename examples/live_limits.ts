@@ -14,7 +14,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const file = process.argv[2] ?? new URL("live_limits.yaml", import.meta.url);
 const config = loadConfigFile(file);
 const queue = config.queue<number>("demo");
-const endedAt = new Map<number, number>(); // time of the latest failure, by item
+const endedAt = new Map<number, number>(); // time of each item's latest failure
 
 const pool = config.runWorkers("demo", queue, async (item, { attempt }) => {
   if (attempt === 1) queue.add(item + 1); // keeps the queue busy

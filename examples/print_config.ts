@@ -1,6 +1,6 @@
 import { type Clock, loadConfig } from "@workqueue/core";
 
-/** Clock that stands still, so that the output does not depend on the speed of the machine. */
+/** Clock that never advances, so that the output does not depend on the speed of the machine. */
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} };
 
 /** Prints the delays of an item that keeps failing, for each limiter of a config, and the options of the queues. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Kinds of trouble that docs/operate.md describes. */
 export type Trouble = "none" | "slow" | "poison" | "flood" | "down" | "gone";
 
-/** Answer of the backend to an order, like an HTTP response. */
+/** Answer from the backend to an order, similar to an HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly reason?: string;
@@ -11,7 +11,10 @@ export interface Answer {
   readonly retryAfter?: number;
 }
 
-/** Source of orders named `tenant/number`, and a simulated backend that processes them. Causes trouble on request. */
+/**
+ * Source of orders named `tenant/number`, and a simulated backend that processes them. The backend can simulate each
+ * kind of trouble.
+ */
 export class Backend {
   readonly #trouble: Trouble;
   readonly #downUntil: number;
@@ -25,7 +28,7 @@ export class Backend {
     this.#downUntil = trouble === "down" ? Date.now() + downFor : 0;
   }
 
-  /** Returns the orders that have changed since the last call, a tenth of a second ago. */
+  /** Returns the orders that have changed since the previous call. Call this method ten times per second. */
   changes(): string[] {
     const tenants = ["acme", "globex", ...Array(this.#trouble === "flood" ? 60 : 1).fill("initech")];
     return tenants.map((tenant) => `${tenant}/${this.#orders++}`);

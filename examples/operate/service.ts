@@ -1,7 +1,7 @@
 /**
- * A service that you can watch and adjust while it runs. It contains everything from docs/operate.md: metrics and
- * snapshots over HTTP, the dashboard, a config file that is reloaded on edit, and a shutdown that loses nothing. Items
- * that remain 25 s after SIGTERM are saved in `left.json` and added first at the next start.
+ * A service that you can watch and adjust while it runs. The service includes everything that docs/operate.md
+ * describes: metrics and snapshots over HTTP, the dashboard, a config file that is reloaded on edit, and a shutdown
+ * that loses nothing. Items that remain 25 s after SIGTERM are saved in `left.json` and added first at the next start.
  *
  *     npx -y deno task operate [TROUBLE [CONFIG]]
  */
@@ -70,7 +70,7 @@ process.once("SIGTERM", async () => {
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes items ready that `maxPerGroup` blocked, or that were added again
+      queue.done(item); // makes ready any item that `maxPerGroup` blocked or that was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);

@@ -2,8 +2,8 @@ import type { RateLimitingQueue, TokenBucket, WorkerPool } from "@workqueue/core
 import { inspect } from "node:util";
 
 /**
- * Describes the current state for someone on call: the queue, the pool, the throttle, the number of next items per
- * tenant, and the failing items.
+ * Describes the current state for someone on call: the queue, the pool, the throttle, how many of the next items belong
+ * to each tenant, and the failing items.
  */
 export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>, throttle: TokenBucket): string {
   const { readyItems } = queue.snapshot({ limit: 1000 });

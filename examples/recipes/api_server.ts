@@ -30,7 +30,7 @@ export interface ApiObject {
 
 type Plural = "websites" | "configmaps";
 
-/** Change of an object, with the resulting version of the server's data. */
+/** Change to an object, with the version of the server's data after the change. */
 interface WatchEvent {
   plural: Plural;
   type: "ADDED" | "MODIFIED" | "DELETED";
@@ -43,7 +43,7 @@ const PATH =
 
 /** API server. Dispose the object to stop the server and close all connections. */
 export class ApiServer implements AsyncDisposable {
-  /** Called and awaited before a status is stored. For demos and tests. */
+  /** Called and awaited before a status is stored. Demos and tests use this hook. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
@@ -166,7 +166,7 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  /** Sends the changes since a version, and all later changes. */
+  /** Sends all changes made since the version `since`, and then each later change as it happens. */
   #watch(plural: Plural, since: number, response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();

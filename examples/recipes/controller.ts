@@ -1,6 +1,7 @@
 /**
- * A Kubernetes controller for a custom resource, `Website`. It keeps a config map and an external DNS name for every
- * website as specified by the website's spec, and writes the status. docs/controller.md explains the controller.
+ * A Kubernetes controller for a custom resource, `Website`. For each website, the controller maintains a config map and
+ * an external DNS name according to the website's spec, and writes the website's status. docs/controller.md explains
+ * the controller.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/controller.ts         # on the cluster of your kubeconfig
@@ -60,7 +61,7 @@ const configMaps = makeInformer<V1ConfigMap>(
 // Event handlers only add keys. `reconcile` determines the required actions.
 const queue = createRateLimitingQueue<string>(createDefaultControllerLimiter());
 const enqueue = ({ metadata }: Website) => queue.add(`${metadata.namespace}/${metadata.name}`);
-websites.on("add", enqueue); // at the start, adds every website regardless of its status
+websites.on("add", enqueue); // at startup, called for every website, regardless of its status
 websites.on("update", (website) => {
   if (isChanged(website)) enqueue(website);
 });
@@ -73,7 +74,7 @@ restartAfterErrors(websites, "websites");
 restartAfterErrors(configMaps, "config maps");
 
 const terminated = once(process, "SIGTERM");
-await Promise.all([websites.start(), configMaps.start()]); // both caches are complete before the first attempt
+await Promise.all([websites.start(), configMaps.start()]); // completes both caches before the first attempt
 runWorkers(queue, reconcile, {
   concurrency: 5,
   maxRetries: 15,
@@ -131,8 +132,8 @@ async function reconcile(key: string): Promise<void> {
   // The call that creates the DNS name goes here.
   if (website.status?.observedGeneration === generation) return;
 
-  // The server rejects this update if the website has changed in the meantime. By the retry, the cache contains the
-  // newer version.
+  // The server rejects this update if the website has changed in the meantime. By the time of the retry, the cache
+  // contains the newer version.
   const body = { ...website, status: { observedGeneration: generation } };
   await api.replaceNamespacedCustomObjectStatus({ ...resource, namespace, name, body });
   console.log(`${key}: ${website.spec.host} is served as of generation ${generation}`);

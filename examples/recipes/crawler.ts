@@ -1,6 +1,7 @@
 /**
- * A polite crawler. It fetches each page once, and only one page of a host at a time. Requests to a host start at least
- * {@linkcode INTERVAL} apart. A slow host doesn't delay other hosts. The program ends when no page is left.
+ * A polite crawler. The crawler fetches each page once, and at most one page per host at a time. Requests to a host
+ * start at least {@linkcode INTERVAL} apart. A slow host doesn't delay other hosts. The program ends when no page is
+ * left.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/crawler.ts

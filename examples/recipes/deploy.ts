@@ -20,7 +20,7 @@ import { join } from "node:path";
 const GRACE = 300;
 
 const folder = mkdtempSync(join(tmpdir(), "deploy-"));
-/** Storage for the remaining items. Use a disk that outlives the process, a table or a topic. */
+/** Storage for the remaining items. Use a database table, a message topic, or a disk that outlives the process. */
 const FILE = join(folder, "left.json");
 
 /**
@@ -55,7 +55,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes items ready that `maxPerGroup` blocked, or that were added again
+      queue.done(item); // makes ready any item that `maxPerGroup` blocked or that was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);
@@ -70,7 +70,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
 const orders = ["order 1", "order 2", "order 3", "order 4"];
 const failedOnce = new Set<string>();
 await serve((order) => {
-  if (order === "order 3") throw new Error("503"); // fails for as long as this process runs
+  if (order === "order 3") throw new Error("503"); // fails as long as this process runs
   if (!failedOnce.has(order)) {
     failedOnce.add(order);
     throw new Error("503");

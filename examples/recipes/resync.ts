@@ -1,6 +1,6 @@
 /**
- * A periodic resync. It fetches each feed once per period, and immediately when a message reports that the feed has
- * changed. At most one next run is scheduled per feed, regardless of how often the feed is added.
+ * A periodic resync. Each feed is fetched once per period, and immediately when a message reports that the feed has
+ * changed. At most one future run is scheduled per feed, regardless of how often the feed is added.
  *
  * ```sh
  * npx -y deno run examples/recipes/resync.ts

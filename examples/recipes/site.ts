@@ -1,6 +1,6 @@
 /**
- * A site on loopback for `crawler.ts`, with pages that link to each other. One page is too busy to answer the first
- * request.
+ * A site on loopback for `crawler.ts`, with pages that link to each other. One page responds to its first request with
+ * an error, as an overloaded server would.
  *
  * @module
  */

@@ -19,14 +19,14 @@ const WINDOW = 500;
 const queue = createRedisQueue({
   name: "mirrors",
   url: process.env["WORKQUEUE_REDIS_URL"],
-  callTimeout: "2s", // senders do not wait longer
+  callTimeout: "2s", // a sender never waits longer than this
 });
 
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
   try {
-    await queue.addAfter(event.repository, WINDOW); // the earliest deadline of all receivers wins
+    await queue.addAfter(event.repository, WINDOW); // if several receivers add a repository, the earliest deadline wins
     response.writeHead(202).end();
   } catch {
     response.writeHead(503).end(); // the sender retries; the queue has reported the error
@@ -37,5 +37,5 @@ await once(server, "listening");
 console.log(`listens on ${(server.address() as AddressInfo).port}`);
 
 process.once("SIGTERM", () => {
-  server.close(() => queue.shutDown()); // called after all requests are answered
+  server.close(() => queue.shutDown()); // shuts down once all requests have been answered
 });

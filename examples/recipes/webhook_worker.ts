@@ -1,6 +1,6 @@
 /**
- * Processes the repositories from the webhooks. Several workers run at the same time. `webhook_deploy.ts` runs this
- * program.
+ * Processes the repositories that the webhooks name. Several workers run at the same time. `webhook_deploy.ts` runs
+ * this program.
  *
  * @module
  */

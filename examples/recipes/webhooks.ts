@@ -20,7 +20,7 @@ import { json } from "node:stream/consumers";
 const WINDOW = 500;
 
 const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }), {
-  discipline: createFairDiscipline({ separator: "/" }), // an owner with many repositories doesn't delay others
+  discipline: createFairDiscipline({ separator: "/" }), // an owner with many repositories doesn't delay other owners
 });
 
 runWorkers(queue, (repository) => {
@@ -30,7 +30,7 @@ runWorkers(queue, (repository) => {
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
-  if (queue.shuttingDown) return response.writeHead(503).end(); // the queue would ignore the event
+  if (queue.shuttingDown) return response.writeHead(503).end(); // a queue that drains would ignore the event
   queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not postpone it
   response.writeHead(202).end();
 });

@@ -3,7 +3,10 @@ import { type HandlerContext, RetryAfterError, TerminalError } from "@workqueue/
 /** Event to deliver to one receiver. */
 export interface Delivery {
   tenant: string;
-  /** ID that is unique within the tenant. The receiver uses it, as `webhook-id`, to recognize repeated deliveries. */
+  /**
+   * ID that is unique within the tenant. The ID is sent as `webhook-id`, so that the receiver can recognize repeated
+   * deliveries.
+   */
   id: string;
   url: string;
   body: unknown;
@@ -24,7 +27,7 @@ export function keyOf({ tenant, id }: Delivery): string {
 }
 
 /**
- * Sends a delivery once. Returns if the receiver accepted it. Otherwise, throws an error that determines whether and
+ * Sends a delivery once. Throws an error if the receiver did not accept the delivery. The error determines whether and
  * when the pool retries.
  */
 export async function deliver(

@@ -1,6 +1,6 @@
 /**
  * A service that delivers webhooks. Tenants take turns, and failures are retried. Deliveries that are given up, or that
- * are not finished at a deploy, are saved. docs/webhooks.md explains the service.
+ * a deploy leaves unfinished, are saved. docs/webhooks.md explains the service.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/webhooks/service.ts

@@ -28,8 +28,8 @@ interface BunProcess {
 const { Bun } = globalThis as { Bun?: Bun };
 
 /**
- * Starts a process with Bun's own API; `undefined` on other runtimes. On Bun, this API is faster than Node's and needs
- * a third of the memory.
+ * Starts a process with Bun's own API; `undefined` on other runtimes. On Bun, its own API is faster than Node's and
+ * needs a third of the memory.
  */
 export const startOnBun: StartProcess | undefined = Bun && ((command, env, leadsGroup) => {
   const options = { stdin: "ignore", stdout: "pipe", stderr: "pipe", windowsHide: true } as const;

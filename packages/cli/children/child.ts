@@ -19,15 +19,15 @@ export interface ChildOutput {
 const KILL_GRACE = 2000;
 /** Interval between two checks for live descendants of a child, in milliseconds. */
 const GROUP_LOOK = 20;
-/** Longest silence, in milliseconds, on a pipe that stays open after the child has exited. Reading stops after that. */
+/** Time without output, in milliseconds, after which a pipe that outlives the child is no longer read. */
 const OUTPUT_GRACE = 500;
-/** Longest time, in milliseconds, to read a pipe that stays open after the child has exited. */
+/** Longest time, in milliseconds, for which a pipe is read after the child's exit. */
 const MAX_LISTENING = 10_000;
 /** Longest time, in milliseconds, that an idle open pipe delays `Child.ended` after the child has exited. */
 const END_GRACE = 20;
 /**
- * Number of microtasks to wait for the pipes to close after the exit. This avoids a timer for most children. A timer
- * costs more than all these microtasks.
+ * Number of microtasks for which the child waits, after the exit, for the pipes to close. Most children then need no
+ * timer, which would cost more than all these microtasks.
  */
 const SOON = 10;
 /** Largest size of a pipe's buffer, in bytes. If more bytes arrive after the exit, another process has written them. */
@@ -41,7 +41,7 @@ export class Child {
    * rest of the output may come later.
    */
   readonly ended: Promise<ProcessEnd>;
-  /** Resolves when all output has been passed on, or passing it on has failed. */
+  /** Resolves when all output has been read, even if some of it could not be passed on. */
   readonly passedOn: Promise<void>;
   /** Whether `passedOn` has resolved. */
   isPassedOn = false;
@@ -163,7 +163,7 @@ async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boole
   }
 }
 
-/** Waits for a promise to settle. Ignores its error, which is handled elsewhere. */
+/** Waits for a promise to settle. Ignores the promise's error, which is handled elsewhere. */
 async function settled(promise: Promise<void>): Promise<void> {
   await promise.catch(() => {});
 }

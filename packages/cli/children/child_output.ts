@@ -56,7 +56,7 @@ export class LineWriter {
   }
 }
 
-/** Keeps the last bytes written to it. */
+/** Buffer that keeps only the last bytes written to it. */
 export class Tail {
   readonly #size: number;
   #bytes: Buffer | undefined = undefined;
@@ -75,7 +75,7 @@ export class Tail {
   /** Returns the kept text, without a partial character at its start. */
   toString(): string {
     if (this.#bytes === undefined) return "";
-    let start = 0; // skips the remaining bytes of a character whose first byte was cut off
+    let start = 0; // the loop skips the rest of a character whose first byte was cut off
     while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
     return this.#bytes.toString("utf8", start);
   }

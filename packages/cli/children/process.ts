@@ -21,11 +21,11 @@ export interface Process {
   readonly stderr: Pipe;
 }
 
-/** Reading end of a process's output. */
+/** Pipe from which a process's output is read. */
 export interface Pipe {
   /**
-   * Calls `callback` with each chunk. Reads the next chunk after the promise from `callback` has resolved. Resolves at
-   * the end of the output.
+   * Calls `callback` with each chunk. Reads the next chunk only after the promise returned by `callback` has resolved.
+   * Resolves at the end of the output.
    */
   forEach(callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void>;
   /** Stops reading. */
@@ -35,8 +35,8 @@ export interface Pipe {
 /**
  * Starts a process with an empty standard input. If `leadsGroup` is true, the process leads its own process group.
  *
- * @throws {Error} If the process could not be started. The error's `code` is the system's error code. An asynchronous
- * function rejects instead.
+ * @throws {Error} If the process could not be started. The error's `code` is the system's error code. Asynchronous
+ * implementations reject with this error instead.
  */
 export type StartProcess = (
   command: readonly string[],

@@ -9,18 +9,18 @@ import type { Environment, Process, StartProcess } from "./process.ts";
 const startProcess: StartProcess = startOnBun ?? startOnDeno ?? startOnNode;
 
 /**
- * Whether the system has process groups. Each child leads its own group, so Ctrl-C in the terminal doesn't reach the
- * child. A child's descendants can be killed with it.
+ * Whether the system has process groups. If so, each child leads its own group: Ctrl-C in the terminal doesn't reach
+ * the child, and a child can be killed together with its descendants.
  */
 const HAS_GROUPS = process.platform !== "win32";
 
 /**
  * Path of `setsid` on Deno; `undefined` on other runtimes. `setsid` creates a process group and replaces itself with
- * the command. Deno forks to start a group leader, which takes three times as long, and longer with more memory in use.
- * Deno doesn't fork if the path is absolute and the process doesn't lead a group.
+ * the command. To start a group leader itself, Deno would fork, which takes three times as long, and even longer if
+ * more memory is in use. Deno doesn't fork if the path is absolute and the process doesn't lead a group.
  */
 const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
-/** Exit codes of `setsid` if the command can't be run. Shells use the same codes. */
+/** Exit codes with which `setsid` reports that the command can't be run. Shells use the same codes. */
 const CANNOT_RUN = [126, 127];
 
 /** Starts commands without a shell, as fast as the runtime allows. */
@@ -66,7 +66,7 @@ export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExite
   }
 }
 
-/** Reports whether any process is left in the group of a process. */
+/** Reports whether the process group that `pid` leads still contains a process. */
 export function isGroupThere(pid: number): boolean {
   if (!HAS_GROUPS) return false;
   try {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { describeSystemError } from "../system/usage_error.ts";
 
-/** Error codes of a system that can't open another file or start another process for lack of resources. */
+/** Error codes meaning that the system lacks the resources to open another file or start another process. */
 const SHORTAGES = ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"];
-/** Error codes for a command that can't be run for any item. */
+/** Error codes meaning that the command can't be run for any item. */
 const COMMAND_ERRORS = ["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "ELOOP"];
-/** Error codes for an item that can't be an argument because it is too long or contains NUL. */
+/** Error codes meaning that an item is too long, or contains NUL, and so can't be an argument. */
 const ITEM_ERRORS = ["E2BIG", "ERR_INVALID_ARG_VALUE"];
 
-/** Reports whether the system had no room for the process. If so, the process may start later. */
+/** Reports whether the system lacked the resources to start the process. If so, a later try might succeed. */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.includes(codeOf(error));
 }
@@ -27,7 +27,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** Describes why a command could not be started. The result is the end of a sentence. */
+/** Describes why a command could not be started. The result completes a sentence. */
 export function describeStartError(error: unknown, file: string): string {
   const isThere = codeOf(error) === "ENOENT" && file.includes("/") && existsSync(file);
   return isThere ? "the interpreter named in its first line does not exist" : describeSystemError(error, "command");

@@ -2,15 +2,15 @@ import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
 /**
- * First pause before another try to start a command while no command is running, in milliseconds. Each later pause is
- * twice as long.
+ * Pause after the first failed try to start a command while no command is running, in milliseconds. Each later pause is
+ * twice as long as the previous one.
  */
 const MIN_PAUSE = 100;
-/** Longest pause before another try to start a command, in milliseconds. */
+/** Longest pause between two tries to start a command, in milliseconds. */
 const MAX_PAUSE = 1000;
 /**
- * Limit after a shortage, as a fraction of the running commands. Below 1 because the runtime itself sometimes needs
- * files and threads.
+ * Limit after a shortage, as a fraction of the number of running commands. The fraction is below 1 because the runtime
+ * itself sometimes needs files and threads.
  */
 const KEPT = 0.75;
 /** Maximum number of tries to start a command while no command is running. The tries take about half a minute. */
@@ -19,13 +19,13 @@ const MAX_TRIES = 32;
 /**
  * Limits how many commands run at once. Lowers the limit while the system has too many open files or processes.
  *
- * In a shortage, the limit falls below the number of running commands. As commands end, the limit rises again by one
- * per full round of commands, like TCP's congestion window ("additive increase, multiplicative decrease"). Commands
- * beyond the limit wait until others have ended.
+ * In a shortage, the limit falls below the number of running commands. As commands end, the limit rises again, by one
+ * for each full round of commands, like TCP's congestion window ("additive increase, multiplicative decrease").
+ * Commands beyond the limit wait until others have ended.
  */
 export class StartLimit {
   #running = 0;
-  /** Estimated number of commands that the system has room for. */
+  /** Estimated number of commands that the system can run at once. */
   #room = Infinity;
   readonly #max: () => number;
   readonly #onShortage: (error: unknown) => void;
@@ -34,7 +34,7 @@ export class StartLimit {
   /**
    * Creates a limit with no running commands.
    *
-   * @param max Returns the maximum number of concurrent commands if there is room: a positive integer.
+   * @param max Returns the maximum number of concurrent commands if the system has room for them: a positive integer.
    * @param onShortage Called with the error when the system has no room.
    */
   constructor(max: () => number, onShortage: (error: unknown) => void) {
@@ -58,8 +58,8 @@ export class StartLimit {
    * @param start Starts the command. Rejects if the command could not be started.
    * @param signal Cancels the wait for room.
    * @returns The result of `start`. Call `end` when the command has ended.
-   * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists although no command is
-   * running.
+   * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists even while no command
+   * is running.
    * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
   async start<R>(start: () => Promise<R>, signal: AbortSignal): Promise<R> {
@@ -100,7 +100,7 @@ export class StartLimit {
     }
   }
 
-  /** Waits until there may be room for another command. */
+  /** Waits until another command might have room. */
   async #place(signal: AbortSignal): Promise<void> {
     let wake!: () => void;
     const place = new Promise<void>((resolve) => wake = resolve);

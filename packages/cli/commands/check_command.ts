@@ -78,6 +78,6 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
-  // If the problem has no path, its message repeats the line and column.
+  // The message of a problem without a path repeats the line and column, so they are removed.
   return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`);
 }

@@ -15,7 +15,7 @@ import type { PreparedItems } from "./run_preparation.ts";
  * @param plan The plan.
  * @param items The opened input, template and backlog of the plan.
  * @returns The exit code.
- * @throws {UsageError} If the input can't be read or standard output can't be written.
+ * @throws {UsageError} If the input can't be read, or writing to standard output fails.
  */
 export async function printCommands(plan: RunPlan, { input, template, backlog }: PreparedItems): Promise<number> {
   const refused = new RefusedLines();

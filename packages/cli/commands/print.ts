@@ -6,8 +6,8 @@ import { writeTo } from "../system/write_to.ts";
  * Prints the result of a command to standard output.
  *
  * @param text The text.
- * @returns Whether standard output still has a reader. If a reader like `head` leaves early, that is not an error.
- * @throws {OutputError} If standard output can't be written.
+ * @returns Whether standard output still has a reader. It is not an error if a reader such as `head` exits early.
+ * @throws {OutputError} If writing to standard output fails.
  */
 export async function print(text: string): Promise<boolean> {
   try {

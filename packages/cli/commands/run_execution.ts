@@ -30,7 +30,7 @@ export async function executeRun(
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
 
-  // The following code runs in one turn of the event loop, so no callback is called before all objects exist.
+  // The code below runs in one turn of the event loop, so no callback is called before all objects exist.
   const progress: Progress = prepared.showProgress(() => run.tally, stdout, stderr);
   const note = (line: string) => progress.note(line);
   const watch = followConfig(prepared, note, (error) => interruption.fail(error));
@@ -82,8 +82,8 @@ export async function executeRun(
 }
 
 /**
- * Follows the config file. Writes a new header to the report if the config's hash changes, so that another run can
- * resume the report.
+ * Reloads the config whenever its file changes. If the config's hash changes, writes a new header to the report, so
+ * that another run can resume the report.
  */
 function followConfig(
   { config, header, report }: PreparedRun,

@@ -15,7 +15,7 @@ import {
   parseWhen,
 } from "./run_values.ts";
 
-/** Declaration of a flag. The key in {@linkcode RUN_FLAGS} is the name of the flag. */
+/** Declaration of a flag. The flag's name is its key in {@linkcode RUN_FLAGS}. */
 export type FlagDeclaration = FlagSyntax & FlagTarget;
 
 interface FlagSyntax {
@@ -31,9 +31,9 @@ interface FlagSyntax {
    * @throws {InvalidArgumentError} If the value is invalid.
    */
   parse?(text: string, before?: unknown): unknown;
-  /** Value of the flag if it is given without text. */
+  /** Value of the flag if the command line contains the flag without a value. */
   readonly value?: unknown;
-  /** Value of an absent flag, or a function that returns the value. */
+  /** Value of the flag if it is absent from the command line, or a function that returns this value. */
   readonly default?: unknown;
   /** Default to show in the help. If omitted, the help shows no default. */
   readonly shownDefault?: string;

@@ -66,7 +66,8 @@ export function givenFlags(command: Command): RunFlags {
     const attribute = optionOf(name, flag).attributeName();
     if (command.getOptionValueSource(attribute) !== "cli") continue;
     const value: unknown = command.getOptionValue(attribute);
-    given[name as FlagName] = typeof value === "boolean" ? flag.value : value; // a boolean: the flag had no text
+    // A boolean means that the flag was given without a value.
+    given[name as FlagName] = typeof value === "boolean" ? flag.value : value;
   }
   return given as RunFlags;
 }

@@ -5,21 +5,21 @@ import { UsageError } from "../system/usage_error.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
 
-/** All settings of a run, as plain data. They are decided before anything is opened. */
+/** All settings of a run, as plain data. The settings are decided before anything is opened. */
 export interface RunPlan extends FlagFields {
   /** Command and its arguments. */
   readonly command: readonly string[];
-  /** Flags that decide how lines become items, such as `"--json"`. A report can only be resumed with the same flags. */
+  /** Flags that decide how lines become items, such as `"--json"`. A report can be resumed only with the same flags. */
   readonly reading: readonly string[];
   /** Whether the list is typed at a terminal. */
   readonly readsTerminal: boolean;
-  /** Queue options from flags. They override the config. */
+  /** Queue options from flags. These options override the config. */
   readonly queueOptions: QueueDocument;
   /** Queue options that apply if neither a flag nor the config sets them. */
   readonly queueDefaults: QueueDocument;
 }
 
-/** Flags of {@linkcode RunPlan.reading}, in the order in which reports list them. */
+/** Flags that {@linkcode RunPlan.reading} may contain, in the order in which reports list them. */
 const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
 
 /**
@@ -27,7 +27,7 @@ const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisf
  *
  * @param command The command and its arguments.
  * @param flags The given flags.
- * @param environment The facts about this process that defaults depend on.
+ * @param environment The facts about this process that determine defaults.
  * @returns The plan.
  * @throws {UsageError} If flags contradict each other or the command. The message lists every contradiction.
  */

@@ -14,7 +14,7 @@ import type { DashboardServer } from "../view/dashboard_server.ts";
 import { loadProgress, type ShowProgress } from "../view/progress.ts";
 import type { RunPlan } from "./run_plan.ts";
 
-/** Everything that a run reads, opened and checked as far as possible. */
+/** Everything that a run reads. Each part is open and has been checked as far as possible. */
 export interface PreparedItems {
   /** Current config. */
   readonly config: RunConfig;
@@ -75,7 +75,7 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
  *
  * @param plan The plan.
  * @param standardInput The stream for the input `-`.
- * @param lost Aborts when another process takes over the report; `undefined` if there is no report.
+ * @param lost The signal that aborts when another process takes over the report; `undefined` if there is no report.
  * @returns The opened resources.
  * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, or the report can't be
  * written or was taken over by another process.

@@ -14,7 +14,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 /** Largest rate, in attempts per second. No machine starts commands faster. */
 const MAX_RATE = 1_000_000;
-/** Burst for a high rate, as a number of seconds at that rate. */
+/** Burst for a high rate, given as the number of seconds that the burst takes at this rate. */
 const BURST = 0.1;
 
 /** Parses the number of concurrent commands. */
@@ -29,7 +29,7 @@ export function parseRetries(text: string): number {
 
 /** Parses the port of the dashboard. */
 export function parsePort(text: string): number {
-  if (!/^\d/.test(text)) { // the port is optional, so the text may be the command
+  if (!/^\d/.test(text)) { // the port is optional, so the text might be the command
     throw new InvalidArgumentError("It must be an integer from 1 to 65535; if it is the command, write -- before it.");
   }
   return parseInteger(text, 1, 65_535);
@@ -58,7 +58,7 @@ function parsePositive(text: string): number {
   try {
     duration = parseDuration(text);
   } catch {
-    // Not a duration: the check below rejects 0.
+    // The text is not a duration, so `duration` stays 0, which the check below rejects.
   }
   if (duration <= 0 || /^\d+$/.test(text)) {
     throw new InvalidArgumentError("It must be a duration with a unit, such as 250ms, 30s or 1h30m.");

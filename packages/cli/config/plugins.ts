@@ -21,8 +21,8 @@ import { describeSystemError, UsageError } from "../system/usage_error.ts";
  * };
  * ```
  *
- * The argument provides everything from `@workqueue/core`, because an import of that package may not resolve in the
- * plugin's folder. A plugin can import other packages that are installed there.
+ * The argument provides everything from `@workqueue/core`, because an import of that package might not resolve in the
+ * plugin's folder. A plugin can import any other package that is installed in its folder.
  */
 export type Plugin = (registries: PluginRegistries) => unknown;
 
@@ -112,8 +112,8 @@ interface Position {
 }
 
 /**
- * Describes the position of an error in a plugin; empty if the runtime doesn't report the position. Bun reports a
- * separate position for syntax errors.
+ * Describes the position of an error in a plugin. Returns an empty text if the runtime doesn't report the position. Bun
+ * reports a separate position for syntax errors.
  */
 function placeIn(path: string, error: { position?: Position } | undefined, trace: string): string {
   const absolute = resolve(path);

@@ -14,7 +14,9 @@ export interface RunConfigOptions {
   readonly options: QueueDocument;
   /** Queue options that apply if the config doesn't set them. */
   readonly defaults: QueueDocument;
-  /** Random part of each delay, from 0 to 1, for any limiter of the queue. If omitted, the limiter is unchanged. */
+  /**
+   * Random part of each delay, from 0 to 1, regardless of the queue's limiter. If omitted, the limiter is unchanged.
+   */
   readonly jitter?: number | undefined;
   /** Types of limiters and disciplines, and the metrics provider of the queue. */
   readonly load: LoadConfigOptions;
@@ -32,7 +34,7 @@ interface Document {
 
 const BUILT_IN: Document = { queues: { default: {} } };
 
-/** Config of a run: a config file or the built-in config, with the options of the command line. */
+/** Config of a run: a config file or the built-in config, combined with the options of the command line. */
 export class RunConfig {
   /** Path of the config; `undefined` for the built-in config. */
   readonly path: string | undefined;
@@ -77,7 +79,7 @@ export class RunConfig {
     try {
       if (path === undefined) return new RunConfig(BUILT_IN, pickQueue(loadConfig(BUILT_IN, load), queue), options);
       const files = await import("@workqueue/config-file");
-      const config = files.loadConfigFile(path, load); // finds more mistakes in text than in a document
+      const config = files.loadConfigFile(path, load); // finds more mistakes in a text than in a parsed document
       return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
@@ -96,7 +98,7 @@ export class RunConfig {
   }
 
   /**
-   * Reads the file again. Returns its document with the options of the command line.
+   * Reads the file again. Returns the file's document with the options of the command line applied.
    *
    * @throws {Error} If the file can't be read or parsed.
    */
@@ -114,10 +116,11 @@ export class RunConfig {
   watch(tell: (message: string) => void, onReload: () => void): Disposable | undefined {
     if (this.path === undefined || this.#files === undefined) return undefined;
     const reload: WorkQueueConfig["reload"] = (source, options) => {
-      this.config.reload(source, { dryRun: true }); // finds more mistakes in text than in a document
+      this.config.reload(source, { dryRun: true }); // finds more mistakes in a text than in a parsed document
       const document = parse(source);
       const changes = this.config.reload(this.#withOptions(document), options);
-      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else settings are kept
+      // If the file no longer contains the run's queue, the run keeps its settings.
+      if (document.queues?.[this.queueName] !== undefined) this.#document = document;
       return changes;
     };
     return this.#files.watchConfigFile(this.path, { reload }, {
@@ -133,10 +136,10 @@ export class RunConfig {
     });
   }
 
-  /** Returns the document with the options of the command line in the run's queue. */
+  /** Returns the document with the options of the command line applied to the run's queue. */
   #withOptions(document: Document): Document {
     const queue = document.queues?.[this.queueName];
-    if (queue === undefined) return document; // the queue stays the same
+    if (queue === undefined) return document; // the run's queue keeps its settings
     const { options, defaults, jitter } = this.#options;
     const whole = { ...defaults, ...queue, ...options };
     const limiter = jitter === undefined ? whole.limiter : { type: "jitter", spread: jitter, limiter: whole.limiter };

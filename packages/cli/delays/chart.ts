@@ -3,7 +3,7 @@ import type { LimiterDelays } from "./measure.ts";
 import { longestOf, scaleDelay } from "./scale.ts";
 import { rowsOf } from "./table.ts";
 
-/** Characters of a bar, from empty to full, in eighths of a character. */
+/** Characters from which a bar is drawn, from empty to full, in steps of one eighth. */
 const BLOCKS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 const MAX_BAR = 60;
 const MIN_BAR = 8;

@@ -3,11 +3,11 @@ import { defaultControllerConfig } from "@workqueue/core/limiters";
 
 /** Limiter in a config document. */
 export interface DocumentLimiter {
-  /** Name in the document. A limiter without a name has the name of its queue. */
+  /** Name in the document. For a limiter without a name, this is the name of its queue. */
   readonly title: string;
   /** Type and options, in a few lines. */
   readonly description: readonly string[];
-  /** Returns the limiter from a config loaded from the document. */
+  /** Returns the limiter, given the config that was loaded from the document. */
   readonly pick: (config: WorkQueueConfig) => RateLimiter;
 }
 

@@ -37,7 +37,7 @@ export function measureDelays(
   });
 }
 
-/** Returns Lehmer's generator of random numbers from 0 to 1 (Park and Miller, CACM 31, 1988). */
+/** Returns a Lehmer generator of random numbers between 0 and 1 (Park and Miller, CACM 31, 1988). */
 function createRandom(): () => number {
   const modulus = 2 ** 31 - 1;
   let state = 1;

@@ -91,7 +91,7 @@ function drawPlot(
   return [...texts, ...grid, ...axis, ...line].join("");
 }
 
-/** Returns the ticks of the failure axis: 0 and at most five more. The step is 1, 2, 5, 10 and so on. */
+/** Returns the ticks of the failure axis: 0 and at most five other ticks. The step is 1, 2, 5, 10 and so on. */
 function failureTicks(failures: number): number[] {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((step) => failures / step <= 5) ?? failures;
   return Array.from({ length: Math.floor(failures / step) + 1 }, (_, i) => i * step);
