@@ -5,9 +5,9 @@
  * workqueue run --config queues.yaml --input urls.txt --report report.jsonl -- curl -fsSO {}
  * ```
  *
- * The item replaces `{}` in the arguments of the command. In the command's environment, `WORKQUEUE_ITEM` is the item.
- * `WORKQUEUE_ATTEMPT` is 1 for the first attempt and increases by one with each retry. The type `ItemReport` in
- * `report/records.ts` describes the report.
+ * The item replaces `{}` in the arguments of the command. In the command's environment, the variable `WORKQUEUE_ITEM`
+ * contains the item. `WORKQUEUE_ATTEMPT` is 1 for the first attempt and increases by one with each retry. The type
+ * `ItemReport` in `report/records.ts` describes the report.
  *
  * Exit codes: 0 if all items succeeded; 1 if some items were given up or some lines were refused; 2 if the command
  * line, a config or a file is wrong; 130 if the run was interrupted.
@@ -35,7 +35,7 @@ import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
-/** Longest time that an interrupted process waits until its output is read, in milliseconds. */
+/** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;
 
 /**

@@ -20,8 +20,8 @@ export interface BacklogOptions {
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
   /**
-   * Lines to leave out because an earlier run completed them. The number stored for a line is one more than the number
-   * of its successes.
+   * Lines to leave out because an earlier run completed them. The number stored for a line is 1 plus the number of its
+   * successes.
    */
   readonly done: LineNumbers | undefined;
 }
@@ -36,7 +36,7 @@ export class Backlog {
   doneBefore = 0;
   readonly #isDistinct: boolean;
   /**
-   * For each known line, one more than the number of times that the line will still be left out because an earlier run
+   * Map from each known line to 1 plus the number of times that the line must still be left out because an earlier run
    * completed it.
    */
   readonly #known: LineNumbers | undefined;
@@ -50,7 +50,7 @@ export class Backlog {
     this.#known = done ?? (isDistinct ? new LineNumbers() : undefined);
   }
 
-  /** Whether no more lines should be added for now. */
+  /** Whether the backlog is full, so that no more lines should be added for now. */
   get isFull(): boolean {
     return this.#lines.length - this.#next >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
   }

@@ -12,7 +12,7 @@ export interface TemplateOptions {
   readonly appends: boolean;
 }
 
-/** Functions that return the value of a placeholder for a plain line. The keys are the texts between the braces. */
+/** Functions that return the value of a placeholder, given a plain line. The keys are the texts between the braces. */
 const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "": ({ text }) => text,
   ".": ({ text }) => withoutExtension(text),
@@ -21,7 +21,10 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "/.": ({ text }) => withoutExtension(posix.basename(text)),
   "#": ({ number }) => String(number),
 };
-/** Half of a surrogate pair. An argument can't contain one: the command would receive a different character. */
+/**
+ * Half of a surrogate pair. An argument can't contain an unpaired half: the command would receive a different
+ * character.
+ */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
 const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
@@ -33,7 +36,7 @@ export class CommandTemplate {
   /** Whether the path of the command depends on the item. */
   readonly hasPlaceholderInFile: boolean;
   readonly #readMembers: TemplateOptions["readMembers"];
-  /** Pieces of each argument: literal text and the text inside a placeholder, alternately. */
+  /** Pieces of each argument, alternating between literal text and the text inside a placeholder. */
   readonly #args: readonly string[][];
   /** Names of the members that a JSON line must have. */
   readonly #members: readonly string[];

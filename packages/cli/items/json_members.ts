@@ -18,7 +18,7 @@ function propertiesOf(text: string): [name: Node, value: Node][] | undefined {
   try {
     return parseTree(text)!.children!.map(({ children }) => children as [Node, Node]);
   } catch {
-    return undefined; // nested too deeply for the stack
+    return undefined; // the text is nested too deeply for the stack
   }
 }
 

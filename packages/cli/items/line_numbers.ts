@@ -5,7 +5,7 @@ const WORDS = 4;
 /** Index of the number in a slot. The number in a free slot is 0. */
 const NUMBER = 3;
 const FIRST_PLACES = 1024;
-/** Largest fraction of slots in use. With more, most lookups would first hit slots of other lines. */
+/** Largest fraction of slots in use. Above this fraction, most lookups would first hit slots of other lines. */
 const MAX_LOAD = 0.6;
 
 /**
@@ -25,8 +25,8 @@ export class LineNumbers {
    * Changes the number of a line.
    *
    * @param line The line.
-   * @param change Returns the new number, given the old number. The old number of a new line is 0. Must not return 0
-   * for any other old number.
+   * @param change Returns the new number, given the old number. The old number of a new line is 0. For any other old
+   * number, `change` must not return 0.
    * @returns The old number.
    */
   change(line: string, change: (before: number) => number): number {
@@ -47,8 +47,8 @@ export class LineNumbers {
   }
 
   /**
-   * Doubles the size of the table. Allocates no objects because hundreds of thousands of them would exist before the
-   * garbage collector could free any.
+   * Doubles the size of the table. Allocates no objects, because hundreds of thousands of objects would exist before
+   * the garbage collector could free any.
    */
   #grow(): void {
     const old = this.#places;
@@ -62,16 +62,18 @@ export class LineNumbers {
 }
 
 /**
- * Creates an array of free slots. Its buffer is resizable but never resized. V8 allocates a resizable buffer, like its
- * own heap, in memory that a fork skips. For all other buffers, a fork copies page tables. Node forks to start a child.
- * With an ordinary buffer, a million lines doubled the duration of a start.
+ * Creates an array of free slots. The array's buffer is resizable but never resized. V8 allocates a resizable buffer,
+ * like its own heap, in memory that a fork skips. For all other buffers, a fork copies page tables. Node forks to start
+ * a child. With an ordinary buffer and a million lines, starting a child took twice as long.
  */
 function createPlaces(count: number): Uint32Array {
   const maxByteLength = count * WORDS * Uint32Array.BYTES_PER_ELEMENT;
   return new Uint32Array(new ArrayBuffer(maxByteLength, { maxByteLength }), 0, count * WORDS);
 }
 
-/** Returns the index of a hash. If the hash is not in the table, returns the index of the first free slot for it. */
+/**
+ * Returns the index of a hash's slot. If the hash is not in the table, returns the index of the first free slot for it.
+ */
 function placeOf(places: Uint32Array, a: number, b: number, c: number): number {
   let at = (a * WORDS) % places.length;
   while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {

@@ -5,8 +5,8 @@ export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
 /**
- * Length limit of a line, in MiB. A longer line can't be an argument of a command. Such a line is refused before it
- * fills the memory.
+ * Length limit of a line, in MiB. A longer line can't be an argument of a command. Such a line is refused before it can
+ * fill the memory.
  */
 const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -25,7 +25,7 @@ export interface LineOptions {
   readonly maxMebibytes?: number;
   /** Returns the reason why a line can't be an item; `undefined` if the line can be an item. */
   fault(line: string): string | undefined;
-  /** Called with the number of each refused line, from 1, and the reason. */
+  /** Called for each refused line with the line's number, starting at 1, and the reason. */
   onRefused(lineNumber: number, reason: string): void;
 }
 
@@ -38,7 +38,7 @@ export interface LineOptions {
  * the command would receive bytes that differ from the input.
  *
  * @param input The bytes, as read by `node:stream`.
- * @param options The separator and the checks of lines.
+ * @param options The separator, and the conditions that lines must meet.
  * @returns The lines, in the order of the input.
  */
 export async function* readLines(
@@ -47,7 +47,7 @@ export async function* readLines(
 ): AsyncGenerator<string[], void, void> {
   const maxLength = maxMebibytes * 2 ** 20;
   const end = BYTES[separator];
-  let pieces: Buffer[] = []; // of the unfinished line
+  let pieces: Buffer[] = []; // pieces of the unfinished line
   let length = 0; // length of the unfinished line, including dropped pieces
   let lineNumber = 0;
 
@@ -65,7 +65,7 @@ export async function* readLines(
     length = 0;
   };
 
-  // Decodes each line separately: a slice of a longer string would keep the whole string in memory.
+  // Decode each line separately: a slice of a longer string would keep the whole string in memory.
   const decode = (bytes: Buffer, lines: string[]): void => {
     let line = bytes.toString("utf8");
     if (separator === "line feed") {

@@ -1,6 +1,6 @@
 const MAX_LISTED = 100;
 
-/** Count of the refused lines, and for each reason the numbers of the first lines refused. */
+/** Number of refused lines, and the line numbers of the first few for each reason. */
 export class RefusedLines {
   /** Number of refused lines. */
   count = 0;

@@ -1,4 +1,6 @@
-/** Interval between two syncs to disk, in milliseconds. A power failure may lose the data written in this time. */
+/**
+ * Interval between two syncs to disk, in milliseconds. A power failure can lose the data written during one interval.
+ */
 const SYNC_INTERVAL = 1000;
 
 /** Syncs a file to disk at intervals while it is written. At most one sync is pending at a time. */
@@ -40,7 +42,7 @@ export class DiskSync {
     this.#pending = new Promise((resolve) => {
       this.#sync((error) => {
         this.#pending = undefined;
-        if (error) this.#onError(error); // on success, runtimes pass different values
+        if (error) this.#onError(error); // on success, runtimes pass different falsy values
         resolve();
       });
     });

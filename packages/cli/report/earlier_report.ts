@@ -7,9 +7,9 @@ import type { ItemReport, ReportHeader } from "./records.ts";
 
 /** Report of an earlier run. */
 export interface EarlierReport {
-  /** Lines that have succeeded. The number stored for a line is one more than the number of its successes. */
+  /** Lines that have succeeded. The number stored for a line is 1 plus the number of its successes. */
   readonly done: LineNumbers;
-  /** Length in bytes, without a truncated last line. */
+  /** Length in bytes, not counting a truncated last line. */
   readonly length: number;
 }
 
@@ -20,7 +20,7 @@ const BLOCK = 65_536;
  * take 24 KiB.
  */
 const MAX_MEBIBYTES = 100;
-/** Beginning of each report. */
+/** Text with which each report begins. */
 const BEGINNING = '{"workqueue":';
 
 /**

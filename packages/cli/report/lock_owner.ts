@@ -7,11 +7,14 @@ export interface LockOwner {
   readonly pid: number;
   readonly host: string;
   /**
-   * Scope in which the process ID is unique: a container within one boot of the system. Absent if the system doesn't
-   * report it.
+   * Scope within which the process ID is unique: the current boot of the system and the container. Absent if the system
+   * doesn't report the scope.
    */
   readonly space?: string | undefined;
-  /** Start time in the system's own unit, because process IDs are reused. Absent if the system doesn't report it. */
+  /**
+   * Start time of the process, in the system's own unit. The start time distinguishes processes that had the same ID at
+   * different times. Absent if the system doesn't report the time.
+   */
   readonly start?: string | undefined;
 }
 
@@ -21,16 +24,22 @@ export function thisProcess(): LockOwner {
   return { pid, host: hostname(), space: spaceOfNumbers(), start: stateOf(pid)?.start };
 }
 
-/** Reports whether a process is still running; `undefined` if unknown, for example on another machine. */
+/**
+ * Reports whether a process is still running. Returns `undefined` if this is unknown, for example because the process
+ * runs on another machine.
+ */
 export function isAlive({ pid, space, start }: LockOwner): boolean | undefined {
   if (space === undefined || space !== spaceOfNumbers()) return undefined;
   const state = stateOf(pid);
-  if (state === undefined) return isGone(pid) ? false : undefined; // some systems hide processes of other users
+  if (state === undefined) return isGone(pid) ? false : undefined; // some systems hide the processes of other users
   if (state.hasEnded) return false;
   return start === undefined ? undefined : start === state.start;
 }
 
-/** Returns the boot and the container in which a process ID is unique; `undefined` on systems other than Linux. */
+/**
+ * Returns the scope within which process IDs are unique: the current boot and the container. Returns `undefined` on
+ * systems other than Linux.
+ */
 function spaceOfNumbers(): string | undefined {
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;

@@ -8,7 +8,9 @@ import { createHash } from "node:crypto";
 export interface ReportHeader {
   /** Version of the command that wrote the report. */
   readonly workqueue: string;
-  /** SHA-256 hash of the command, its config and `reading`. A report can only be resumed with the same hash. */
+  /**
+   * SHA-256 hash of the command, its config and `reading`. A report can be resumed only by a run with the same hash.
+   */
   readonly hash: string;
   /** Command and its arguments, as given. */
   readonly command: readonly string[];
@@ -26,7 +28,10 @@ export interface ItemReport {
   readonly reason: GiveUpReason | null;
   /** Number of attempts, including attempts whose command could not be started. */
   readonly attempts: number;
-  /** Exit code of the last attempt; `null` if a signal ended the command, it never started, or there was no attempt. */
+  /**
+   * Exit code of the last attempt; `null` if a signal ended the command, if the command never started, or if there was
+   * no attempt.
+   */
   readonly exitCode: number | null;
   /** Signal that ended the last attempt; `null` if no signal did. */
   readonly signal: string | null;
@@ -47,7 +52,7 @@ export interface ItemReport {
   readonly stderr: string;
 }
 
-/** Describes the end of an item's last attempt. */
+/** Describes how an item's last attempt ended. */
 export function describeEnd(
   { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
 ): string {

@@ -22,7 +22,7 @@ export interface ReportOptions {
   readonly resumes: boolean;
   /** Report to continue; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** Files that must not be overwritten. The report must not be one of these files, even under another name. */
+  /** Files that must not be overwritten. The report must not be any of these files, even under another name. */
   readonly used: readonly UsedFile[];
 }
 

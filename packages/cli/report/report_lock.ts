@@ -21,7 +21,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { isAlive, type LockOwner, thisProcess } from "./lock_owner.ts";
 
-/** Exclusive right of this process to a report until the lock is disposed. */
+/** This process's exclusive right to a report, which lasts until the lock is disposed. */
 export interface ReportLock extends Disposable {
   /** Aborts with a {@linkcode UsageError} if another process took over the report while this process was suspended. */
   readonly lost: AbortSignal;
@@ -29,7 +29,7 @@ export interface ReportLock extends Disposable {
 
 /** Interval at which the owner touches a lock, in milliseconds. */
 const BEAT = 1000;
-/** Time to watch a lock before it is considered abandoned, in milliseconds. */
+/** Time, in milliseconds, after which a lock is considered abandoned if its owner has not touched it. */
 const WATCH = 3500;
 /** Interval between two checks of a watched lock, in milliseconds. */
 const LOOK = 100;
@@ -38,14 +38,14 @@ const MAX_SIZE = 4096;
 const MAX_LINKS = 40;
 
 /**
- * Locks a report. Without a lock, two processes that write one report would run items twice. The lock is a file beside
- * the report. The file names the process and is touched every second. A lock left behind by a killed process has no
- * effect, because the system reports that the process has ended. If the process may run on another machine or in
- * another container, its lock has no effect once it is no longer touched.
+ * Locks a report. Without a lock, two processes that write the same report would run each item twice. The lock is a
+ * file next to the report. The file names the process and is touched every second. A lock left behind by a killed
+ * process has no effect, because the system reports that the process has ended. If the process might be on another
+ * machine or in another container, its lock has no effect once the lock is no longer touched.
  *
- * @param path The path of the report. Special files such as pipes are not locked. Neither is a report in a folder where
- * this process can't create files.
- * @returns The lock. Dispose it to unlock the report.
+ * @param path The path of the report. Special files such as pipes are not locked. A report in a folder where this
+ * process can't create files is not locked either.
+ * @returns The lock. Dispose the lock to unlock the report.
  * @throws {UsageError} If another process writes the report, or another file has the lock's name.
  */
 export async function lockReport(path: string): Promise<ReportLock> {
@@ -99,7 +99,7 @@ async function take(lock: string, text: string, fail: (reason: string) => UsageE
   for (;;) {
     const code = tryCreate(lock, text);
     if (code !== "EEXIST") return code === undefined;
-    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // removed in the meantime
+    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // the lock was removed in the meantime
     const found = read(lock);
     const owner = parse(found);
     if (owner === undefined && found !== "") throw fail(`'${lock}' is not the lock of a report, or cannot be read`);
@@ -128,10 +128,10 @@ function tryCreate(lock: string, text: string): string | undefined {
     return (error as NodeJS.ErrnoException).code ?? "";
   }
   try {
-    fchmodSync(fd, 0o644); // other users must be able to read the owner
+    fchmodSync(fd, 0o644); // other users must be able to read the lock's owner
     writeFileSync(fd, text);
   } catch {
-    // An empty lock also works because its owner touches it.
+    // An empty lock also works, because its owner touches the file.
   } finally {
     closeSync(fd);
   }
@@ -166,7 +166,7 @@ async function isTouched(lock: string): Promise<boolean> {
 
 /**
  * Returns the time of the last modification of a file, in milliseconds; `undefined` if the file can't be opened. Opens
- * the file because this refreshes the cache of a network file system.
+ * the file first, because opening refreshes the cache of a network file system.
  */
 function modifiedAt(file: string): number | undefined {
   try {

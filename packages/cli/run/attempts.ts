@@ -13,7 +13,7 @@ import type { OpenItem } from "./open_item.ts";
 
 /** Settings of all attempts of a run. */
 export interface AttemptSettings {
-  /** Current config. A reload may change its timeout. */
+  /** Current config. A reload can change the timeout. */
   readonly config: RunConfig;
   /** Template of the command. */
   readonly template: CommandTemplate;
@@ -23,11 +23,11 @@ export interface AttemptSettings {
   onOutput(lines: Uint8Array): Promise<void>;
   /** Receives error output of children in whole lines; `undefined` to hide it. */
   readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
-  /** Called with the error when the system lacks room for all commands that may run at once. */
+  /** Called with the error when the system lacks the resources to run all commands that may run at once. */
   onShortage(error: unknown): void;
 }
 
-/** Connection between attempts and their run. */
+/** Parts of a run that its attempts use. */
 export interface AttemptContext {
   /** Returns the maximum number of concurrent commands. */
   maxRunning(): number;
@@ -35,16 +35,18 @@ export interface AttemptContext {
   readonly stopped: AbortSignal;
   /** Aborts when running commands must be killed. */
   readonly killed: AbortSignal;
-  /** Called with an error that affects more than one item. The run must end. */
+  /** Called with an error that affects more than one item, and after which the run must end. */
   onFailure(error: unknown): void;
 }
 
-/** Result of an attempt: `"hopeless"` if all retries would fail too, `"not-begun"` if the run ended first. */
+/**
+ * Result of an attempt: `"hopeless"` means that all retries would fail too, and `"not-begun"` that the run ended first.
+ */
 export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
 
 /**
- * Size limit, in bytes, of an item that is passed in the environment of its command. Systems reject much longer
- * variables.
+ * Size limit, in bytes, of an item that is passed in the environment of its command. Operating systems reject variables
+ * that are much longer.
  */
 const MAX_IN_ENVIRONMENT = 100_000;
 
@@ -151,8 +153,8 @@ export class Attempts {
   }
 
   /**
-   * Passes on output of a child. A failure ends the run. Doesn't wait for the output to be written once the run is
-   * killed.
+   * Passes on the output of a child. A failure to do so ends the run. After the run is killed, the method no longer
+   * waits for the output to be written.
    */
   async #passOn(lines: Uint8Array): Promise<void> {
     const { killed, onFailure } = this.#context;

@@ -7,8 +7,8 @@ export interface Halt {
 }
 
 /**
- * Minimum number of given-up items for a fractional limit. Without a minimum, the first given-up item alone could be
- * 100 %.
+ * Minimum number of given-up items before a fractional limit can be reached. Without a minimum, the first given-up item
+ * alone could be 100 %.
  */
 const MIN_GIVEN_UP = 3;
 

@@ -18,13 +18,13 @@ export class Interruption implements Disposable {
    * Starts listening.
    *
    * @param run The run.
-   * @param lock The lock of its report; `undefined` if there is none.
+   * @param lock The lock of the run's report; `undefined` if there is none.
    * @param note Prints a line.
    */
   constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
     this.#run = run;
     onUncaught((error) => this.fail(error));
-    if (lock?.lost.aborted) this.fail(lock.lost.reason); // an aborted signal never calls a new listener
+    if (lock?.lost.aborted) this.fail(lock.lost.reason); // a signal that has already aborted never calls a new listener
     else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
     this.#stopListening = onSignals((signal) => {
       const { running } = run.tally;

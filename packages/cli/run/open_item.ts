@@ -22,7 +22,7 @@ export class OpenItem {
   readonly key: string;
   /** Number of attempts that have begun. */
   attempts = 0;
-  /** Whether the latest finished attempt failed. */
+  /** Whether the most recently finished attempt failed. */
   isFailing = false;
   /** Resolves when all output of the attempts has been passed on; `undefined` if no output is pending. */
   passedOn: Promise<void> | undefined = undefined;
@@ -46,12 +46,12 @@ export class OpenItem {
     this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
   }
 
-  /** Approximate number of characters that the item keeps. Changes when an attempt ends. */
+  /** Approximate number of characters that the item keeps in memory. The number changes when an attempt ends. */
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the line, for parts of the core that need a string. */
+  /** Returns the text of the line, because some parts of the core need a string. */
   toString(): string {
     return this.line.text;
   }
@@ -73,7 +73,7 @@ export class OpenItem {
     this.#finishedAt = new Date().toISOString();
   }
 
-  /** Receives the rest of the output of the attempt's child, which has exited while its pipes may still be open. */
+  /** Receives the rest of the output of the attempt's child, which has exited but whose pipes might still be open. */
   listenTo(child: Child): void {
     if (child.isPassedOn) return;
     const { attempts, passedOn: before } = this;
@@ -85,7 +85,7 @@ export class OpenItem {
     this.passedOn = passedOn;
   }
 
-  /** Failure of the latest attempt. */
+  /** Describes the failure of the latest attempt. */
   get failure(): Failure {
     const end = describeEnd({ ...this.#end, timedOut: this.#timedOut });
     return { item: this.line.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };

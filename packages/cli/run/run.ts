@@ -28,31 +28,31 @@ export interface RunSettings extends AttemptSettings {
   readonly backlog: Backlog;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Limit of given-up items that ends the run early; `undefined` for none. */
+  /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
   readonly halt: Halt | undefined;
   /** Called once for every item when its outcome is decided. */
   onDecided(item: ItemReport): void;
-  /** Called with the number of each refused line and the reason, such as `"not UTF-8"`. */
+  /** Called for each refused line with the line's number and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
   /** Called when the run ends early because too many items were given up. */
   onHalt(): void;
 }
 
-/** Largest number of undecided items outside the backlog. More items could fill the memory. */
+/** Largest number of undecided items outside the backlog. More undecided items could fill the memory. */
 const MAX_OPEN = 100_000;
 /** Largest total size of the undecided items outside the backlog, in characters. */
 const MAX_OPEN_SIZE = 50_000_000;
 /** Number of lines in the queue that a discipline can choose from. */
 const MAX_CHOICE = 10_000;
 /**
- * Longest timeout that a pool accepts, in milliseconds. `Attempts` enforces the timeout of the config itself, because
- * the pool would start the next child while the previous one is still being killed.
+ * Longest timeout that a pool accepts, in milliseconds. `Attempts` itself enforces the config's timeout, because the
+ * pool would start the next child while the previous child is still being killed.
  */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Interval between two checks of the concurrency, in milliseconds. Checks are needed because a change, for example by
- * the dashboard, triggers no callback.
+ * Interval between two checks of the concurrency, in milliseconds. Checks are needed because a change to the
+ * concurrency, for example through the dashboard, triggers no callback.
  */
 const LOOK = 200;
 
@@ -72,12 +72,11 @@ export class Run {
   /** Pool of workers. */
   readonly pool: WorkerPool<OpenItem>;
   /**
-   * Resolves when the outcome of every item is decided. Rejects with the error that ended the run early, if there was
-   * one.
+   * Resolves when the outcome of every item is decided. If an error ended the run early, rejects with this error.
    */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  /** Items that were added to the queue and are undecided. */
+  /** Items that were added to the queue and whose outcome is not decided yet. */
   readonly #open = new Set<OpenItem>();
   /** Total size of `#open`, in characters. */
   #openSize = 0;
@@ -87,7 +86,7 @@ export class Run {
   /** Aborts when running commands must be killed. */
   readonly #killer = new AbortController();
   readonly #startedAt = performance.now();
-  /** Number of workers with an item. */
+  /** Number of workers that are processing an item. */
   #working = 0;
   /** Number of items removed with `takeBack`. */
   #takenBack = 0;
@@ -107,7 +106,7 @@ export class Run {
   constructor(settings: RunSettings) {
     const { config: { config, queueName } } = settings;
     this.#settings = settings;
-    // Node would warn about one listener per running command.
+    // Each running command adds a listener, and Node would warn about so many listeners.
     setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
     this.#attempts = new Attempts(settings, {
       maxRunning: () => this.pool.concurrency,
@@ -194,7 +193,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // this may decide the item's outcome
+    for (const item of this.#open) await item.passedOn; // the end of the output might decide the item's outcome
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -223,7 +222,7 @@ export class Run {
         if (backlog.isFull) await new Promise<void>((resolve) => this.#readOn = resolve);
       }
     } catch (error) {
-      if (this.queue.shuttingDown) return; // the end of the run destroyed the input
+      if (this.queue.shuttingDown) return; // reading failed because the end of the run destroyed the input
       return this.#fail(error);
     }
     this.#isReading = false;
@@ -241,8 +240,8 @@ export class Run {
   }
 
   /**
-   * Adds only as many lines to the queue as can begin at once, so that they don't delay retries. With a discipline,
-   * adds up to `MAX_CHOICE` lines.
+   * Adds only as many lines to the queue as can begin at once, so that lines in the queue don't delay retries. With a
+   * discipline, adds up to `MAX_CHOICE` lines.
    */
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;
@@ -299,7 +298,7 @@ export class Run {
     this.#fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
   }
 
-  /** Counts the item as failing. Returns the reason. */
+  /** Counts the item as failing. Returns the reason for the failure. */
   #countFailing(item: OpenItem): string {
     const { failure } = item;
     this.#failures++;
@@ -314,7 +313,7 @@ export class Run {
       void item.passedOn.then(() => this.#decide(item, outcome, reason));
       return;
     }
-    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output may not have been passed on
+    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output might not have been passed on
     if (outcome === "succeeded") this.#succeeded++;
     else if (outcome === "given-up") this.#givenUp++;
     if (item.isFailing) this.#failing--;

@@ -1,13 +1,16 @@
 import type { MetricsProvider } from "@workqueue/core";
 
-/** Logarithm of the ratio between two neighboring steps. A percentile is off by at most half a percent. */
+/**
+ * Logarithm of the ratio between neighboring steps of the histogram. As a result, a percentile is off by at most half a
+ * percent.
+ */
 const STEP = Math.log(1.01);
-/** Smallest observed number. A smaller number is recorded as this number. */
+/** Smallest number that the histogram records. A smaller number is recorded as this number. */
 const SMALLEST = 1e-6;
 
 /** Histogram of observed numbers, for percentiles. Its size doesn't grow with the number of observations. */
 export class Samples {
-  /** Number of observations for each step of the logarithm. */
+  /** Number of observations for each step of the histogram. */
   readonly #counts = new Map<number, number>();
   #count = 0;
 
@@ -19,11 +22,11 @@ export class Samples {
   }
 
   /**
-   * Returns a percentile by the "nearest rank" method: the smallest number that is at least as large as the given
-   * fraction of all numbers.
+   * Returns a percentile by the "nearest rank" method: the smallest observed number such that at least the given
+   * fraction of all observed numbers do not exceed it.
    *
    * @param part The fraction, above 0 and up to 1: 0.5 for the median.
-   * @returns The percentile; `undefined` without observations.
+   * @returns The percentile; `undefined` if there are no observations.
    */
   percentile(part: number): number | undefined {
     let left = Math.ceil(part * this.#count);
@@ -39,7 +42,7 @@ const ignored = { inc() {}, dec() {}, set() {} };
 
 /** Metrics of a queue. Keeps only the metrics that the summary shows. */
 export class RunMetrics implements MetricsProvider {
-  /** Seconds from adding an item until it was handed out. */
+  /** Seconds from adding an item to the queue until the item was handed out. */
   readonly queueWait: Samples = new Samples();
   /** Duration of each attempt, in seconds. */
   readonly workTime: Samples = new Samples();

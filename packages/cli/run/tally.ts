@@ -10,7 +10,7 @@ export interface Tally {
   readonly refused: number;
   /** Number of items that an earlier run completed. */
   readonly doneBefore: number;
-  /** Whether the input may have more items. */
+  /** Whether the end of the input has not been reached yet. */
   readonly isReading: boolean;
   /**
    * Fraction of the input that has been read, from 0 to 1; `undefined` if its length is unknown, for example for a
@@ -27,7 +27,7 @@ export interface Tally {
   readonly succeeded: number;
   /** Number of items that were given up. */
   readonly givenUp: number;
-  /** Number of attempts beyond the first of each item. */
+  /** Number of retries: attempts other than the first of each item. */
   readonly retries: number;
   /** Number of failed attempts. */
   readonly failures: number;
@@ -35,9 +35,9 @@ export interface Tally {
   readonly lastFailure: Failure | undefined;
   /** Time until the next delayed item is due, in milliseconds; `undefined` if no item is delayed. */
   readonly nextDueInMs: number | undefined;
-  /** Whether the run is paused, for example by the dashboard. No attempt begins. */
+  /** Whether the run is paused, for example by the dashboard. If so, no attempt begins. */
   readonly isPaused: boolean;
-  /** Whether the run ends early. No attempt begins. */
+  /** Whether the run is ending early. If so, no attempt begins. */
   readonly isStopping: boolean;
   /** Maximum number of attempts that may begin per second; `undefined` for no limit. */
   readonly maxRate: number | undefined;
@@ -53,6 +53,9 @@ export interface Failure {
   readonly item: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Last line of the error output. If it is empty, the end of the attempt, such as `"exit code 7"`. */
+  /**
+   * Last line of the error output. If there is no error output, this is the way in which the attempt ended, such as
+   * `"exit code 7"`.
+   */
   readonly reason: string;
 }
