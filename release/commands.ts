@@ -6,7 +6,10 @@ export const ROOT = new URL("..", import.meta.url);
 /** Timeout for a process, in milliseconds. */
 const DEADLINE = 300_000;
 
-/** Name of the npm executable. On Windows, Rust and therefore Deno find a batch file only by its full name. */
+/**
+ * Name of the npm executable. On Windows, Rust finds a batch file only by its full name, and so does Deno, which is
+ * written in Rust.
+ */
 export const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
 
 /** Runs a command and returns its output. Throws an error with the output if the command fails. */

@@ -12,8 +12,8 @@ import { NpmRegistry } from "./npm_registry.ts";
 const PACKAGES = [".", "packages/config-file", "packages/dashboard", "packages/cli"];
 
 /**
- * Functions that install the command in an empty folder, by runtime. Each function returns the start of the command
- * line.
+ * Functions that install the command in an empty folder, one for each runtime. Each function returns the start of the
+ * command line.
  */
 const INSTALLS = { Deno: installForDeno, Bun: installForBun, Node: installForNode };
 
@@ -44,7 +44,7 @@ function temporaryFolder(): string {
 
 async function installForDeno(folder: string): Promise<string[]> {
   const env = await runWithJsr(folder, ["install", "-gA", "-n", "workqueue", "--root", ".", "jsr:@workqueue/cli"]);
-  const path = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`; // the installed script looks for `deno` there
+  const path = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`; // the installed script looks for `deno` in `PATH`
   const variables = Object.entries({ ...env, PATH: path }).map(([name, value]) => `${name}=${value}`);
   return ["env", ...variables, `${folder}/bin/workqueue`];
 }
@@ -53,13 +53,13 @@ async function installForDeno(folder: string): Promise<string[]> {
 export async function compiled(): Promise<string[]> {
   const folder = temporaryFolder();
   await runWithJsr(folder, ["compile", "-A", "--output", "workqueue", "jsr:@workqueue/cli"]);
-  await Deno.remove(`${folder}/deno_dir`, { recursive: true }); // the compiled file does not need it
+  await Deno.remove(`${folder}/deno_dir`, { recursive: true }); // the compiled file does not need Deno's cache
   return [`${folder}/workqueue`];
 }
 
 /**
  * Runs Deno with an empty cache and a local JSR registry. Stops the registry afterwards. Returns the environment
- * variables of the run.
+ * variables that were set for the run.
  */
 async function runWithJsr(folder: string, args: string[]): Promise<Record<string, string>> {
   await using registry = new JsrRegistry();
@@ -82,7 +82,7 @@ async function installForBun(folder: string): Promise<string[]> {
   const bun = stdout.trim();
   Deno.writeTextFileSync(`${folder}/.bunfig.toml`, `[install.scopes]\n"@workqueue" = "${url}"\n`);
   await run(bun, ["add", "--global", "@workqueue/cli"], folder, { XDG_CONFIG_HOME: folder, BUN_INSTALL: folder });
-  return [bun, `${folder}/bin/workqueue`]; // Bun is given explicitly because the script's first line starts Node
+  return [bun, `${folder}/bin/workqueue`]; // `bun` comes first because the script's own first line starts Node
 }
 
 /** Returns a local npm registry with the packages. */

@@ -7,7 +7,7 @@ import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
 import { pin } from "./pin.ts";
 
-/** Files of a package, by path in the package, such as `/mod.ts`. */
+/** Files of a package. Each key is a path within the package, such as `/mod.ts`. */
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
 /** Version of a package. */
@@ -29,10 +29,10 @@ export async function publishedFiles(): Promise<Files> {
  * server.
  */
 export class JsrRegistry implements AsyncDisposable {
-  /** Replacements for some files. The registry still reports the checksums of the original files. */
+  /** Contents that replace some of the files. The registry still reports the checksums of the original files. */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
-  /** Copy of the repository with pinned packages, as for a release. Created when first used. */
+  /** Copy of the repository with pinned packages, as for a release. The copy is created when first needed. */
   #pinned: string | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -72,7 +72,7 @@ export class JsrRegistry implements AsyncDisposable {
     const upload = /^\/api\/scopes\/(\w+)\/packages\/([\w-]+)\/versions\/[\d.]+$/.exec(path);
     if (upload && request.method === "POST") return await this.#take(`@${upload[1]}/${upload[2]}`, request);
     if (upload) return notFound("packageVersionNotFound");
-    if (path.startsWith("/api/")) return Response.json({}); // says that the package exists and accepts versions
+    if (path.startsWith("/api/")) return Response.json({}); // means that the package exists and accepts versions
 
     const [, name, version, file] = /^\/(@\w+\/[\w-]+)\/([\d.]+)?(.+)$/.exec(path) ?? [];
     const release = this.#releases.get(name!);

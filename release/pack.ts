@@ -7,11 +7,12 @@
  * npx -y deno task pack packages/redis package.tgz  # only this package, as published on npm
  * ```
  *
- * The task writes files with names such as `workqueue-redis.tgz` to the folder from which it is started.
+ * The task writes files with names such as `workqueue-redis.tgz` to the folder in which the task is started.
  *
  * `deno pack` creates the modules and a `package.json`. This program adds to the `package.json` the imported packages
- * of this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. On GitHub,
- * this program also adds the repository, which npm compares with the origin stated in the release.
+ * of this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. In a GitHub
+ * workflow, this program also adds the repository's address, which npm compares with the origin that the release
+ * states.
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
@@ -114,7 +115,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
   try {
     const all = join(scratch, "all.tgz");
-    // Without `--quiet`, `deno pack` lists every file whose types it omits because no entry refers to them.
+    // Without `--quiet`, `deno pack` lists every file whose types are omitted because no entry module refers to them.
     await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
     await run("tar", ["-xzf", "all.tgz"], scratch);
     const path = join(scratch, "package", "package.json");
@@ -129,7 +130,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   }
 }
 
-/** Adds packages and their dependencies to `found`, each after its dependencies. */
+/** Adds packages and their dependencies to `found`, in an order in which each package follows its dependencies. */
 async function addWithSiblings(found: Set<string>, names: string[], folders: Map<string, string>): Promise<void> {
   for (const name of names) {
     if (found.has(name)) continue;

@@ -1,6 +1,6 @@
 /**
- * Pins versions: makes each package require the other packages of this repository in exactly the current version.
- * Otherwise, `deno publish` would allow any later minor version.
+ * Pins versions: makes each package require exactly the current version of the repository's other packages. Otherwise,
+ * `deno publish` would allow any later minor version.
  *
  * ```sh
  * npx -y deno task pin # before `deno publish`. Don't commit the changes

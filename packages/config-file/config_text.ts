@@ -63,10 +63,10 @@ export class ConfigText {
 
   #tryParse(text: string): Parsed | Unparsed {
     try {
-      return this.#format.parse(text.replace(/^\uFEFF/, "")); // without a byte order mark
+      return this.#format.parse(text.replace(/^\uFEFF/, "")); // removes a byte order mark
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === "NotCapable") { // Deno requires a permission
+      if (name === "NotCapable") { // on Deno, a permission is missing
         throw withCode("WQ_CONFIG", new Error(`Cannot read ${this.title}: ${message}`, { cause: error }));
       }
       return { problems: [{ path: "", message: error instanceof RangeError ? "it is nested too deeply" : message }] };
@@ -88,7 +88,8 @@ function findFault(document: unknown, format: string): string | undefined {
 
 /**
  * Reports whether a document comes from a text without content. Such a text is an error, because its file may be half
- * written. The document is `null` in YAML and an object without members in TOML. The JSONC parser rejects such a text.
+ * written. For such a text, the YAML parser returns `null`, the TOML parser returns an object without members, and the
+ * JSONC parser reports an error.
  */
 function isEmpty(document: unknown, format: string): boolean {
   return format === "YAML" ? document === null : format === "TOML" && Object.keys(document as object).length === 0;

@@ -3,7 +3,10 @@ import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCod
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Place, type Tree } from "./places.ts";
 
-/** Leaves JSON unparsed, because the core finds more mistakes in a text and reports the places of syntax errors. */
+/**
+ * Leaves JSON unparsed, because the core finds more mistakes in a text than in a parsed value, and reports the places
+ * of syntax errors.
+ */
 export function parseJson(text: string): Parsed {
   const locateNamed = createLocate(text, () => parseTree(text));
   return {
@@ -29,7 +32,7 @@ export function parseJsonc(text: string): Parsed | Unparsed {
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
 }
 
-/** Creates a function that returns the place of an issue. The function calls `parse` when it is first called. */
+/** Creates a function that returns the place of an issue. On its first call, the function calls `parse`. */
 function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
   let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
   return ({ path }) => {

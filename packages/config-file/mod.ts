@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core version
+import "./core_version.ts"; // first, so that a wrong core version is reported before it causes another error
 
 export { loadConfigFile } from "./load_config_file.ts";
 export { loadConfigText } from "./load_config_text.ts";

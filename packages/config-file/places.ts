@@ -34,8 +34,8 @@ export interface Tree<Node> {
 }
 
 /**
- * Returns the offset of the name that a JSON Pointer refers to. If a part of the pointer doesn't exist in the document,
- * returns the offset of the last part that exists.
+ * Returns the offset of the name to which a JSON Pointer refers. If a part of the pointer doesn't exist in the
+ * document, returns the offset of the last part that exists.
  */
 export function locate<Node>(tree: Tree<Node>, pointer: string): number {
   let nearest = tree.root;

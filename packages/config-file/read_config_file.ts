@@ -13,10 +13,10 @@ import { ConfigFile } from "./config_file.ts";
  * ```
  *
  * @param path The path of the file, or a `file:` URL.
- * @returns The argument of `loadConfig`: the text of a JSON file, or the value in a file of another format.
+ * @returns The argument for `loadConfig`: the text of a JSON file, or the parsed value of a file in another format.
  * @throws {ConfigError} If the file is not valid in its format, if it is empty, or if it contains only a string, a
  * number, `true`, `false` or `null`. The error includes the place of a problem if the parser reports the place. JSON is
- * not checked here but in `loadConfig`.
+ * not checked by this function but by `loadConfig`.
  * @throws {Error} If the extension is not supported or the file can't be read.
  * @throws {TypeError} If `path` is not a path or a `file:` URL.
  */

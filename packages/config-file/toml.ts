@@ -7,7 +7,7 @@ export function parseToml(text: string): Parsed | Unparsed {
     return { document: parse(text), locate: () => undefined };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [line] = error.message.split("\n", 1); // the other lines show the place in the text
+    const [line] = error.message.split("\n", 1); // the remaining lines of the message show the place in the text
     return { problems: [problemAt(error, line!.replace("Invalid TOML document: ", ""))] };
   }
 }

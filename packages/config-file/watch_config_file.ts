@@ -12,9 +12,9 @@ const ACTION = "watch config file";
  * half a second.
  *
  * Only the file's content matters. The file may be written in place or in steps, replaced by another file, or deleted
- * and created again. The path may contain a symbolic link that changes, as in a Kubernetes ConfigMap. The file may be
- * on a network. If the file is broken, `onError` is called and the current config stays in effect. If the file has
- * changed between loading and watching, the config is reloaded once.
+ * and created again. The path may contain a symbolic link whose target changes, as in a Kubernetes ConfigMap. The file
+ * may be on a network drive. If the file is broken, `onError` is called and the current config stays in effect. If the
+ * file has changed between loading and watching, the config is reloaded once.
  *
  * The watch doesn't keep the process alive. A long-running service never needs to dispose the watch. With `using`, the
  * watch is disposed at the end of the block.
@@ -34,7 +34,7 @@ const ACTION = "watch config file";
  * @param path The path of the file, or a `file:` URL. A relative path is resolved when the watch begins.
  * @param config The config that {@linkcode loadConfigFile} returned.
  * @param options The callbacks.
- * @returns The watch. After it is disposed, no callback is called.
+ * @returns The watch. After the watch is disposed, no callback is called.
  * @throws {Error} If the extension is not `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
  * @throws {TypeError} If the path, the config or an option is invalid.
  */
@@ -54,8 +54,8 @@ export function watchConfigFile(
 /**
  * Polls a file.
  *
- * File system notifications are not used, because they report changes to a file but not to the target of a path.
- * Notifications also differ between runtimes.
+ * File system notifications are not used, because they report changes to a file, but not that a path now leads to a
+ * different file. Notifications also differ between runtimes.
  */
 class Polling implements Disposable {
   readonly #file: WatchedFile;

@@ -10,8 +10,8 @@ export interface WatchConfigFileOptions {
    */
   onReload?: ((changes: ConfigChange[]) => void) | undefined;
   /**
-   * Called once each time the file becomes invalid, or has been unreadable for a second. The current config stays in
-   * effect. Errors that the callback throws are ignored.
+   * Called once each time that the file becomes invalid, and once each time that the file has been unreadable for a
+   * second. The current config stays in effect. Errors that the callback throws are ignored.
    *
    * @default {console.error}
    */
@@ -22,9 +22,9 @@ export interface WatchConfigFileOptions {
 export const INTERVAL = 200;
 
 /**
- * Number of consecutive checks that must find a file unreadable or empty before this is reported. A program that writes
- * a file may delete or empty the file first. For other files, two consecutive checks must find the same text, because
- * the file may be written in steps.
+ * Number of consecutive checks that must find a file unreadable or empty before an error is reported. A program that
+ * writes a file might delete or empty the file first. If a file is readable and not empty, two consecutive checks must
+ * find the same text, because the file might be written in steps.
  */
 const MIN_LOOKS = 1000 / INTERVAL;
 
@@ -44,7 +44,7 @@ export class WatchedFile implements Disposable {
   #latest: Finding | undefined;
   /** Number of consecutive checks with the latest result. */
   #looks = 0;
-  /** Latest result that was reloaded or reported. */
+  /** Latest result that led to a reload or was reported. */
   #handled: Finding | undefined;
   #isDisposed = false;
 
@@ -58,7 +58,7 @@ export class WatchedFile implements Disposable {
     return this.#isDisposed;
   }
 
-  /** Stops watching. A check that is already running calls no callback. */
+  /** Stops watching. A check that is already in progress calls no callback afterwards. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
   }
@@ -82,7 +82,7 @@ export class WatchedFile implements Disposable {
     } catch (error) {
       return this.#tell(error);
     }
-    if (this.#isDisposed || isFirst && changes.length === 0) return; // nothing has changed since the config was loaded
+    if (this.#isDisposed || isFirst && changes.length === 0) return; // the file still matches the loaded config
     callSafely((changes) => this.#options.onReload?.(changes), (error) => this.#tell(error), changes);
   }
 
@@ -90,7 +90,7 @@ export class WatchedFile implements Disposable {
     if (this.#isDisposed) return;
     const { onError } = this.#options;
     if (onError === undefined) console.error(describe(error));
-    else callSafely(onError, () => {}, error); // errors of `onError` are ignored
+    else callSafely(onError, () => {}, error); // errors that `onError` throws are ignored
   }
 }
 

@@ -24,8 +24,8 @@ type Value = Node | null;
 /** Maximum nesting depth. The parser recurses several times per level. Real configs are not nearly as deep. */
 const MAX_DEPTH = 200;
 /**
- * Maximum number of uses of an anchor, including uses inside other anchors. The limit keeps a small text from filling
- * the memory.
+ * Maximum number of uses of an anchor, including uses inside other anchors. The limit prevents a small text from
+ * filling the memory.
  */
 const MAX_USES = 10_000;
 
@@ -55,7 +55,7 @@ export function parseYaml(text: string): Parsed | Unparsed {
 function offsetOfTooDeep(text: string): number | undefined {
   const parser = new Parser();
   for (const source of new Lexer().lex(text)) {
-    for (const _ of parser.next(source)); // reading a token updates the stack
+    for (const _ of parser.next(source)); // reading a token updates the parser's stack
     if (parser.stack.length > MAX_DEPTH) return parser.offset;
   }
   return undefined;
@@ -65,7 +65,10 @@ function describe({ code, message }: YAMLError): string {
   return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
 }
 
-/** Finds the targets of all aliases in one walk. The parser would search the whole document for each alias. */
+/**
+ * Finds the targets of all aliases in one walk. Without this walk, the parser would search the whole document for each
+ * alias.
+ */
 function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Node>; problems: ConfigIssue[] } {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

@@ -6,8 +6,8 @@ export const EXIT = {
   incomplete: 1,
   /** The command line, a config or a file is wrong. */
   usage: 2,
-  /** Added to the number of the signal that ended the process. */
+  /** Base of the exit codes for signals, to which the number of the signal is added. */
   signal: 128,
-  /** Ctrl-C was pressed, or the reader of the output has left. */
+  /** Ctrl-C was pressed, or the reader of the output has exited. */
   interrupted: 130,
 } as const;

@@ -2,7 +2,7 @@
  * Waits until a promise settles or a signal aborts.
  *
  * @typeParam T Type of the promise's value.
- * @param promise The promise. Its result after an abort is ignored.
+ * @param promise The promise. After an abort, the promise's result is ignored.
  * @param signal The signal. The function removes its listener before it returns.
  * @returns The promise's value.
  * @throws {Error} The promise's error, or the signal's reason if the signal aborts first.

@@ -1,10 +1,10 @@
 import { describeSystemError, UsageError } from "./usage_error.ts";
 
-/** Error for standard output that can't be written. The run can't continue. */
+/** Error that is thrown when writing to standard output fails. The run can't continue after this error. */
 export class OutputError extends UsageError {
   /** Name of the class. */
   override name = "OutputError";
-  /** Whether the reader of the output has left, as `head` does when it has read enough. */
+  /** Whether the reader of the output has exited, as `head` does after it has read enough. */
   readonly readerHasLeft: boolean;
 
   /** Creates the error from a system error. */

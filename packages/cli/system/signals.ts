@@ -5,7 +5,9 @@ import { EXIT } from "./exit_codes.ts";
 
 /** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/** Other signals that end a process unless it listens to them, or make its runtime start a debugger. */
+/**
+ * Other signals that, in a process without a listener for them, end the process or make the runtime start a debugger.
+ */
 const ENDING = [
   "SIGQUIT",
   "SIGABRT",
@@ -25,7 +27,7 @@ const ENDING = [
  *
  * @param interrupt Called when a signal asks the process to end.
  * @param kill Called when a signal would end the process immediately.
- * @returns A function that stops listening. Signals then have their default effect again.
+ * @returns A function that stops listening. After it is called, signals have their default effect again.
  */
 export function onSignals(
   interrupt: (signal: NodeJS.Signals) => void,
@@ -38,17 +40,17 @@ export function onSignals(
       process.on(signal, listener);
       stops.push(() => process.off(signal, listener));
     } catch {
-      // The system has no such signal, or a process can't listen to it.
+      // The system has no such signal, or a process can't listen for the signal.
     }
   };
   const ignored = ignoredSignals();
-  // Ignored signals also need a listener. On Deno, a listener for one of these signals makes the other signals end the
-  // process.
+  // Signals that are ignored also need a listener: on Deno, a listener for one of these signals makes the others end
+  // the process.
   for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
   // If SIGCHLD is ignored, the exit codes of children are lost unless there is a listener. A listener is also added if
-  // it is unknown whether SIGCHLD is ignored. Otherwise, no listener is added because it would wake a thread for each
-  // child.
+  // it is unknown whether SIGCHLD is ignored. If SIGCHLD is not ignored, no listener is added, because a listener would
+  // wake a thread for each child.
   if (ignored?.has("SIGCHLD") ?? true) listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
@@ -56,9 +58,9 @@ export function onSignals(
 }
 
 /**
- * Catches errors that nothing else catches, for example in a plugin's timer. Otherwise, such an error would end this
- * process and leave its children running. The listeners are never removed, so an error after the run doesn't change the
- * run's result.
+ * Listens for uncaught errors, such as an error in a plugin's timer. Without this function, an uncaught error would end
+ * this process and leave its children running. The listeners are never removed, so an error after the run doesn't
+ * change the run's result.
  *
  * @param callback Called with each error.
  */

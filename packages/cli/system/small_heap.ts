@@ -8,8 +8,8 @@ const INTERVAL = 3000;
 const PAUSE = 50;
 
 /**
- * Collects all garbage every few seconds on V8. Otherwise, V8 keeps taking memory from the system as long as memory is
- * available. A small heap makes starts of children faster: on Node, each start copies page tables of all memory in use.
+ * Collects all garbage every few seconds on V8. Left alone, V8 takes memory from the system as long as memory is
+ * available. With a small heap, children start faster: on Node, each start copies the page tables of all memory in use.
  * The timer doesn't keep the process alive.
  */
 export function keepHeapSmall(): void {

@@ -32,7 +32,7 @@ class StandardStream implements OutputStream {
     this.#fd = fd;
     if (!isatty(fd)) return;
     this.#terminal = stream();
-    this.#terminal.on("error", () => {}); // the callback also receives the error
+    this.#terminal.on("error", () => {}); // the callback receives the error, too
   }
 
   get isTTY(): boolean {
@@ -74,7 +74,7 @@ export const stdout: OutputStream = new StandardStream(1, () => process.stdout);
 /** Standard error of the process. */
 export const stderr: OutputStream = new StandardStream(2, () => process.stderr);
 
-/** Resolves when all pending output of the standard streams has been written or has failed. */
+/** Resolves when every pending write to the standard streams has finished or failed. */
 export async function flushed(): Promise<void> {
   for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write("", () => resolve()));
 }

@@ -1,4 +1,7 @@
-/** Lateness of a timer, in milliseconds, above which the process must have been stopped or the machine suspended. */
+/**
+ * Delay of a timer beyond its due time, in milliseconds, above which the process must have been stopped or the machine
+ * suspended.
+ */
 const LATE = 100;
 
 /**
@@ -7,7 +10,7 @@ const LATE = 100;
  *
  * @param callback The callback.
  * @param ms The time, in milliseconds.
- * @returns The timer. Dispose it to cancel the call.
+ * @returns The timer. Dispose the timer to cancel the call.
  */
 export function setTimer(callback: () => void, ms: number): Disposable {
   const due = performance.now() + ms;

@@ -1,6 +1,6 @@
 /**
  * Error that the user can fix: a mistake in the command line or the config, or a file or command that doesn't exist.
- * Only its message is shown, and the exit code is 2.
+ * The command shows only the error's message and exits with code 2.
  */
 export class UsageError extends Error {
   /** Name of the class. */

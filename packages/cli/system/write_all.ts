@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const FULL_PIPE_PAUSE = 10;
 
 /**
- * Writes all bytes to an open file. A single write may write only some of the bytes. On a nearly full disk, such a
+ * Writes all bytes to an open file. A single write might write only some of the bytes. On a nearly full disk, such a
  * partial write succeeds, and the next write fails.
  *
  * @param fd The file descriptor.

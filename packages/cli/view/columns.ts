@@ -15,7 +15,10 @@ export function widthOf(text: string): number {
   return measure(text);
 }
 
-/** Truncates a text to at most `columns` columns. Keeps all styles of the text, so that no style stays open. */
+/**
+ * Truncates a text to at most `columns` columns. Keeps all style sequences of the text, so that no style remains in
+ * effect after the text.
+ */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let left = columns - widthOf(ELLIPSIS);
@@ -57,7 +60,9 @@ function charactersOf(text: string): string[] {
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
-/** Pads each text to the width of the widest text so far in the same place, so that the following texts don't move. */
+/**
+ * Pads each text to the width of the widest text shown so far in the same place, so that the texts after it don't move.
+ */
 export class Places {
   readonly #widths = new Map<string, number>();
 

@@ -13,7 +13,7 @@ const HOST = "127.0.0.1";
 /** Longest wait for pending responses after the end of the run, in milliseconds. */
 const END_GRACE = 500;
 
-/** Local server of a run's dashboard. Dispose it to stop. */
+/** Local server of a run's dashboard. Dispose the object to stop the server. */
 export class DashboardServer implements AsyncDisposable {
   /** Address with a token. Anyone with the address can view and control the run. */
   readonly address: string;
@@ -28,10 +28,10 @@ export class DashboardServer implements AsyncDisposable {
   }
 
   /**
-   * Starts listening. Call this before the run begins, so that a port in use prevents the run.
+   * Starts listening. Call this function before the run begins, so that the run doesn't begin if the port is in use.
    *
    * @param port The port; 0 for any free port.
-   * @returns The server. It shows no run until `show` is called.
+   * @returns The server. The dashboard shows no run until `show` is called.
    * @throws {UsageError} If the port can't be used.
    */
   static async open(port: number): Promise<DashboardServer> {
@@ -47,7 +47,7 @@ export class DashboardServer implements AsyncDisposable {
     return opened;
   }
 
-  /** Starts to show a run. */
+  /** Starts showing a run. */
   show(run: Run, config: RunConfig): void {
     const { queue, pool } = run;
     const shown: DashboardQueue<OpenItem> = {
@@ -70,7 +70,9 @@ export class DashboardServer implements AsyncDisposable {
     return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not started", { status: 503 });
   }
 
-  /** Stops the server after its pending responses. Even a request that removed the last item is answered. */
+  /**
+   * Stops the server after its pending responses have been sent. Even a request that removed the last item is answered.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#dashboard?.[Symbol.dispose]();
     const closed = new Promise((resolve) => this.#server.close(resolve));

@@ -43,7 +43,7 @@ export class LiveProgress {
   #hasEnded = false;
 
   /**
-   * Starts to show progress.
+   * Starts showing progress.
    *
    * @param tally Returns the progress of the run.
    * @param stdout The stream for the children's output. Pass the same stream as `stderr` if both are the same terminal.
@@ -123,7 +123,7 @@ export class LiveProgress {
     const tally = this.#tally();
     this.#recent.add(tally);
     return liveText(tally, this.#recent, {
-      columns: Math.max(1, columns - 1), // some terminals wrap in the last column
+      columns: Math.max(1, columns - 1), // some terminals wrap a row that fills the last column
       rows: Math.min(Math.max(1, rows - 1), MAX_ROWS),
       style: this.#style,
       places: this.#places,

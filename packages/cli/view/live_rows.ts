@@ -12,7 +12,10 @@ export interface Size {
  */
 const BEGIN_FRAME = "\x1b[?2026h";
 const END_FRAME = "\x1b[?2026l";
-/** Cuts off rows that are too wide instead of wrapping them. Emoji are wider than expected on some terminals. */
+/**
+ * Makes the terminal cut off rows that are too wide instead of wrapping them. Some terminals show emoji wider than
+ * expected.
+ */
 const NO_WRAP = "\x1b[?7l";
 const WRAP = "\x1b[?7h";
 const ERASE_LINE = "\x1b[K";
@@ -27,10 +30,10 @@ const up = (rows: number) => rows > 0 ? `\r\x1b[${rows}A` : "\r";
 /**
  * Updates rows at the bottom of a terminal, below the output.
  *
- * Between frames, the cursor is at the beginning of the first row. A terminal that gets narrower may wrap rows. The
- * cursor stays with its text, so erasing everything below the cursor still removes only the rows. In xterm.js, wrapped
- * rows stay on the screen, which is better than erased output. The cursor is never hidden because it would stay hidden
- * if the process were killed.
+ * Between frames, the cursor is at the beginning of the first row. When a terminal gets narrower, it might wrap rows.
+ * The cursor stays with its text, so erasing everything below the cursor still removes only the rows. In xterm.js,
+ * wrapped rows stay on the screen, which is better than erasing output. The cursor is never hidden because it would
+ * stay hidden if the process were killed.
  */
 export class LiveRows {
   #shown: readonly string[] = [];

@@ -18,9 +18,12 @@ export interface Screen {
 }
 
 const MAX_ITEM = 24;
-/** Minimum height for an empty first row. The cursor is in this row, so that typed text covers nothing. */
+/**
+ * Minimum number of available rows at which the first row is left empty. The cursor is in the empty row, so that typed
+ * text covers nothing.
+ */
 const ROOMY = 4;
-/** Layouts: the width of the bar and the omitted fields. The first layout that fits is used. */
+/** Layouts, each with the width of the bar and the names of the omitted fields. The first layout that fits is used. */
 const LAYOUTS: readonly { readonly bar: number; readonly leftOut: readonly string[] }[] = [
   { bar: 20, leftOut: [] },
   { bar: 10, leftOut: [] },
@@ -33,11 +36,11 @@ const SEPARATOR = " · ";
 const MARK = "✗ ";
 
 /**
- * Formats the rows that show the progress of a run. The first row shows the reason for a failure, which needs
- * attention. The next row counts failures. The last row has a bar and the progress.
+ * Formats the rows that show the progress of a run. The first row shows the reason for a failure, because a failure
+ * needs attention. The next row counts failures. The last row has a bar and the progress.
  *
  * @param tally The progress of the run.
- * @param recent The statistics of the last seconds of the run.
+ * @param recent The statistics of the last few seconds of the run.
  * @param screen The part of the terminal for the rows.
  * @returns The rows.
  */
@@ -53,7 +56,10 @@ export function liveText(tally: Tally, recent: Recent, screen: Screen): string[]
   return [...(screen.rows >= ROOMY ? [""] : []), ...rows.map((row) => cut(row, screen.columns))];
 }
 
-/** Describes a failed attempt. The reason comes first because it often stays the same while the item changes. */
+/**
+ * Describes a failed attempt. The reason comes before the item because the reason often stays the same while the item
+ * changes.
+ */
 function describeFailure({ item, attempt, reason }: Failure, isUrgent: boolean, { columns, style }: Screen): string {
   const which = columns < 60 ? "" : ` (${cutMiddle(harmless(item), MAX_ITEM)}, attempt ${attempt})`;
   const why = cutMiddle(harmless(reason), columns - widthOf(MARK + which));

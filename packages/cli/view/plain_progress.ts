@@ -15,7 +15,7 @@ export class PlainProgress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Starts to show progress. If `isQuiet` is true, shows only notes. */
+  /** Starts showing progress. If `isQuiet` is true, shows only notes. */
   constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, isQuiet: boolean) {
     this.#tally = tally;
     this.#stdout = stdout;

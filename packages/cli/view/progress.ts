@@ -10,7 +10,7 @@ export interface Progress {
    * Writes output of a child to standard output.
    *
    * @param output The bytes: whole lines, or the end of the output.
-   * @returns Resolves when more output can be written. Rejects if standard output can't be written.
+   * @returns Resolves when more output can be written. Rejects if writing to standard output fails.
    */
   write(output: Uint8Array): Promise<void>;
   /**
@@ -18,7 +18,7 @@ export interface Progress {
    *
    * @param item The item of the child.
    * @param lines The bytes: whole lines, or the end of the output.
-   * @returns Resolves when more output can be written. Rejects if the terminal can't be written.
+   * @returns Resolves when more output can be written. Rejects if writing to the terminal fails.
    */
   writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
@@ -34,9 +34,9 @@ export interface Progress {
 export type ProgressKind = "rows" | "lines" | "quiet";
 
 /**
- * Starts to show progress.
+ * Starts showing progress.
  *
- * @param tally Returns the progress of the run. It is not called immediately.
+ * @param tally Returns the progress of the run. `tally` is not called before the display is returned.
  * @param stdout The stream for the children's output.
  * @param stderr The stream for progress.
  * @returns The display of progress.
@@ -55,15 +55,15 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 export async function loadProgress(kind: ProgressKind, variables: Variables = process.env): Promise<ShowProgress> {
   if (kind !== "rows") return (tally, stdout, stderr) => new PlainProgress(tally, stdout, stderr, kind === "quiet");
-  const { LiveProgress } = await import("./live_progress.ts"); // loaded late because loading takes time
+  const { LiveProgress } = await import("./live_progress.ts"); // loaded only when needed, because loading takes time
   return (tally, stdout, stderr) => {
     return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !variables.NO_COLOR);
   };
 }
 
 /**
- * Reports whether a stream can show rows that change. A terminal without a width can't show anything. CI output is read
- * later, as a log.
+ * Reports whether a stream can show rows that change. A terminal whose width is 0 can't show anything. CI output is
+ * read later, as a log.
  *
  * @param stderr The stream for progress.
  * @param variables The environment variables. Default: those of the process.
@@ -77,6 +77,6 @@ function isOneTerminal(): boolean {
   try {
     return fstatSync(1).rdev === fstatSync(2).rdev;
   } catch {
-    return false; // one of them is closed
+    return false; // standard output or standard error is closed
   }
 }

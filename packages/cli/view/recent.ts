@@ -4,24 +4,24 @@ import type { Failure, Tally } from "../run/tally.ts";
 const WINDOW = 10;
 /** Interval between two updates, in seconds. More frequent changes would be hard to read. */
 const STEP = 1;
-/** Minimum number of failed attempts since the last success for `nothingSucceeds`. */
+/** Minimum number of failed attempts since the last success before `nothingSucceeds` becomes true. */
 const MIN_FAILURES = 3;
-/** Minimum time since the last success for `nothingSucceeds`, in seconds. */
+/** Minimum time since the last success before `nothingSucceeds` becomes true, in seconds. */
 const MIN_SECONDS = 5;
 
-/** Statistics of the last seconds of a run. */
+/** Statistics of the last few seconds of a run. */
 export class Recent {
   /** Decided items per second; `undefined` at the beginning. */
   rate: number | undefined = undefined;
-  /** Latest failed attempt at the last update; `undefined` if no attempt has failed. */
+  /** Latest failed attempt, as of the last update; `undefined` if no attempt has failed. */
   failure: Failure | undefined = undefined;
-  /** Whether items fail and no item succeeds. */
+  /** Whether items have been failing for a while and no item has succeeded in that time. */
   nothingSucceeds = false;
-  /** Numbers of decided items, each with its time in seconds since the start of the run. */
+  /** Numbers of decided items, each with the time of the count, in seconds since the start of the run. */
   readonly #samples: { readonly seconds: number; readonly done: number }[] = [{ seconds: 0, done: 0 }];
   #lastSuccess = { succeeded: 0, failures: 0, seconds: -Infinity };
 
-  /** Adds the progress of the run. Call it a few times per second. */
+  /** Adds the current progress of the run. Call this method a few times per second. */
   add(tally: Tally): void {
     const { seconds, succeeded, failures, givenUp, failing } = tally;
     if (succeeded > this.#lastSuccess.succeeded) this.#lastSuccess = { succeeded, failures, seconds };
@@ -43,7 +43,8 @@ export class Recent {
 }
 
 /**
- * Estimates the seconds that more items take at a recent rate. Takes the next retry and the rate limit into account.
+ * Estimates how many seconds the remaining `items` will take at a recent rate. Takes the next retry and the rate limit
+ * into account.
  */
 export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);
