@@ -16,8 +16,8 @@
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
- * it from a registry. This matters because the packages are not published yet, so somebody else could publish a package
- * under the same name.
+ * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so somebody else could
+ * publish a package under the same name.
  *
  * @module
  */

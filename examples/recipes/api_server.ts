@@ -1,7 +1,7 @@
 /**
- * A small in-memory Kubernetes API server on loopback, to run `controller.ts` without a cluster. It stores websites and
- * config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. When an object is
- * deleted, the server also deletes the objects that it owned.
+ * A small in-memory Kubernetes API server on loopback, to run `controller.ts` without a cluster. The server stores
+ * websites and config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. When
+ * an object is deleted, the server also deletes the objects that it owned.
  *
  * @module
  */

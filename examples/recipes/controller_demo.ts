@@ -1,6 +1,6 @@
 /**
  * Runs `controller.ts` without a cluster. This process contains an API server with two websites. Another client changes
- * one website just before the controller writes its status. SIGTERM arrives while the controller writes the status
+ * one website just before the controller writes its status. SIGTERM arrives while the controller is writing the status
  * again.
  *
  * ```sh

@@ -38,7 +38,7 @@ const MAX_STDERR = 4096;
 export class Child {
   /**
    * Resolves when the child has exited and its output has been passed on. If a descendant keeps the pipes open, the
-   * rest of the output may come later.
+   * rest of the output might come later.
    */
   readonly ended: Promise<ProcessEnd>;
   /** Resolves when all output has been read, even if some of it could not be passed on. */

@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { Environment } from "./process.ts";
 
-/** Environment of this process. Copied only once because reading all variables takes time. */
+/** Environment of this process. The environment is copied only once, because reading all variables takes time. */
 let ours: NodeJS.ProcessEnv | undefined;
 
 /** Returns all variables of a child's environment, for APIs that don't inherit the variables of this process. */

@@ -42,7 +42,7 @@ export class Starter {
     if (SETSID !== undefined && this.#usesSetsid) {
       const child = await startProcess([SETSID, ...command], env, false);
       void child.exited.then(({ exitCode }) => {
-        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the file may be gone: check again
+        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the file might be gone: check again
       });
       return child;
     }

@@ -13,7 +13,10 @@ const MAX_PAUSE = 1000;
  * itself sometimes needs files and threads.
  */
 const KEPT = 0.75;
-/** Maximum number of tries to start a command while no command is running. The tries take about half a minute. */
+/**
+ * Maximum number of tries to start a command while no command is running. All these tries together take about half a
+ * minute.
+ */
 const MAX_TRIES = 32;
 
 /**

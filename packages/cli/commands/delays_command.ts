@@ -65,7 +65,7 @@ function readChecked(
   }
 }
 
-/** Measures a limiter. Loads the config anew for each limiter because limiters in one config may share tokens. */
+/** Measures a limiter. Loads the config anew for each limiter because limiters in one config can share tokens. */
 function measure(
   { title, description, pick }: DocumentLimiter,
   source: string | object,

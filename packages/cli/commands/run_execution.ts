@@ -102,7 +102,7 @@ function followConfig(
   });
 }
 
-/** Returns a callback that reports the first shortage only. */
+/** Returns a callback that reports only the first shortage. */
 function noteOnce(note: (line: string) => void): (error: unknown) => void {
   let isNoted = false;
   return (error) => {

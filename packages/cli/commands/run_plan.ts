@@ -77,7 +77,7 @@ function settingsOf(
     const given: unknown = flags[name as FlagName];
     const otherwise: unknown = typeof flag.default === "function" ? flag.default(environment) : flag.default;
     if (flag.field !== undefined) {
-      fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags may set the same field
+      fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags can set the same field
     } else {
       if (given !== undefined) queueOptions[flag.queueOption] = given;
       if (otherwise !== undefined) queueDefaults[flag.queueOption] = otherwise;

@@ -25,7 +25,10 @@ export interface RunConfigOptions {
 /** Options of a queue, in the form of a config document. */
 export type QueueDocument = { readonly [Option in keyof typeof queueOptions]?: unknown };
 
-/** Package that reads config files. Loaded only if there is a config file, because loading its parsers takes time. */
+/**
+ * Package that reads config files. The package is loaded only if there is a config file, because loading the parsers
+ * takes time.
+ */
 type ConfigFiles = typeof configFile;
 
 interface Document {
@@ -148,7 +151,7 @@ export class RunConfig {
 }
 
 /**
- * Picks a queue of a config by its name. Without a name, picks the only queue or the queue named "default".
+ * Picks a queue of a config by name. If `name` is omitted, picks the only queue or the queue named "default".
  *
  * @throws {Error} If the queue doesn't exist or the choice is ambiguous.
  */

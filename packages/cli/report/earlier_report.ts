@@ -16,8 +16,8 @@ export interface EarlierReport {
 const LINE_FEED = 0x0a;
 const BLOCK = 65_536;
 /**
- * Length limit of a line, in MiB. In JSON, an item of 16 MiB may take 96 MiB, and the last 4 KiB of standard error may
- * take 24 KiB.
+ * Length limit of a line, in MiB. In JSON, an item of 16 MiB can take up to 96 MiB, and the last 4 KiB of standard
+ * error can take up to 24 KiB.
  */
 const MAX_MEBIBYTES = 100;
 /** Text with which each report begins. */

@@ -2,7 +2,7 @@ import type { GiveUpReason } from "@workqueue/core";
 import { createHash } from "node:crypto";
 
 /**
- * First line of a report. Each change of the config during the run adds another header. The last header in the file
+ * First line of a report. Each change to the config during the run adds another header. The last header in the file
  * applies.
  */
 export interface ReportHeader {
@@ -12,7 +12,7 @@ export interface ReportHeader {
    * SHA-256 hash of the command, its config and `reading`. A report can be resumed only by a run with the same hash.
    */
   readonly hash: string;
-  /** Command and its arguments, as given. */
+  /** Command and its arguments, as given on the command line. */
   readonly command: readonly string[];
   /** Flags that decide how lines become items, such as `"--json"`. */
   readonly reading: readonly string[];

@@ -18,7 +18,7 @@ export interface UsedFile {
 export interface ReportOptions {
   /** First line of a new report. */
   readonly header: ReportHeader;
-  /** Whether to continue an existing report. Otherwise, the file must be empty. */
+  /** Whether to continue an existing report. If false, the file must be empty. */
   readonly resumes: boolean;
   /** Report to continue; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
@@ -107,7 +107,7 @@ class OpenReport implements Report {
         writeAllSync(this.#fd, line);
       } catch (error) {
         this.#error = error;
-        if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // part of the line may have been written
+        if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // the line might be partly written
         throw error;
       }
     });

@@ -73,13 +73,13 @@ export async function lockReport(path: string): Promise<ReportLock> {
   };
 }
 
-/** Returns the path that symbolic links lead to, even if no file exists there. */
+/** Returns the path to which symbolic links lead, even if no file exists at that path. */
 function targetOf(path: string): string {
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
       return realpathSync(path);
     } catch {
-      // The file doesn't exist, but the path may be a symbolic link.
+      // The file doesn't exist, but the path might be a symbolic link.
     }
     try {
       path = resolve(dirname(path), readlinkSync(path));

@@ -2,7 +2,7 @@
 export interface Halt {
   /** Whether running commands may finish (`"soon"`) or are killed (`"now"`). */
   readonly when: "soon" | "now";
-  /** Number of given-up items, or their fraction of all decided items, from 0 to 1. */
+  /** Number of given-up items, or the fraction of decided items that were given up, from 0 to 1. */
   readonly limit: { readonly count: number } | { readonly part: number };
 }
 

@@ -18,7 +18,7 @@ export interface AttemptEnd {
 export class OpenItem {
   /** Line of the input. */
   readonly line: Line;
-  /** Key in the queue. The key begins with the line because a discipline may group keys by their prefixes. */
+  /** Key in the queue. The key begins with the line because a discipline can group keys by their prefixes. */
   readonly key: string;
   /** Number of attempts that have begun. */
   attempts = 0;
@@ -39,7 +39,9 @@ export class OpenItem {
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  /** Creates an item without attempts. If lines may be equal, the key contains the number of the line. */
+  /**
+   * Creates an item without attempts. If equal lines are separate items, the key also contains the number of the line.
+   */
   constructor(line: Line, isDistinct: boolean) {
     this.line = line;
     this.#size = line.text.length;

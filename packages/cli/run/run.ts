@@ -62,9 +62,9 @@ class AttemptError extends Error {}
 /**
  * Runs a command for each line of the input.
  *
- * Lines first go into a backlog. They move to the queue as soon as a worker can take them. The workers run the command.
- * Failed items go back to the queue until they succeed or are given up. A retry that is ready is therefore handed out
- * before any line that has not been attempted.
+ * Lines first go into a backlog. Lines move from the backlog to the queue as soon as a worker can take them. The
+ * workers run the command. Failed items go back to the queue until they succeed or are given up. A retry that is ready
+ * is therefore handed out before any line that has not been attempted.
  */
 export class Run {
   /** Queue of items and retries. */

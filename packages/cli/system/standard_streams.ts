@@ -18,9 +18,10 @@ export interface OutputStream {
  * Standard output or standard error. Errors are reported only in the callback of a write. After the first error, every
  * write fails with the same error.
  *
- * The runtimes' own streams differ: one throws, another hangs, an `error` event without a listener ends the process,
- * and a slow reader blocks everything. The class therefore uses the runtime's own stream only for a terminal.
- * Otherwise, the class writes to the file descriptor, one write at a time.
+ * The runtimes' own streams behave differently when a write fails: one throws, another hangs, and an `error` event
+ * without a listener ends the process. A slow reader can block the whole process. The class therefore uses the
+ * runtime's own stream only for a terminal. If the output is not a terminal, the class writes to the file descriptor,
+ * one write at a time.
  */
 class StandardStream implements OutputStream {
   readonly #fd: number;
