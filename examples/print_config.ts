@@ -3,7 +3,10 @@ import { type Clock, loadConfig } from "@workqueue/core";
 /** Clock that never advances, so that the output does not depend on the speed of the machine. */
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} };
 
-/** Prints the delays of an item that keeps failing, for each limiter of a config, and the options of the queues. */
+/**
+ * Prints, for each limiter of a config, the delays of an item that keeps failing. Also prints the options of each
+ * queue.
+ */
 export function printConfig(format: string, document: string | object): void {
   const config = loadConfig(document, { clock });
   for (const name of config.limiterNames) {

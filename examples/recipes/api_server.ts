@@ -1,7 +1,7 @@
 /**
  * A small in-memory Kubernetes API server on loopback, to run `controller.ts` without a cluster. The server stores
  * websites and config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. When
- * an object is deleted, the server also deletes the objects that it owned.
+ * an object is deleted, the server also deletes the objects that the deleted object owned.
  *
  * @module
  */
@@ -95,7 +95,7 @@ export class ApiServer implements AsyncDisposable {
     });
   }
 
-  /** Returns an object as stored; `undefined` if it does not exist. */
+  /** Returns an object as it is stored; `undefined` if the object does not exist. */
   get(plural: Plural, key: string): ApiObject | undefined {
     return this.#objects[plural].get(key);
   }

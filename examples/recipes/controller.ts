@@ -83,7 +83,7 @@ runWorkers(queue, reconcile, {
 });
 await terminated;
 console.log("draining");
-await queue.shutDownWithDrain(); // drops delayed items: the next start lists all websites again
+await queue.shutDownWithDrain(); // drops delayed items, because the next start lists all websites again
 await Promise.all([websites.stop(), configMaps.stop()]);
 console.log("drained");
 
@@ -110,13 +110,13 @@ function ownerOf({ metadata }: V1ConfigMap): { namespace: string; name: string }
 }
 
 /**
- * Brings one website to its desired state. Reads the current state instead of events, because many events may have led
- * to this one attempt.
+ * Brings one website to its desired state. Reads the current state instead of events, because many events might have
+ * led to this one attempt.
  */
 async function reconcile(key: string): Promise<void> {
   const [namespace, name] = key.split("/") as [string, string];
   const cached = websites.get(name, namespace);
-  if (cached === undefined) return; // deleted: the cleanup was done before the finalizer was removed
+  if (cached === undefined) return; // deleted: the cleanup was completed before the finalizer was removed
   const { deletionTimestamp, finalizers = [], generation } = cached.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (deletionTimestamp !== undefined) {
@@ -146,8 +146,8 @@ async function update(website: Website, finalizers: string[]): Promise<Website> 
 }
 
 /**
- * Creates or corrects a website's config map. Due to the owner reference, the cluster deletes the config map with the
- * website.
+ * Creates or corrects a website's config map. Because of the owner reference, the cluster deletes the config map along
+ * with the website.
  */
 async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
   const { namespace, name, uid } = metadata;

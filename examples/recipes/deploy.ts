@@ -1,7 +1,7 @@
 /**
  * A deploy that loses nothing. The orchestrator sends SIGTERM, and kills the process 30 s later. The service makes its
- * delayed items ready, continues work and retries for 25 s, and saves the remaining items. The next start adds them
- * first.
+ * delayed items ready, continues to process and retry items for 25 s, and saves the remaining items. The next start
+ * adds them first.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/deploy.ts
@@ -35,7 +35,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   });
   runWorkers(queue, (order) => deliver(order), {
     concurrency: 4,
-    signal: tooLong.signal, // otherwise, the pool would continue to process saved items
+    signal: tooLong.signal, // without the signal, the pool would go on to process saved items
     onError() {}, // log errors here
     onGiveUp(_error, order, _attempts, reason) {
       if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
@@ -47,8 +47,9 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   }
   for (const order of orders) queue.addAfter(order, "10m");
 
-  // A real service runs the following code on SIGTERM. First, it stops adding items, because a queue that drains
-  // ignores adds and doesn't call `onDrop` for them. A server responds with 503 while `queue.shuttingDown` is true.
+  // A real service runs the following code on SIGTERM. First, the service stops adding items, because a queue that is
+  // draining ignores added items and doesn't call `onDrop` for them. A server responds with 503 while
+  // `queue.shuttingDown` is true.
   const timer = setTimeout(() => tooLong.abort(), GRACE);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });

@@ -1,6 +1,6 @@
 /**
- * Coalesces file-system events. Saving a file causes several events, and writing it in parts causes many. All events of
- * a file within a short time lead to one run. The last event is always followed by a run.
+ * Coalesces file-system events. Saving a file causes several events, and writing a file in parts causes many. All
+ * events of a file within a short time lead to one run. The last event is always followed by a run.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/file_events.ts

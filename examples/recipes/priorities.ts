@@ -1,6 +1,6 @@
 /**
- * Priorities: items that a user waits for run before items from a feed, and both run before the nightly refresh. If a
- * key is added again with a higher priority, its item moves up. Every item runs eventually.
+ * Priorities: items that a user is waiting for run before items from a feed, and both run before the nightly refresh.
+ * If a key is added again with a higher priority, its item moves up. Every item runs eventually.
  *
  * ```sh
  * npx -y deno run examples/recipes/priorities.ts
@@ -27,7 +27,7 @@ queue.add("index", WHENEVER);
 queue.add("feed 1");
 queue.add("feed 2");
 queue.add("login", URGENT);
-queue.add("index", URGENT); // moves up because a user now waits for this item
+queue.add("index", URGENT); // moves up because a user is now waiting for this item
 
 runWorkers(queue, (key, { priority }) => console.log(`${key}, priority ${priority}`));
 await queue.whenIdle();

@@ -38,8 +38,8 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
 // The rest is a demo: a burst for two repositories, and a shutdown. A real service waits for SIGTERM and then drains
-// like `deploy.ts`: because it has answered 202, it must not lose events, but it has no time to wait for delayed
-// events.
+// like `deploy.ts`: because the service has answered 202, it must not lose events, but it has no time to wait for
+// delayed events.
 const { port } = server.address() as AddressInfo;
 for (let i = 0; i < 40; i++) {
   const body = JSON.stringify({ repository: i % 2 === 0 ? "acme/web" : "acme/api" });

@@ -15,7 +15,7 @@ import { stderr } from "./system/standard_streams.ts";
 
 const COMMAND = `workqueue run --input examples/webhooks.txt --concurrency 4 \\
     --backoff 400ms..10s -- sh examples/deliver_webhook.sh {}`;
-/** Time to read the command before it runs, in milliseconds. */
+/** Time, in milliseconds, that the demo leaves for reading the command before it runs. */
 const TIME_TO_READ = 1000;
 
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));

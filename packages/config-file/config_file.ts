@@ -11,7 +11,7 @@ import { FORMATS_BY_EXTENSION } from "./formats.ts";
 export class ConfigFile {
   /** Parser for the file's content. */
   readonly content: ConfigText;
-  /** Absolute path of the file. A relative path would depend on the working directory, which may change. */
+  /** Absolute path of the file. A relative path would depend on the working directory, which can change. */
   readonly #path: string;
 
   /**
@@ -46,14 +46,14 @@ export class ConfigFile {
   }
 
   /**
-   * Reads the file's text without blocking, because the file may be on a network file system that hangs.
+   * Reads the file's text without blocking, because the file might be on a network file system that hangs.
    *
    * @throws {Error} If the file can't be read. The message includes the file's name.
    */
   async readLater(): Promise<string> {
     try {
       const found = await stat(this.#path);
-      // A read from a pipe may never end, and would then keep the process alive.
+      // A read from a pipe might never end, and would then keep the process alive.
       if (!found.isFile() && !found.isDirectory()) throw new Error("it is not a regular file");
       return decode(await readFile(this.#path));
     } catch (error) {

@@ -87,9 +87,9 @@ function findFault(document: unknown, format: string): string | undefined {
 }
 
 /**
- * Reports whether a document comes from a text without content. Such a text is an error, because its file may be half
- * written. For such a text, the YAML parser returns `null`, the TOML parser returns an object without members, and the
- * JSONC parser reports an error.
+ * Reports whether a document comes from a text without content. Such a text is an error, because the file might be only
+ * half written. For such a text, the YAML parser returns `null`, the TOML parser returns an object without members, and
+ * the JSONC parser reports an error.
  */
 function isEmpty(document: unknown, format: string): boolean {
   return format === "YAML" ? document === null : format === "TOML" && Object.keys(document as object).length === 0;

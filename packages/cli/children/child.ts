@@ -106,7 +106,7 @@ export class Child {
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 
-  /** Waits for the exit and briefly for the pipes to close. */
+  /** Waits for the exit, and then briefly for the pipes to close. */
   async #exit(): Promise<ProcessEnd> {
     const end = await this.#process.exited;
     this.#hasExited = true;

@@ -74,7 +74,7 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
   return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
 }
 
-/** Formats a problem like a compiler error, so that editors and CI systems can locate it. */
+/** Formats a problem like a compiler error, so that editors and CI systems can locate the problem. */
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);

@@ -5,7 +5,7 @@ import { isatty } from "node:tty";
 import { stderr } from "../system/standard_streams.ts";
 import { canShowRows } from "../view/progress.ts";
 
-/** Facts about this process that affect a run, besides its flags. */
+/** Facts about this process that affect a run, in addition to the run's flags. */
 export interface RunEnvironment {
   /** Whether standard input is a terminal. */
   readonly isInputTerminal: boolean;

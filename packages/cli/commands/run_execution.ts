@@ -111,7 +111,7 @@ function noteOnce(note: (line: string) => void): (error: unknown) => void {
   };
 }
 
-/** Returns the error that a promise rejects with; `undefined` if it resolves. */
+/** Returns the error with which a promise rejects; `undefined` if the promise resolves. */
 async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
   try {
     await promise;

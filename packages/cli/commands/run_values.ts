@@ -75,7 +75,7 @@ export function parseJitter(text: string): number {
   return part;
 }
 
-/** Parses the rate of attempts into the config of a throttle, in attempts per second. */
+/** Parses the rate of attempts into the config of a throttle. The rate in the config is in attempts per second. */
 export function parseRate(text: string): { rate: number; burst: number } {
   const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
   const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];

@@ -89,7 +89,7 @@ export class RunConfig {
     }
   }
 
-  /** Current document without the other queues, which don't affect this run. */
+  /** Current document without the queues that don't affect this run. */
   get document(): object {
     const { queues, ...others } = this.#document;
     return { ...others, queue: queues?.[this.queueName] };

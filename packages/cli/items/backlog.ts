@@ -4,7 +4,7 @@ import { LineNumbers } from "./line_numbers.ts";
 export interface Line {
   /** Text of the line. */
   readonly text: string;
-  /** Position among the items of the input, from 1. */
+  /** Position among the items of the input, counted from 1. */
   readonly number: number;
 }
 
@@ -12,7 +12,7 @@ export interface Line {
 const MAX_LINES = 10_000;
 /** Largest number of characters to read ahead. */
 const MAX_CHARACTERS = 4_000_000;
-/** Minimum number of removed lines before they are cut from the array. */
+/** Minimum number of lines to discard from the start of the array at once. */
 const MIN_CUT = 1000;
 
 /** Options of a {@linkcode Backlog}. */

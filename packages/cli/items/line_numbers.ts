@@ -13,8 +13,8 @@ const MAX_LOAD = 0.6;
  * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of
  * a collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
  *
- * The map is a hash table with linear probing. The table is one array outside the heap, which the garbage collector
- * doesn't scan.
+ * The map is a hash table with linear probing. The table is one array outside the heap, so the garbage collector
+ * doesn't scan the table.
  */
 export class LineNumbers {
   readonly #salt = randomBytes(16);

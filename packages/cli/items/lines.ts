@@ -10,7 +10,9 @@ const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
  */
 const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
-/** Replacement that a decoder inserts for bytes that are not UTF-8. A valid line can also contain this character. */
+/**
+ * Character that a decoder inserts in place of bytes that are not UTF-8. A valid line can also contain this character.
+ */
 const REPLACEMENT = "\uFFFD";
 
 /** Options of {@linkcode readLines}. */
@@ -32,10 +34,10 @@ export interface LineOptions {
 /**
  * Splits a stream of UTF-8 into lines. Yields an array of lines for each chunk of the input.
  *
- * A line ends with LF or CR LF. A byte order mark at the start of the input and blank lines are dropped. All other
- * lines keep the white space at their start and end. If the separator is NUL, all text between two NULs is an item, and
- * only empty items are dropped. A line that is not UTF-8 is refused, because two such lines can decode to the same
- * text, and the command would receive bytes that differ from the input.
+ * A line ends with LF or CR LF. Blank lines are dropped, and so is a byte order mark at the start of the input. All
+ * other lines keep the white space at their start and end. If the separator is NUL, all text between two NULs is an
+ * item, and only empty items are dropped. A line that is not UTF-8 is refused, because two such lines can decode to the
+ * same text, and the command would receive bytes that differ from the input.
  *
  * @param input The bytes, as read by `node:stream`.
  * @param options The separator, and the conditions that lines must meet.

@@ -106,7 +106,7 @@ function textAt(fd: number, length: number): string {
   return new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, length, 0)));
 }
 
-/** Returns the length of the file, excluding a last line that was truncated by a kill or a full disk. */
+/** Returns the length of the file, not counting a last line that was truncated by a kill or a full disk. */
 function lengthOfWholeLines(fd: number, size: number): number {
   const block = new Uint8Array(BLOCK);
   for (let end = size; end > 0;) {

@@ -48,7 +48,10 @@ function spaceOfNumbers(): string | undefined {
   }
 }
 
-/** Returns the start time of a process and whether it has ended; `undefined` if the system doesn't report them. */
+/**
+ * Returns the start time of a process, and whether the process has ended. Returns `undefined` if the system doesn't
+ * report them.
+ */
 function stateOf(pid: number): { readonly start: string | undefined; readonly hasEnded: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

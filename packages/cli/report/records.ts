@@ -61,7 +61,7 @@ export function describeEnd(
   return signal === null ? "not started" : `killed by ${signal}`;
 }
 
-/** Returns a hash of JSON-like data that doesn't depend on the order of members. */
+/** Returns a hash of JSON-like data. The hash doesn't depend on the order of members. */
 export function hashOf(data: unknown): string {
   const sorted = JSON.stringify(data, (_key, value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

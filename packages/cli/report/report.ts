@@ -43,7 +43,8 @@ export interface Report {
 }
 
 /**
- * Opens a report: a header, and one line of JSON for each item, written when its outcome is decided.
+ * Opens a report. A report consists of a header and one line of JSON for each item. An item's line is written when the
+ * item's outcome is decided.
  *
  * Each line is written immediately. The report is therefore valid even if the run is cut short, for example by a full
  * disk.

@@ -91,7 +91,7 @@ export class Attempts {
   }
 
   /**
-   * Runs one attempt as soon as there is room for it, and records its end in the item.
+   * Runs one attempt as soon as there is room for another command, and records the attempt's end in the item.
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.

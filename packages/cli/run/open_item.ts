@@ -6,7 +6,7 @@ import type { Failure } from "./tally.ts";
 
 /** End of an attempt. */
 export interface AttemptEnd {
-  /** Exit code; `null` if a signal ended the child or it was never started. */
+  /** Exit code; `null` if a signal ended the child or the child was never started. */
   readonly exitCode: number | null;
   /** Signal that ended the child; `null` if no signal did. */
   readonly signal: string | null;

@@ -42,7 +42,7 @@ export interface RunSettings extends AttemptSettings {
 const MAX_OPEN = 100_000;
 /** Largest total size of the undecided items outside the backlog, in characters. */
 const MAX_OPEN_SIZE = 50_000_000;
-/** Number of lines in the queue that a discipline can choose from. */
+/** Number of lines in the queue from which a discipline can choose. */
 const MAX_CHOICE = 10_000;
 /**
  * Longest timeout that a pool accepts, in milliseconds. `Attempts` itself enforces the config's timeout, because the

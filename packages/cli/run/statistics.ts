@@ -8,7 +8,9 @@ const STEP = Math.log(1.01);
 /** Smallest number that the histogram records. A smaller number is recorded as this number. */
 const SMALLEST = 1e-6;
 
-/** Histogram of observed numbers, for percentiles. Its size doesn't grow with the number of observations. */
+/**
+ * Histogram of observed numbers, for percentiles. The histogram's size doesn't grow with the number of observations.
+ */
 export class Samples {
   /** Number of observations for each step of the histogram. */
   readonly #counts = new Map<number, number>();

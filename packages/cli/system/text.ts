@@ -20,7 +20,10 @@ export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;
 }
 
-/** Quotes a command for a shell. A first word that contains "=" is quoted too because it would set a variable. */
+/**
+ * Quotes a command for a shell. A first word that contains "=" is also quoted, because the shell would otherwise treat
+ * the word as an assignment.
+ */
 export function quoteAll(command: readonly string[]): string {
   return command.map((argument, index) => {
     const isPlain = /^[\w@%+=:,./-]+$/.test(argument) && !(index === 0 && argument.includes("="));

@@ -56,7 +56,7 @@ export class LiveRows {
     this.#size = size;
     const text = rows.map((row) => row + NO_STYLE + ERASE_LINE).join("\n") + ERASE_BELOW;
     // Rows are usually overwritten because erasing them first would flicker. Rows are erased before output is printed,
-    // and after a resize because some rows may be wrapped.
+    // and after a resize because some rows might be wrapped.
     const isErased = hasOutput || !isSameSize;
     return [
       BEGIN_FRAME + (isErased ? `\r${ERASE_BELOW}\r` : "\r"),
