@@ -5,7 +5,10 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Disciplines as a kind of part. Queues can't share a discipline, so disciplines have no names in documents. */
+/**
+ * Description of disciplines for the code that handles every kind of part. Queues can't share a discipline, so
+ * disciplines have no names in documents.
+ */
 export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = {
   word: "discipline",
   name: "queue discipline",
@@ -32,11 +35,11 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
 /**
  * Defines a type of discipline, for registration with {@linkcode DisciplineRegistry}.
  *
- * The options are declared as plain data. The TypeScript types of `create`, validation and the JSON Schema follow from
- * that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"` (one of
+ * The options are declared as plain data. Validation, the JSON Schema and the TypeScript types of `create` are derived
+ * from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"` (one of
  * `values`), `"weights"` (positive numbers by name), `"discipline"` and `"disciplines"`. {@linkcode Field} documents
- * their bounds. {@linkcode PartField} documents templates, for a discipline per group of items. An option is required
- * unless it has a `default` or `required: false`.
+ * their bounds. {@linkcode PartField} documents templates, which create a separate discipline for each group of items.
+ * An option is required unless it has a `default` or `required: false`.
  *
  * @example Usage
  * ```ts
@@ -71,7 +74,7 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
  * @typeParam F The declarations of the options.
  * @param definition The definition.
  * @returns The same definition, checked.
- * @throws {TypeError} If a member of the definition is missing or has the wrong type, or a default is invalid.
+ * @throws {TypeError} If a member of the definition is missing or has the wrong type, or if a default is invalid.
  * @throws {RangeError} If a default is a number out of range.
  */
 export function defineDiscipline<const Type extends string, const F extends DisciplineFields>(

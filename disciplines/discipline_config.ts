@@ -10,7 +10,7 @@ import type * as builtIns from "./built_ins.ts";
 /** Declared options of each built-in discipline, by type. */
 export type BuiltInDisciplineOptions = DeclaredOptions<typeof builtIns>;
 
-/** Type of a nested part's config, by the kind of part. */
+/** Types of nested configs, by kind of part. */
 export interface DisciplineInputs {
   /** A discipline. */
   discipline: DisciplineConfig;
@@ -33,7 +33,7 @@ export interface DisciplineInputs {
 export type DisciplineConfig = PartConfig<BuiltInDisciplineOptions, DisciplineInputs>;
 
 /**
- * Type that a config of type `C` must have. Built-in disciplines must have exactly their declared options, at any
- * depth. Options of custom disciplines are not checked.
+ * Type that a config of type `C` must have. A built-in discipline, nested or not, must have its required options and no
+ * undeclared options. Options of custom disciplines are not checked.
  */
 export type CheckedDisciplineConfig<C> = CheckedPartConfig<C, BuiltInDisciplineOptions, "discipline", DisciplineConfig>;

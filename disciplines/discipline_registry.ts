@@ -6,7 +6,7 @@ import { type DisciplineDescription, disciplineKind } from "./definition.ts";
 import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_config.ts";
 
 /**
- * Registry of the discipline types that can be built from a config.
+ * Registry of discipline types. Builds disciplines of these types from configs.
  *
  * {@linkcode disciplines} has the built-in types. A type registered with `disciplines` is available everywhere. To keep
  * your types separate, register them with a copy: `disciplines.extend()`.
@@ -23,7 +23,7 @@ import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_con
  * ```
  */
 export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<unknown>> {
-  /** The kind of part: disciplines. */
+  /** Kind of the parts in this registry: disciplines. */
   protected readonly kind: PartKind<"discipline", QueueDiscipline<unknown>> = disciplineKind;
 
   /**
@@ -31,8 +31,8 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    *
    * @typeParam T The type of the items.
    * @param config The discipline's type and options.
-   * @param context The clock and the random numbers to build with.
-   * @returns A new discipline, for one queue.
+   * @param context The clock and the source of random numbers for the discipline.
+   * @returns A new discipline, to use in one queue.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
@@ -44,8 +44,8 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    * @typeParam T The type of the items.
    * @typeParam C The type of `config`.
    * @param config The discipline's type and options.
-   * @param context The clock and the random numbers to build with.
-   * @returns A new discipline, for one queue.
+   * @param context The clock and the source of random numbers for the discipline.
+   * @returns A new discipline, to use in one queue.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
@@ -62,7 +62,7 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    * Nothing is built.
    *
    * @param config The discipline's type and options, as for `build`.
-   * @param context The clock and the random numbers for `create` of the description.
+   * @param context The clock and the source of random numbers for the description's `create`.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
@@ -73,7 +73,7 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    *
    * @typeParam C The type of `config`.
    * @param config The discipline's type and options, as for `build`.
-   * @param context The clock and the random numbers for `create` of the description.
+   * @param context The clock and the source of random numbers for the description's `create`.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.

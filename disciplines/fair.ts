@@ -123,13 +123,13 @@ export type FairOptions<T> =
  *
  * @typeParam T The type of the items.
  * @param options Either `groupOf`, which returns the group of an item and is called whenever an item becomes ready, or
- * `separator`: the group is the text before the first separator in the key, which must be a string. `weights`: numbers
- * from 0.001 to 1,000 by group; other groups have a weight of 1. `maxPerGroup`: maximum number of items of one group
- * that are processing at once; by default, no limit. `within`: creates the discipline within a group; by default, first
- * in, first out. If `groupOf` throws, `add` throws the same error. If the item came back from a worker or from a delay,
- * it is ready anyway: it goes first, and is not counted for `maxPerGroup`.
- * @returns The discipline, for one queue. With a `separator`, its `push` throws a `TypeError` for keys that are not
- * strings.
+ * `separator`: the group is the text before the first separator in the key, which must be a string. `weights`: weights
+ * of groups by name, from 0.001 to 1,000; other groups have a weight of 1. `maxPerGroup`: maximum number of items of
+ * one group that are processing at once; by default, no limit. `within`: creates the discipline within a group; by
+ * default, first in, first out. If `groupOf` throws, `add` throws the same error. If it throws for an item that came
+ * back from a worker or from a delay, the item is ready anyway: it goes first, and does not count toward `maxPerGroup`.
+ * @returns The discipline, to use in one queue. With a `separator`, its `push` throws a `TypeError` for keys that are
+ * not strings.
  * @throws {RangeError} If an option is a number out of range.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
@@ -147,8 +147,9 @@ const NONE = -1;
 
 /**
  * Maximum number of idle groups to remember. If new groups appear as fast as items are handed out, virtual time stands
- * still, and no group's last turn is ever over. So the group whose turn would be over first is forgotten early. If this
- * group gets new items before the other groups have caught up with it, the group may be served one item too early.
+ * still, and no group's last turn is ever over. Therefore, the idle group whose last turn would be over first is
+ * forgotten early. If this group gets new items before the other groups have caught up with it, the group may be served
+ * one item too early.
  */
 const MAX_IDLE = 10_000;
 
@@ -158,7 +159,7 @@ class Group {
   readonly within: QueueDiscipline<unknown>;
   /** Cost of a turn: one divided by the group's weight. */
   readonly cost: number;
-  /** Whether the number of processing entries matters to this discipline or to the inner one. */
+  /** Whether the number of processing entries matters to this discipline or to the inner discipline. */
   readonly countsProcessing: boolean;
   /** Start of the group's next turn and end of its last turn, in virtual time. */
   start = 0;
@@ -189,14 +190,17 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #maxPerGroup: number;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
-  /** Groups with an entry to hand out, by the start of their next turn. */
+  /** Groups with an entry to hand out, ordered by the start of their next turn. */
   readonly #ready = new NumberHeap<Group>();
   /**
-   * Idle groups, by the end of their last turn. An idle group has no entries, and no processing entries that are
-   * counted.
+   * Idle groups, ordered by the end of their last turn. An idle group has no entries, and no processing entries that
+   * are counted.
    */
   readonly #idle = new NumberHeap<Group>();
-  /** Groups by entry, only for entries that need one: for `touch` if there is an inner discipline, and for `done`. */
+  /**
+   * Group of each entry for which `touch` or `done` needs the group. `touch` needs it only if there is an inner
+   * discipline.
+   */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();
   /** Virtual time. */
   #now = 0;
@@ -268,7 +272,9 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     }
   }
 
-  /** Simulates the next turns. Stops at a group whose inner discipline doesn't know its order. */
+  /**
+   * Simulates the next turns. Stops at a group whose inner discipline can't predict the order of the group's entries.
+   */
   peek(limit: number): ReadyEntry<unknown>[] {
     const entries: ReadyEntry<unknown>[] = [];
     const again = new NumberHeap<Preview>(); // groups that already had a simulated turn
@@ -292,7 +298,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
     const made = new Group(name, this.#newWithin(), weight, this.#maxPerGroup < Infinity);
-    const other = this.#groups.get(name); // creating the inner discipline may have called the queue
+    const other = this.#groups.get(name); // `within` may have added items, and thus the group
     if (other !== undefined) return other;
     this.#groups.set(name, made);
     return made;
@@ -330,10 +336,10 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   #forget(group: Group): void {
     group.idleSlot = NONE;
     this.#groups.delete(group.name);
-    if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // keeps virtual time exact
+    if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // small numbers keep virtual time exact
   }
 
-  /** Moves a group to the right heaps, after any change to it. */
+  /** Moves a group to the heaps that it belongs in. Called after each change to the group. */
   #settle(group: Group): void {
     const { within } = group;
     const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));

@@ -24,7 +24,7 @@ export type * from "./types.ts";
 const MIN_RANGE = 1e-6;
 
 /**
- * Longest limited head start, in milliseconds: 100 years. Longer head starts are shortened to this value. Up to this
+ * Longest finite head start, in milliseconds: 100 years. Longer head starts are shortened to this value. Up to this
  * value, floating-point numbers can distinguish times that are a microsecond apart.
  */
 const MAX_HEAD_START = 3_155_760_000_000;
@@ -75,12 +75,12 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * earlier, or later by less than its head start. Every item is handed out eventually, even with the lowest priority in
  * an overloaded queue. Items with the same priority are handed out in the order in which they became ready.
  *
- * Adding a ready item with a higher priority gives it the head start of that priority. The item keeps the time at which
- * it became ready. A lower priority changes nothing.
+ * If a ready item is added again with a higher priority, the item gets the head start of that priority. The item keeps
+ * the time at which it became ready. If a ready item is added again with a lower priority, nothing changes.
  *
- * With a `maxHeadStart` of `Infinity` or `"unlimited"`, priorities are strict: the highest priority always goes first,
- * and items with a low priority may never be handed out. An item whose priority is raised goes behind the ready items
- * that already have that priority.
+ * With a `maxHeadStart` of `Infinity` or `"unlimited"`, priorities are strict: an item with the highest priority always
+ * goes first, and items with a low priority may never be handed out. An item whose priority is raised goes behind the
+ * ready items that already have that priority.
  *
  * @example Usage
  * ```ts
@@ -100,7 +100,7 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * apart. `maxHeadStart`: how much later an item with the highest priority may become ready and still go before an item
  * with the lowest priority; by default, one minute. 0 means first in, first out. More than 100 years is treated as 100
  * years.
- * @returns The discipline, for one queue.
+ * @returns The discipline, to use in one queue.
  * @throws {RangeError} If an option is a number out of range, or `max - min` is less than 0.000001.
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
@@ -110,16 +110,18 @@ export function createPriorityDiscipline<T = unknown>(
   return createDiscipline(priorityDiscipline, options) as QueueDiscipline<T>;
 }
 
-/** An entry, which may have a property for its slot in the heap. */
+/** Entry that may have a property for its slot in the heap. */
 type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
 
-/** Base of both disciplines: a heap of entries by number. The entry with the smallest number is next. */
+/**
+ * Base class of both disciplines: a heap of entries, each with a number. The entry with the smallest number is next.
+ */
 abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   protected readonly heap = new NumberHeap<Seated>();
   protected readonly min: number;
   /**
-   * Slots of entries that have no property for the slot. The map is used only for such entries, because it costs more
-   * than the heap.
+   * Slots of entries that have no property for the slot. The map is used only for such entries, because updating the
+   * map takes longer than updating the heap.
    */
   readonly #slots = new Map<Seated, number>();
   readonly #max: number;
@@ -166,8 +168,8 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
 }
 
 /**
- * Priorities as head starts. The number of an entry doesn't depend on the current time, so the number never becomes
- * outdated.
+ * Discipline in which priorities are head starts. The number of an entry doesn't depend on the current time, so the
+ * number never becomes outdated.
  */
 class PriorityDiscipline extends HeapDiscipline {
   /** Head start of one point of priority, in milliseconds. */
@@ -179,7 +181,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 
   protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
-    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, to keep it small
+    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, to keep the number small
   }
 
   protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {

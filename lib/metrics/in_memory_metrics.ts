@@ -180,7 +180,7 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
 
 /** Series of one metric. The class supports every kind of metric; the metric's family determines which kind is used. */
 class Series extends LabelledNumber implements Histogram {
-  /** Number of observed values. The field `value` is their sum. */
+  /** Number of observed values. The field `value` has the sum of these values. */
   count = 0;
   /** Upper bounds of the buckets, and the number of observed values in each bucket. */
   readonly #bounds: readonly number[];

@@ -4,8 +4,8 @@ import { firstErrorReporter } from "../base/first_error.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 
 /**
- * Wrapper of a provider's metric. The wrapper's methods never throw, so a failing metric doesn't cause the loss of an
- * item or affect other metrics.
+ * Wrapper around a provider's metric. The wrapper's methods never throw, so a failing metric doesn't cause the loss of
+ * an item or affect other metrics.
  */
 export interface Meter extends Gauge, Counter, Histogram, SettableGauge {}
 

@@ -12,7 +12,7 @@
  * | `workDuration` | `workqueue_work_duration_seconds` | seconds |
  * | `unfinishedWork` | `workqueue_unfinished_work_seconds` | seconds |
  * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
- * | `retries` | `workqueue_retries_total` | calls of `addAfter` and `addRateLimited` |
+ * | `retries` | `workqueue_retries_total` | calls to `addAfter` and `addRateLimited` |
  *
  * One more metric exists for queues with `priorityLevels`. It has the level's name as the label `priority`:
  *

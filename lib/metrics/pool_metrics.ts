@@ -13,7 +13,7 @@ export class PoolMetrics {
   readonly givenUp: Readonly<Record<GiveUpReason, Meter | undefined>>;
   readonly #concurrency: Meter | undefined;
   readonly #shared: MeasuredName;
-  /** This pool's part of the shared concurrency. */
+  /** This pool's contribution to the shared concurrency. */
   #share = 0;
   #hasEnded = false;
 
@@ -21,7 +21,7 @@ export class PoolMetrics {
     this.active = meterOf(provider, "active", queue);
     this.failures = meterOf(provider, "failures", queue);
     const givenUp = (reason: GiveUpReason) => meterOf(provider, "givenUp", queue, reason);
-    this.givenUp = { // all at once, so that each series starts at 0 and its rate is correct
+    this.givenUp = { // created in advance, so that each series starts at 0 and its rate is correct
       maxRetries: givenUp("maxRetries"),
       terminal: givenUp("terminal"),
       shutdown: givenUp("shutdown"),

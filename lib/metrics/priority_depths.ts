@@ -3,12 +3,12 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**
- * Queue depth by priority, for named priorities. With a label for each number, the number of series would be unbounded.
- * A key is counted under the priority of its first add, even if a later add raises the priority.
+ * Queue depth by priority, for named priorities. If every numeric priority were a label value, the number of series
+ * would be unbounded. A key is counted under the priority of its first add, even if a later add raises the priority.
  */
 export class PriorityDepths {
   readonly #gauges = new Map<number, Meter | undefined>();
-  /** Gauge under which each key is counted. */
+  /** Gauge for each key that is counted. */
   readonly #gaugeOf = new ChurnMap<unknown, Meter>();
 
   constructor(provider: MetricsProvider, queue: string, levels: Readonly<Record<string, number>>) {

@@ -6,9 +6,7 @@ import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
-/**
- * Time between two updates of the metrics that change as time passes, in milliseconds. The same as client-go's default.
- */
+/** Milliseconds between two updates of the metrics that change as time passes. client-go has the same default. */
 const UPDATE_PERIOD = 500;
 
 /**

@@ -48,8 +48,8 @@ export function totalsOf(counting: object): Totals {
 }
 
 /**
- * Sets the function that returns a queue's or pool's totals. Not a class member, because bundlers would then keep even
- * an unused class.
+ * Sets the function that returns a queue's or pool's totals. The function is not declared as a class member, because
+ * bundlers would then keep the class even if it is unused.
  */
 export function setTotals(counting: object, totals: () => Totals): void {
   Object.defineProperty(counting, TOTALS, { value: totals });

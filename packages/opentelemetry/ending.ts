@@ -9,7 +9,7 @@ export type Ending =
 /** Key of the property that marks a `TerminalError`. All versions of the core in a program use the same key. */
 const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
-/** Returns the ending of a handler that returned in time. */
+/** Returns the ending of an attempt whose handler returned in time. */
 export function endingOfReturn(returned: void | Outcome): Ending {
   try {
     const { requeue, requeueAfter } = (returned ?? {}) as Record<string, unknown>;
@@ -20,14 +20,14 @@ export function endingOfReturn(returned: void | Outcome): Ending {
   }
 }
 
-/** Returns the ending of a handler that threw. */
+/** Returns the ending of an attempt whose handler threw. */
 export function endingOfThrow(error: unknown, context: HandlerContext): Ending {
   if (isTerminal(error)) return { outcome: "given-up", error };
   if (isTimedOut(context)) return { outcome: "timed-out", error };
   return { outcome: context.signal.aborted ? "interrupted" : "failed", error };
 }
 
-/** Returns the ending of a handler that returned after its timeout; `undefined` if it returned in time. */
+/** Returns the ending of an attempt that exceeded its timeout; `undefined` if the handler returned in time. */
 export function endingOfTimeout(context: HandlerContext): Ending | undefined {
   return isTimedOut(context) ? { outcome: "timed-out", error: context.signal.reason } : undefined;
 }

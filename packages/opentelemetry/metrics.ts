@@ -18,22 +18,23 @@ import { optionsOf } from "./options_of.ts";
  * Kubernetes uses. The names are in `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the name of
  * the queue, `priority` is the name of a priority, and `reason` is the reason why items were given up.
  *
- * Counters and gauges are plain numbers that are read when metrics are collected. An update costs about one nanosecond.
- * A counter of the SDK would cost 100 to 300 ns. The default buckets of histograms are the same as in Kubernetes, from
- * 10 ns to 1000 s. A view of the SDK may choose other buckets. Histogram values go through the SDK, twice per item.
+ * Counters and gauges are plain numbers that are read when metrics are collected. An update takes about one nanosecond.
+ * An update of one of the SDK's counters would take 100 to 300 ns. The default buckets of histograms are the same as in
+ * Kubernetes, from 10 ns to 1000 s. A view in the SDK may choose other buckets. Histogram values go through the SDK:
+ * two values per item.
  *
  * Two calls with the same meter return the same metrics. Two queues with the same name share one series: their counts
  * add up, and each new gauge value replaces the previous value.
  *
- * When the last queue with a name is gone (shut down and empty), its gauges are reported once more, as 0, and then no
- * longer. Its counters and histograms stay as long as the meter's provider, because OpenTelemetry can't remove them.
- * Counters and histograms are therefore exported even if a queue existed only between two exports, and continue if the
- * name is used again. Use few queue names, because each name adds series. A gauge whose value is unknown is not
- * reported. The JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the exporter
- * prefers deltas.
+ * When the last queue with a given name is gone (shut down and empty), its gauges are reported as 0 once, and then no
+ * longer reported. Its counters and histograms exist as long as the meter's provider does, because OpenTelemetry can't
+ * remove them. Counters and histograms are therefore exported even if a queue existed only between two exports, and
+ * continue if the name is used again. Use few queue names, because each name adds series. A gauge whose value is
+ * unknown is not reported. The JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the
+ * exporter prefers deltas.
  *
- * The provider also works with the OpenTelemetry that is built into Deno (`OTEL_DENO=true`). Deno creates a new meter
- * for each call to `getMeter`, so call this function only once in Deno. Deno collects counters and gauges at its
+ * The provider also works with the OpenTelemetry support that is built into Deno (`OTEL_DENO=true`). Deno creates a new
+ * meter for each call to `getMeter`, so call this function only once in Deno. Deno collects counters and gauges at its
  * intervals (`OTEL_METRIC_EXPORT_INTERVAL`), but not when the program ends.
  *
  * @example Usage

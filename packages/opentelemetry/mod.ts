@@ -7,11 +7,11 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core version
+import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export type { Meter, Tracer } from "./api.ts";
 export { openTelemetryMetrics } from "./metrics.ts";
 export { tracedHandler } from "./traced_handler.ts";
-// Types that the types of this package refer to, directly or indirectly.
+// Types used by the types of this package, directly or indirectly.
 export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 export type { Duration, Handler, HandlerContext, Outcome } from "@workqueue/core/workers";

@@ -10,8 +10,8 @@ export class ObservedNumbers {
   readonly #isGone: (queue: string) => boolean;
 
   /**
-   * Creates the instrument of a family. `isGone` reports whether all queues with a name are gone. Counters of queues
-   * that are gone are still observed.
+   * Creates the instrument of a family. `isGone` reports whether all queues with the given name are gone. Counters of
+   * queues that are gone are still observed.
    */
   constructor(meter: Meter, family: MetricFamily, isGone: (queue: string) => boolean) {
     this.#numbers = new LabelledNumbers(family.label, (labels) => new LabelledNumber(labels));
@@ -23,7 +23,7 @@ export class ObservedNumbers {
     instrument.addCallback((result) => this.#observe(result));
   }
 
-  /** Returns the number that all queues with a name share. */
+  /** Returns the number that all queues with the given name share. */
   of(queue: string, value?: string): LabelledNumber {
     return this.#numbers.of(queue, value);
   }

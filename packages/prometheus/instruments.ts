@@ -13,7 +13,9 @@ export interface Instrument<N = unknown> {
 
 type Config = Pick<client.GaugeConfiguration<string>, "registers" | "aggregator">;
 
-/** Creates a prom-client gauge. An unknown number has no series. `collect` is called before the gauge is read. */
+/**
+ * Creates a prom-client gauge. A number that is unknown has no series. `collect` is called before the gauge is read.
+ */
 export function createGauge(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Gauge(whole), family, config, collect, (gauge, { labels, value }) => {
     if (Number.isNaN(value)) gauge.remove({ ...labels });
@@ -71,7 +73,7 @@ export function createHistogram(
   return {
     metric,
     of(queue) {
-      if (!queues.has(queue)) metric.zero({ name: queue }); // rates require an initial value
+      if (!queues.has(queue)) metric.zero({ name: queue }); // a rate requires an initial value
       queues.add(queue);
       return metric.labels({ name: queue });
     },

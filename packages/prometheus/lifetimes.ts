@@ -1,14 +1,14 @@
 import { systemClock } from "@workqueue/core";
 
-/** Decides when to remove the metrics of queues. Queues are identified by name, like in metrics. */
+/** Decides when to remove the metrics of queues. Queues are identified by name, as in metrics. */
 export class Lifetimes {
   readonly #keepFor: number;
-  /** Time in milliseconds when the last queue with a name was gone, by name. */
+  /** Times in milliseconds, by queue name: when the last queue with that name was shut down and empty. */
   readonly #goneAt = new Map<string, number>();
 
   /**
-   * Creates an instance without queues. `keepFor` is the time in milliseconds to keep the metrics of queues that are
-   * gone.
+   * Creates an instance without queues. `keepFor` is the time in milliseconds for which the metrics of a queue are kept
+   * after the queue is gone.
    */
   constructor(keepFor: number) {
     this.#keepFor = keepFor;

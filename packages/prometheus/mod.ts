@@ -4,9 +4,9 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core version
+import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export { prometheusMetrics, type PrometheusOptions, type Register } from "./prometheus_metrics.ts";
-// Types that the types of this package refer to.
+// Types used by the types of this package.
 export type { Duration } from "@workqueue/core";
 export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";

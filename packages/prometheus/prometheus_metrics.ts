@@ -19,15 +19,15 @@ const ACTION = "create Prometheus metrics";
 export interface Register {
   /** Registers a metric. */
   registerMetric(metric: never): void;
-  /** Returns the metric with a name, or `undefined` if there is no such metric. */
+  /** Returns the metric with the given name, or `undefined` if there is no such metric. */
   getSingleMetric(name: string): unknown;
 }
 
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
   /**
-   * Time to keep the last values of a queue that is gone (shut down and empty), so that the values can be scraped. Must
-   * not be negative. Use more than two scrape intervals.
+   * Time for which the last values of a queue are kept after the queue is gone (shut down and empty), so that the
+   * values can be scraped. Must not be negative. Use more than two scrape intervals.
    *
    * @default {"5m"}
    */
@@ -66,7 +66,7 @@ const ANY: Rule = [() => true, ""]; // the duration is checked when it is parsed
  * @returns The provider, for the `metrics` option of queues.
  * @throws {TypeError} If `register` is not a register, or if an option is unknown or of the wrong type.
  * @throws {RangeError} If `keepFor` is negative or not finite.
- * @throws {Error} If the register already contains another metric with one of the names.
+ * @throws {Error} If the register already contains another metric with the name of one of these metrics.
  */
 export function prometheusMetrics(
   register: Register = globalRegister,
@@ -82,7 +82,9 @@ export function prometheusMetrics(
   return providerIn(register) ?? createProvider(register, keepFor);
 }
 
-/** Key of the property that has a metric's provider. Other instances of this package find the provider by this key. */
+/**
+ * Key of the property that holds a metric's provider. Other instances of this package find the provider by this key.
+ */
 const PROVIDER = Symbol.for("workqueue.prometheus");
 
 type Provider = Required<MetricsProvider>;
@@ -90,7 +92,7 @@ type Provider = Required<MetricsProvider>;
 /**
  * Returns the provider of the metrics in a register. Returns `undefined` if the register has none of these metrics.
  *
- * @throws {Error} If the register contains another metric with one of the names.
+ * @throws {Error} If the register contains another metric with the name of one of these metrics.
  */
 function providerIn(register: Register): Provider | undefined {
   let provider: Provider | undefined;

@@ -61,7 +61,7 @@ export interface RedisQueueOptions<T = string> {
    */
   maxStalls?: number | undefined;
   /**
-   * Time limit of a call, retries included. A call that exceeds the limit rejects. Calls are retried while the server
+   * Time limit for a call, retries included. A call that exceeds the limit rejects. Calls are retried while the server
    * is unreachable or refuses calls for now, for example while it loads its data or has too few replicas. From 100 ms
    * to one day.
    *
@@ -112,7 +112,7 @@ export type RedisQueuesOptions = Omit<
 >;
 
 /**
- * Work queue on Redis or Valkey that many processes share. All results cover all processes. Shutdown affects only this
+ * Work queue on Redis or Valkey that many processes share. Results cover all processes. Shutdown affects only this
  * process.
  *
  * Each failed call is reported to `onQueueError`. Promises need not be awaited, because their rejections are handled.
@@ -122,7 +122,7 @@ export type RedisQueuesOptions = Omit<
  *   lost and the call must not be repeated;
  * - the server's error if the server refuses the call, for example an add when its memory is full;
  * - a `TypeError` or `RangeError` if an argument is invalid;
- * - an `Error` after {@linkcode RedisQueue.shutDown} of this queue object.
+ * - an `Error` if this queue object was shut down (see {@linkcode RedisQueue.shutDown}).
  *
  * Created by {@linkcode createRedisQueue}.
  *
@@ -151,8 +151,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   readonly keyOf?: ((item: T) => string) | undefined;
 
   /**
-   * Adds an item. An item that is ready keeps its place. An item that is processing is handed out once more after its
-   * work ends. An item that was given up becomes ready again. For a delayed item, see `addWhileDelayed`.
+   * Adds an item. An item that is already ready keeps its place. An item that is processing is handed out once more
+   * after its work ends. An item that was given up becomes ready again. For a delayed item, see `addWhileDelayed`.
    *
    * @param item The item.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
@@ -166,7 +166,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    * @param items The items.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, or if an item has no valid key or
-   * no JSON form. No item is added then.
+   * no JSON form. In that case, no item is added.
    */
   addAll(items: Iterable<T>): Promise<void>;
 
@@ -254,7 +254,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    * are reported to `onQueueError`.
    *
    * @param options A `signal` that ends the wait.
-   * @returns A lease on the item; `Shutdown` after a shutdown of this queue object.
+   * @returns A lease on the item; `Shutdown` if this queue object was shut down.
    * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
    * @throws {TypeError} (as a rejection) If an option is unknown or invalid.
    */
@@ -286,7 +286,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   resume(): Promise<void>;
 
   /**
-   * Counts the queue's items over all processes. A call costs the server about as much as an add, regardless of the
+   * Counts the queue's items across all processes. A call costs the server about as much as an add, regardless of the
    * number of items.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
@@ -294,7 +294,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   counts(): Promise<QueueCounts>;
 
   /**
-   * Returns the queue's contents over all processes in one call: its {@linkcode counts}, its totals since it was
+   * Returns the queue's contents across all processes in one call: its {@linkcode counts}, its totals since it was
    * created, and lists of up to `limit` items each. Each failing item has its last error, and the items with the most
    * attempts come first. To find failing items, the call skips up to 1,000 keys that have failed and will not be
    * retried.
@@ -351,12 +351,13 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    *
    * @param options A `signal` that ends the wait.
    * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
-   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. The queue object is not shut down then.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. In that case, the queue object is not shut
+   * down.
    */
   shutDownWithDrain(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 }
 
-/** Number of items in each state of a queue, over all processes. */
+/** Number of items in each state of a queue, across all processes. */
 export interface QueueCounts {
   /** Items that can be handed out now. */
   ready: number;
@@ -366,7 +367,7 @@ export interface QueueCounts {
   delayed: number;
   /** Items that were handed out and are not done. */
   processing: number;
-  /** Items that have failed and whose failures are not forgotten. */
+  /** Items that have failed and whose failures have not been forgotten. */
   failing: number;
   /** Items that were given up. The server keeps the newest 10,000, so the count is never higher. */
   givenUp: number;
@@ -375,7 +376,7 @@ export interface QueueCounts {
 }
 
 /**
- * Contents of a queue, over all processes. A snapshot can be sent as JSON if its items can, because all other values
+ * Contents of a queue, across all processes. A snapshot can be sent as JSON if its items can, because all other values
  * are numbers, strings and booleans.
  */
 export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
@@ -409,14 +410,14 @@ export interface QueueTotals {
 
 /**
  * Right to work on an item. The lease is renewed until the work is finished. Disposing the lease ends the work and
- * keeps the failure count, like `done` of an in-memory queue.
+ * keeps the failure count, like `done` on an in-memory queue.
  */
 export interface RedisLease<T = string> extends AsyncDisposable {
   /** The item to work on. */
   readonly item: T;
-  /** Always `false`; tells a lease from `Shutdown`. */
+  /** Always `false`; distinguishes a lease from `Shutdown`. */
   readonly shutdown: false;
-  /** Number of this attempt: 1 plus the number of failures since they were last forgotten. */
+  /** Number of this attempt: 1, plus the number of failures since the item's failures were last forgotten. */
   readonly attempt: number;
   /**
    * Fencing token. The token grows with each item that the queue hands out. A system that stores the newest token can
@@ -431,15 +432,16 @@ export interface RedisLease<T = string> extends AsyncDisposable {
    * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;
    * - `requeueAfter` forgets the failures, and adds the item again after this delay (milliseconds, or a string such as
    *   `"5s"`), if it is positive;
-   * - `giveUp` forgets the failures, and stores the item as given up with this reason, even if it is `undefined`. It
-   *   can't be combined with the other two.
+   * - `giveUp` forgets the failures, and stores the item as given up with this reason, even if the reason is
+   *   `undefined`. `giveUp` can't be combined with `requeue` or `requeueAfter`.
    *
    * Only the first call has an effect. Later calls return the first call's result.
    *
    * @returns `true` if the outcome was applied; `false` if the lease was lost.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    * @throws {RangeError} (as a rejection) If `requeueAfter` is `NaN` or infinite.
-   * @throws {TypeError} (as a rejection) If the outcome is invalid or has a `priority`. The lease stays active then.
+   * @throws {TypeError} (as a rejection) If the outcome is invalid or has a `priority`. In that case, the lease stays
+   * active.
    * @throws (as a rejection) If the limiter throws. The error is the limiter's.
    */
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean>;

@@ -46,7 +46,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   return openQueue(options, { limiter: plan, throttleName: { path: "" } });
 }
 
-/** Opens a queue. The options must be checked, and the limiter must be planned. */
+/** Opens a queue. The caller must have checked the options and planned the limiter. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, throttleName }: LiveSettings,

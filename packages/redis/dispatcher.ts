@@ -8,7 +8,7 @@ import { Working } from "./working.ts";
 /** Consumer in this process that wants work: a call to `get`, or a pool. */
 export interface Want<T> {
   /**
-   * Returns the number of leases wanted now, and the bucket that each lease takes a token from. If the bucket is
+   * Returns the number of leases wanted now, and the bucket from which each lease takes a token. If the bucket is
    * paused, also returns the remaining milliseconds of the pause, during which no lease may be taken.
    */
   request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
@@ -35,17 +35,23 @@ export interface DispatcherEvents<T> {
 
 /** Longest pause before the next call after a call that returned no work, in milliseconds. */
 const LOOK_AGAIN = 5000;
-/** Milliseconds without wants after which the server is notified. Most pools want work again at once. */
+/** Milliseconds without wants after which the server is notified. Most pools want work again immediately. */
 const WANTS_AGAIN = 10;
-/** Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else then. */
+/**
+ * Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else during a
+ * call.
+ */
 const MAX_IN_TURN = 100;
-/** Longest time that finishes wait for a turn to end before they are sent beside it, in milliseconds. */
+/**
+ * Longest time that finishes wait for a running turn to end before they are sent in a separate call, in milliseconds.
+ */
 const MAX_FINISH_WAIT = 100;
 
 /**
  * Combines the wants and finishes of this process into calls to the server, one call at a time. Between calls, the
- * dispatcher waits for a message that there may be work, or until something is due. If a call takes long, finishes are
- * sent in calls beside it, so that the call timeout of each finish starts when its work ends.
+ * dispatcher waits for a message that there may be work, or until something is due. If a call takes a long time, new
+ * finishes are sent in separate calls meanwhile, so that the call timeout of each finish starts soon after its work
+ * ends.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -55,7 +61,7 @@ export class Dispatcher<T> {
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
   readonly #finishes = new Finishes<T>();
-  /** Finishes sent by the calls that are running. */
+  /** Finishes that were sent in calls that are still running. */
   readonly #sent = new Set<PendingFinish<T>>();
   /** Leases that arrived and that no want has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
@@ -71,7 +77,9 @@ export class Dispatcher<T> {
   #isClosed = false;
   #isScheduled = false;
   #isInTurn = false;
-  /** Whether a message has announced work. If nothing here wants work, the next call wakes another process. */
+  /**
+   * Whether a message has announced work. If nothing in this process wants work, the next call wakes another process.
+   */
   #isWoken = false;
   /** Whether the server may have leases for this process that this process doesn't know about. */
   #hasToRelease = false;
@@ -165,8 +173,8 @@ export class Dispatcher<T> {
   }
 
   /**
-   * Handles a message that there may be work, now or in `delay` milliseconds. If nothing here wants work, the server
-   * wakes another process.
+   * Handles a message that there may be work, now or in `delay` milliseconds. If nothing in this process wants work,
+   * the server wakes another process.
    */
   wake(delay: number): void {
     if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
@@ -176,7 +184,7 @@ export class Dispatcher<T> {
 
   /** Called when a lost connection is restored. Calls made now are sent before all repeated calls. */
   reconnect(): void {
-    this.#release().catch(() => {}); // the next turn reports a failure
+    this.#release().catch(() => {}); // the next turn tries again and reports errors
     this.look();
   }
 
@@ -235,7 +243,7 @@ export class Dispatcher<T> {
     });
   }
 
-  /** Sends the finishes that wait for the running turn beside it, if the turn doesn't end soon. */
+  /** Sends the finishes that wait for the running turn in separate calls, unless the turn ends soon. */
   #limitWait(): void {
     this.#finishEnd ??= setTimeout(() => {
       this.#finishEnd = undefined;
@@ -243,7 +251,7 @@ export class Dispatcher<T> {
     }, MAX_FINISH_WAIT);
   }
 
-  /** Sends all finishes in calls that take nothing. */
+  /** Sends all waiting finishes in calls that take no keys. */
   #finishBeside(): void {
     while (this.#finishes.size > 0) this.#finishAlone(this.#finishes.next(MAX_IN_TURN));
   }
@@ -259,7 +267,8 @@ export class Dispatcher<T> {
 
   /**
    * Returns the number of leases wanted by the first want and by all other wants with the same bucket. Prefers wants
-   * whose bucket is not in `#served`. Other wants are considered only if a call is made anyway.
+   * whose bucket is not in `#served`. Considers wants whose bucket is in `#served` only if a call is made anyway
+   * (`isCall`).
    */
   #wanted(isCall: boolean): { count: number; throttle: BucketPlan | undefined } {
     let found: { count: number; throttle: BucketPlan | undefined } = NOTHING;
@@ -328,7 +337,8 @@ export class Dispatcher<T> {
       this.#leases.delete(each.lease);
       each.reject(error);
     }
-    // Rejected finishes report the error themselves. If nothing was wanted either, the failure has no effect here.
+    // Rejected finishes report the error themselves. The failure of a call without finishes and wants is not reported,
+    // because nothing in this process depends on the call.
     if (finishes.length === 0 && wanted > 0) this.#events.onError(error);
     this.#lookIn(LOOK_AGAIN);
   }
@@ -347,16 +357,17 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Reports whether work on a lease may begin. Hands the lease back if it has expired by the clock of this process. */
+  /**
+   * Reports whether work on a lease may begin. Hands the lease back if it has expired according to this process's
+   * clock.
+   */
   mayBegin(lease: HeldLease<T>): boolean {
     this.#leases.check();
     if (lease.isLost) lease.giveBack();
     return !lease.isLost;
   }
 
-  /**
-   * Passes each lease that arrived to a want with the same bucket. Hands back leases that no want accepts any more.
-   */
+  /** Passes each lease that arrived to a want with the same bucket. Hands back leases that no want accepts. */
   #deliver(): void {
     this.#leases.check();
     for (let next = this.#findLost(); next >= 0; next = this.#findLost()) this.#brought.splice(next, 1)[0]!.giveBack();
@@ -389,7 +400,8 @@ export class Dispatcher<T> {
     if ((this.#wants.size === 0 && !this.#hasToRelease) || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
-      if (this.#hasToRelease) this.#isWoken = true; // forces a turn: another process may take the released keys
+      // Force a turn: after it has released the keys, another process may take them.
+      if (this.#hasToRelease) this.#isWoken = true;
       this.look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }

@@ -6,7 +6,7 @@ import type { LiveSettings, Queue } from "./queue.ts";
 /**
  * Returns a queue's settings from a config document.
  *
- * @throws {ConfigError} If queues of the document share a bucket, if the limiter can't work on Redis, or if the queue
+ * @throws {ConfigError} If queues in the document share a bucket, if the limiter can't work on Redis, or if the queue
  * has a discipline.
  * @throws {RangeError} If the document has no queue with that name.
  */

@@ -51,7 +51,10 @@ export interface Finish {
 export interface TurnRequest {
   readonly process: string;
   readonly owner: string;
-  /** Number of leases that the owner believes it has, without the leases finished in this call. */
+  /**
+   * Number of leases that the owner believes it has, not counting leases that are finished in this call or in another
+   * call that is still running.
+   */
   readonly known: number;
   readonly wanted: number;
   readonly throttle: BucketPlan | undefined;
@@ -77,7 +80,9 @@ interface Adds {
 /** Maximum number of keys that one call adds. The server does nothing else during a call. */
 const MAX_ENTRIES = 200;
 
-/** Calls of one queue to the server. Encodes script arguments and decodes replies. Handles no leases and no timers. */
+/**
+ * Calls from one queue to the server. Encodes script arguments and decodes replies. Doesn't handle leases or timers.
+ */
 export class Engine {
   readonly settings: Omit<EngineSettings, "limiter">;
   /** Current limiter of the queue. A reload replaces the limiter. */
@@ -117,7 +122,7 @@ export class Engine {
 
   /**
    * Adds an entry after the limiter's delay. Resolves to `undefined` if the entry was added. Otherwise nothing was
-   * changed, and the promise resolves to the number of failures that `given` must be computed for.
+   * changed, and the promise resolves to the number of failures for which `given` must be computed.
    */
   addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
     const { replaces, hasItems } = this.settings;

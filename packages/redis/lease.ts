@@ -19,7 +19,7 @@ export class HeldLease<T> implements RedisLease<T> {
   readonly key: string;
   readonly attempt: number;
   readonly token: bigint;
-  /** Name of the throttle bucket that a token was taken from for this lease, if any. */
+  /** Name of the throttle bucket from which a token was taken for this lease, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
   #answer: Promise<EndAnswer> | undefined = undefined;
@@ -56,20 +56,23 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 
   /**
-   * Ends the work. The caller must report a failure. Later calls return the first call's result.
+   * Ends the work. If the promise rejects, the caller must report the error. Later calls return the first call's
+   * result.
    *
-   * @throws If the limiter throws. The error is the limiter's. The lease stays active then.
+   * @throws If the limiter throws. The error is the limiter's. In that case, the lease stays active.
    */
   end(ending: LeaseEnding): Promise<EndAnswer> {
     return this.#answer ??= this.#events.carryOut(this, ending);
   }
 
-  /** Hands the item back without an attempt. Does nothing if the work has ended. */
+  /** Hands the item back without counting an attempt. Does nothing if the work has ended. */
   giveBack(): void {
     if (this.#answer === undefined) this.end({ kind: "handedBack" }).catch(this.#events.onError);
   }
 
-  /** Ends the lease on an item that this process can't read. `reason` is the error of reading the item. */
+  /**
+   * Ends the lease on an item that this process can't read. `reason` is the error that occurred when the item was read.
+   */
   refuse(reason: unknown): void {
     let answer: Promise<EndAnswer>;
     try {
@@ -129,7 +132,7 @@ function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   }));
 }
 
-/** Returns the promise and marks its rejection as handled. Use it for rejections that are reported elsewhere. */
+/** Returns the promise and marks its rejection as handled. For promises whose rejections are reported elsewhere. */
 export function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;

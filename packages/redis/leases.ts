@@ -8,7 +8,7 @@ export interface TimedLease {
   lose(reason: Error): void;
 }
 
-/** Renewals per lease duration. */
+/** Number of renewals in one lease duration. */
 const RENEWALS = 3;
 
 /** All leases of this process on one queue. The leases expire together, because one renewal covers all of them. */
@@ -28,7 +28,7 @@ export class Leases<L extends TimedLease> {
     this.#process = process;
   }
 
-  /** Name that the server knows the owner of the leases by. */
+  /** Name by which the server knows the owner of the leases. */
   get owner(): string {
     return `${this.#process}.${this.#generation}`;
   }
@@ -136,6 +136,6 @@ export class Leases<L extends TimedLease> {
 function tell(leases: Iterable<TimedLease>, message: string): void {
   const reason = new DOMException(message, "AbortError");
   const code: ErrorCode = "WQ_LEASE_LOST";
-  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides the class's numeric `code`
+  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides `DOMException`'s own `code`
   for (const lease of leases) lease.lose(reason);
 }

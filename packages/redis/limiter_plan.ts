@@ -111,7 +111,10 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "per-group": 1,
 };
 
-/** Key of the property of `create` that has a built-in limiter's version. All copies of the core use the same key. */
+/**
+ * Key of the property of a built-in limiter's `create` function that holds the limiter's version. All copies of the
+ * core use the same key.
+ */
 const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
 /** Limiter that the server can evaluate. */
@@ -132,10 +135,13 @@ interface Options {
   readonly [option: string]: unknown;
 }
 
-/** Returns a limiter and all limiters nested in it, with repetitions. Stops after more than `MAX_LIMITERS` limiters. */
+/**
+ * Returns a limiter and all limiters nested in it. A limiter that is nested several times is repeated. Stops after more
+ * than `MAX_LIMITERS` limiters.
+ */
 function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   const parts = [limiter];
-  for (const part of parts) { // grows during the loop
+  for (const part of parts) { // `parts` grows during the loop
     if (parts.length > MAX_LIMITERS) break;
     if (!isBuiltIn(part)) continue;
     const { limiter, limiters = [] } = part.options as unknown as Partial<Options>;
@@ -195,7 +201,7 @@ class Planner {
   #plan(part: LimiterDescription, isInGroup: boolean): PlanNode {
     if (!isBuiltIn(part)) return this.#planCustom(part);
     const { limiter, limiters, ...options } = part.options as unknown as Options;
-    switch (part.type) { // no default: omitting a built-in limiter is a type error
+    switch (part.type) { // no `default` case: omitting a built-in limiter is a type error
       case "bucket":
         return ["bucket", this.#idOf(part), finite(options["rate"] as number), options["burst"]];
       case "exponential":

@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core version
+import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export type { RedisClient } from "./connection/connection.ts";
 export type { IoRedisClient } from "./connection/ioredis.ts";
@@ -14,5 +14,5 @@ export * from "./contract.ts";
 export { createRedisQueue } from "./create_queue.ts";
 export { redisQueueMetrics, type RedisQueueMetricsOptions } from "./queue_metrics.ts";
 export { type RedisQueues, redisQueues } from "./queues.ts";
-// Types that the public types of this package refer to, directly or indirectly.
+// Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";

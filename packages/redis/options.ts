@@ -14,7 +14,7 @@ import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { refuseMemoryOptions } from "./memory_options.ts";
 
-/** Rules for the given options. Omitting a rule is a type error. */
+/** Rules for the options `Option`, one for each. Omitting a rule is a type error. */
 type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
 
 /** Bounds of intervals, in milliseconds. */
@@ -27,7 +27,7 @@ const AN_INTERVAL: Rule = [() => true, ""];
 /** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */
 export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
 
-/** Options that `redisQueues` accepts for all of its queues, and also for a single queue. */
+/** Options that can be set for all queues of `redisQueues`, and also for a single queue. */
 const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, "url" | "client">> = {
   leaseDuration: AN_INTERVAL,
   maxStalls: A_POSITIVE_INTEGER,
@@ -86,7 +86,7 @@ export function intervalsOf(
 }
 
 /**
- * Converts a duration from 100 ms to one day to milliseconds.
+ * Converts a duration to milliseconds. The duration must be from 100 ms to one day.
  *
  * @throws {TypeError} If the value is not a duration.
  * @throws {RangeError} If the duration is out of range.

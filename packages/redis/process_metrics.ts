@@ -9,7 +9,7 @@ const UPDATE_PERIOD = 500;
 
 /**
  * Measures this process's work on a queue. To combine the values of several processes, add them up. For
- * `longestRunningProcessor`, take the maximum instead. `Lease` identifies work in progress.
+ * `longestRunningProcessor`, take the maximum instead. Each piece of work in progress is identified by its `Lease`.
  */
 export class ProcessMetrics<Lease> {
   readonly #queueLatency: Meter;

@@ -48,13 +48,13 @@ export interface LiveSettings {
   readonly throttleName: ThrottleName;
 }
 
-/** Interval between two checks of `whenIdle`, in milliseconds. */
+/** Interval between two checks by `whenIdle`, in milliseconds. */
 const IDLE_LOOK = 500;
 /** Pause before subscribing again after a failure, in milliseconds. */
 const LISTEN_AGAIN = 1000;
 const MAX_LIMIT = 1000;
 const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
-/** Rule for iterables of items. A string is refused, because adding its characters is never meant. */
+/** Rule for iterables of items. A string is refused, because adding its characters is never intended. */
 const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
 /** Queue object: this process's access to a queue on a server. */
@@ -331,7 +331,7 @@ export class Queue<T> implements RedisQueue<T> {
     return () => void this.#shutDownCallbacks.delete(callback);
   }
 
-  /** Makes a call. Reports its failure once, whether the promise is awaited or not. */
+  /** Makes a call. Reports a failure of the call once, whether the promise is awaited or not. */
   #call<R>(action: string, call: () => Promise<R>): Promise<R> {
     const promise = this.#run(action, call);
     promise.catch(this.#errors.write);

@@ -20,15 +20,15 @@ export interface RedisQueueMetricsOptions {
 const ACTION = "measure Redis queue";
 
 /**
- * Measures the whole queue on the server. Sets the gauges `depth`, `delayed`, `blocked` and `oldestReady`, as far as
- * the provider has them. `blocked` is always 0, because no item on Redis is blocked. To measure the work of each
- * process, use the queue's `metrics` option.
+ * Measures the whole queue on the server. Sets the gauges `depth`, `delayed`, `blocked` and `oldestReady`, if the
+ * provider has them. `blocked` is always 0, because no item on Redis is blocked. To measure the work of each process,
+ * use the queue's `metrics` option.
  *
- * **Run it in one process per queue.** The numbers cover all processes. If ten processes report the same depth, the sum
- * is ten times too high.
+ * **Measure each queue in only one process.** The numbers cover all processes. If ten processes report the same depth,
+ * the sum is ten times too high.
  *
- * The first measurement starts at once. Further measurements follow every five seconds (`every`), until the result is
- * disposed or the queue object is shut down. If a measurement fails, the error is reported to the queue's
+ * The first measurement starts immediately. Further measurements follow every five seconds (`every`), until the result
+ * is disposed or the queue object is shut down. If a measurement fails, the error is reported to the queue's
  * `onQueueError`. Further failures are not reported until a measurement succeeds.
  *
  * After a failure and after the last measurement, the gauges are `NaN`, because their values are unknown. Exporters
@@ -145,7 +145,7 @@ type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly
 
 const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 
-/** Gauges of the whole queue, as far as the provider has them. */
+/** Gauges of the whole queue, if the provider has them. */
 class Gauges {
   readonly #depth: Meter;
   readonly #delayed: Meter | undefined;

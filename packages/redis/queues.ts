@@ -5,7 +5,7 @@ import { openQueue } from "./create_queue.ts";
 import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
-/** Queues that a config document describes, on a server. */
+/** Queues on a server, as described by a config document. */
 export interface RedisQueues {
   /**
    * Opens a queue as the document describes it. Reloads of the document change the queue's limiter and its `throttle`
@@ -49,7 +49,7 @@ const ACTION = "open Redis queue";
  * @param config The document.
  * @param options The server, and settings for all queues.
  * @returns An object that opens the queues by name.
- * @throws {ConfigError} If queues of the document share a bucket. The error lists every shared bucket.
+ * @throws {ConfigError} If queues in the document share a bucket. The error lists every shared bucket.
  * @throws {TypeError} If `config` was not created by `loadConfig`, or if an option is unknown, of the wrong type or
  * only for in-memory queues.
  * @throws {RangeError} If an option is out of range.

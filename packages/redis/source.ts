@@ -91,7 +91,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
         reject(signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
-      // A new rate may make tokens available at once. A third-party bucket doesn't report changes.
+      // A new rate may make tokens available immediately. A third-party bucket doesn't report changes.
       const unwatch = throttle && onBucketChange(throttle, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
@@ -110,7 +110,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   /**
-   * Ends an attempt. If its handler failed after the lease may have been lost, hands the item back instead and resolves
+   * Ends an attempt. If the handler failed and the lease may have been lost, hands the item back instead and resolves
    * to `false`. Such a failure is not counted, because other processes may have the item.
    */
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {

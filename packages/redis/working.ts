@@ -2,8 +2,8 @@ import type { HeldLease } from "./lease.ts";
 
 /**
  * Leases that this process works on. After a process has lost a lease, it may get the same key again while the old
- * handler still runs. The new lease then waits until the old work ends, because two handlers in one process must never
- * work on the same key.
+ * handler is still running. The new lease then waits until the old work ends, because two handlers in one process must
+ * never work on the same key.
  */
 export class Working<T> {
   readonly #current = new Map<string, HeldLease<T>>();
@@ -13,14 +13,17 @@ export class Working<T> {
     return this.#current.size + this.#next.size;
   }
 
-  /** Reports whether work on the lease may begin now. If not, `end` of the current lease returns it later. */
+  /**
+   * Reports whether work on the lease may begin now. If not, the lease is returned later, by `end` for the current
+   * lease.
+   */
   begin(lease: HeldLease<T>): boolean {
     const line = this.#current.has(lease.key) ? this.#next : this.#current;
     line.set(lease.key, lease);
     return line === this.#current;
   }
 
-  /** Ends the work on a lease. Returns the lease on the same key that waited for the end, if any. */
+  /** Ends the work on a lease. Returns the lease on the same key that was waiting for this work to end, if any. */
   end(lease: HeldLease<T>): HeldLease<T> | undefined {
     const { key } = lease;
     if (this.#next.get(key) === lease) this.#next.delete(key);

@@ -13,14 +13,17 @@ export interface Address {
 
 export const DEFAULT_PORT = 6379;
 const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
-/** Hint for the most likely mistake: a password with an unescaped `/`, `?` or `#` ends there for the URL parser. */
+/**
+ * Hint for the most likely mistake: an unescaped `/`, `?` or `#` in the password. For the URL parser, the host part of
+ * the URL, which includes the password, ends at this character.
+ */
 const ENCODE = "percent-encode the user and the password ('/' is %2F)";
 
 /**
  * Parses a URL.
  *
- * @throws {TypeError} If it is not a Redis URL. The message shows at most the protocol, because anything after it may
- * be part of a password.
+ * @throws {TypeError} If `url` is not a Redis URL. The message shows at most the protocol, because anything after it
+ * may be part of a password.
  */
 export function parseAddress(action: string, url: unknown): Address {
   const refuse = (rule: string) => argumentError(action, `'url' ${rule}`);

@@ -7,12 +7,12 @@ export class Call {
   turn = 0;
   /** Deadline of the call, in milliseconds of `performance.now()`. */
   end = 0;
-  /** Neighbors among the calls with the same timeout. */
+  /** Neighbors in the linked list of calls with the same timeout. */
   previous: Call | undefined;
   next: Call | undefined;
   /** Whether an `onReconnect` callback made the call for a new wire. Such a call is not repeated on another wire. */
   isOfWire = false;
-  /** Wire that the call was sent on and may be answered on; `undefined` while the call is queued. */
+  /** Wire on which the call was sent and may still be answered; `undefined` while the call is queued. */
   wire: Wire | undefined;
   /** Whether the call was sent on a wire that ended. Such a call may have run. */
   mayHaveRun = false;

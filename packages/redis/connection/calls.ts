@@ -21,7 +21,7 @@ export class Calls {
   readonly #address: string;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
-  /** Calls without an answer, by timeout. */
+  /** Unanswered calls, by timeout. */
   readonly #unanswered = new Map<number, Timeouts>();
   /** Number of unanswered calls that were sent on the current wire. */
   #sent = 0;
@@ -50,7 +50,7 @@ export class Calls {
     call.turn = this.#made++;
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
-    if (this.canSend) this.#send(call); // no other call is queued then, except while a new wire comes up
+    if (this.canSend) this.#send(call); // no other call is queued, except while a new wire is set up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }
@@ -68,7 +68,7 @@ export class Calls {
     for (const calls of this.#unanswered.values()) calls.close();
   }
 
-  /** Whether a new call would be sent at once. */
+  /** Whether a new call would be sent immediately. */
   get canSend(): boolean {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
@@ -176,7 +176,7 @@ export class Calls {
     this.#fail(call, message, true, reason);
   }
 
-  /** Queues a call for the next wire. Rejects a call that must not be repeated there. */
+  /** Queues a call for the next wire. Rejects a call that must not be repeated on another wire. */
   #keep(call: Call, reason: Error): void {
     if (call.isOfWire) this.#failAgain(call, reason);
     else this.#queue(call);

@@ -19,7 +19,7 @@ export interface Script {
  * Handling of a call whose connection broke before the reply came. The call may have run.
  *
  * - `"never"`: the call rejects with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
- * - `"always"`: the call is repeated. For scripts that may run twice.
+ * - `"always"`: the call is repeated. For scripts that are allowed to run twice.
  * - `"marked"`: the call is repeated, and the script receives an additional last argument. The argument is `"0"` in the
  *   first call, and `"1"` if the script may have run before.
  *
@@ -34,15 +34,15 @@ export interface Connection {
   readonly address: string;
   /** Database number. */
   readonly database: number;
-  /** Whether calls are sent at once. */
+  /** Whether calls are sent immediately. */
   readonly isUp: boolean;
 
   /**
    * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order.
    *
    * The call is queued while the server is unreachable or refuses calls for now. The call rejects after this user's
-   * call timeout. If the server refuses the call for good, the call rejects at once with the client's error. A reply
-   * consists of strings, numbers, `null` and arrays. By default, `retry` is `"never"`.
+   * call timeout. If the server refuses the call for good, the call rejects immediately with the client's error. A
+   * reply consists of strings, numbers, `null` and arrays. By default, `retry` is `"never"`.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than the call timeout, or
    * if the reply was lost.

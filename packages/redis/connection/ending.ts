@@ -1,4 +1,4 @@
-/** Promise of the reason why a wire ended, with the function that resolves the promise. */
+/** Promise for the reason why a wire ended, with the function that resolves the promise. */
 export class Ending {
   /** Resolves to the reason when the wire ends. */
   readonly reason: Promise<Error>;

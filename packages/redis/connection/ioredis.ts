@@ -134,7 +134,7 @@ async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wi
   };
 }
 
-/** Reports whether the client would send a command at once instead of queueing it. */
+/** Reports whether the client would send a command immediately instead of queueing it. */
 function isReady(client: IoRedisClient): boolean {
   const { stream } = client as { stream?: { writable?: boolean } };
   return client.status === "ready" && stream?.writable !== false;

@@ -17,10 +17,10 @@ const MAX_DELAY = 1000;
 
 /**
  * Keeps a wire up: dials, and dials again each time the wire has ended or dialing has failed. Pauses grow from 50 ms to
- * one second. Each pause is randomly shortened by up to half, so that many processes don't reconnect at once.
+ * one second. Each pause is randomly shortened by up to half, so that many processes don't reconnect at the same time.
  */
 export class Line<W extends Wire> {
-  /** Reason why the latest wire ended, or why the latest dialing failed. */
+  /** Reason why the latest wire ended, or why the latest attempt to dial failed. */
   lastError: Error | undefined;
   readonly #dial: (signal: AbortSignal) => Promise<W>;
   readonly #events: LineEvents<W>;

@@ -48,7 +48,7 @@ interface Options {
   readonly database?: number;
 }
 
-/** Time limit for connecting, and again for the server's first answers, in milliseconds. */
+/** Time limit in milliseconds for connecting. The same limit applies separately to the server's first answers. */
 const DIAL_TIMEOUT = 5000;
 
 /**
@@ -59,7 +59,7 @@ const OWN_OPTIONS = {
   disableOfflineQueue: true,
   commandOptions: { timeout: 0 },
   clientInfoTag: "workqueue",
-  // These two features read environment variables, which Deno may forbid.
+  // The next two features are off, because they read environment variables, which Deno may forbid.
   maintNotifications: "disabled",
   emitInvalidate: false,
 } as const;

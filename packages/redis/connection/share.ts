@@ -49,7 +49,7 @@ export class Shared {
 export class Share implements Connection {
   readonly #shared: Shared;
   readonly #callTimeout: number;
-  /** Number of this user's calls and subscriptions without an answer. */
+  /** Number of this user's unanswered calls and subscriptions. */
   #pending = 0;
   #onIdle: (() => void) | undefined;
   /** Functions that end this user's subscriptions and callbacks. */

@@ -26,7 +26,7 @@ interface Channel {
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** Channels that a process is subscribed to through one connection. */
+/** Channels to which a process is subscribed through one connection. */
 export class Subscriptions {
   readonly #address: string;
   readonly #line: Line<SubscriberWire>;
@@ -135,7 +135,7 @@ export class Subscriptions {
     else listener.onResumed();
   }
 
-  /** Refuses a listener. A listener with a confirmed subscription is kept, because its messages may still come. */
+  /** Refuses a listener. A listener with a confirmed subscription is kept, because messages for it may still arrive. */
   #refuse(listener: Listener, message: string, cause?: Error): void {
     if (!this.#settle(listener)) return;
     listener.onRefused(new RedisConnectionError(message, { mayHaveRun: false, ...cause && { cause } }));

@@ -2,13 +2,16 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { inWords } from "./errors.ts";
 import type { Wire } from "./wire.ts";
 
-/** Largest number of event loop turns until received data is read. A busy Deno reads in one of 61 turns. */
+/**
+ * Maximum number of event loop turns until received data is read. A busy Deno process reads data in only one of every
+ * 61 turns.
+ */
 const TURNS_TO_READ = 64;
 
 /**
- * Ends a wire if the server owes an answer and is silent for too long. Then the server hangs, or its host has vanished.
- * TCP itself notices a vanished host only after a quarter of an hour. The clients notice neither case, because each
- * command that a client sends restarts its socket timeout.
+ * Ends a wire if the server owes an answer and is silent for too long. In that case, the server is hanging or its host
+ * has vanished. TCP itself notices a vanished host only after a quarter of an hour. The clients notice neither case,
+ * because each command that a client sends restarts its socket timeout.
  */
 export class Watchdog {
   readonly #wire: Wire;
@@ -28,7 +31,7 @@ export class Watchdog {
     if (this.#timer === undefined && this.#wire.silence !== undefined) this.#wait(this.#wire.silence);
   }
 
-  /** Records an answer. `owes` is true if the server owes more answers. */
+  /** Records an answer. `owes` is true if the server still owes answers. */
   heard(owes: boolean): void {
     this.#owes = owes;
     if (owes) this.#heardAt = performance.now();
@@ -41,7 +44,7 @@ export class Watchdog {
 
   #wait(ms: number): void {
     this.#timer = setTimeout(() => this.#look(), ms);
-    this.#timer.unref(); // the wire itself keeps the process alive
+    this.#timer.unref(); // only the wire should keep the process alive
   }
 
   /**

@@ -4,10 +4,10 @@
 export interface Wire {
   /**
    * Milliseconds of silence after which the wire is ended if the server owes an answer. `undefined` if the user passed
-   * in the client: the client's own settings apply then.
+   * in the client, because then the client's own settings apply.
    */
   readonly silence: number | undefined;
-  /** Whether a command would be sent at once. If not, the wire is about to end. */
+  /** Whether a command would be sent immediately. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
    * Sends a command. Commands from one turn of the event loop are sent together, in order. Rejects with the server's

@@ -53,7 +53,7 @@ class Worker {
   readonly running = new Set<string>();
   taken = 0;
   done = 0;
-  /** Resolves to the exit code when the process has ended and all of its output was read. */
+  /** Resolves to the exit code when the process has ended and all of its output has been read. */
   readonly ended: Promise<number | null> = once(this.child, "close").then(([code]) => code);
 
   constructor(number: number) {
@@ -119,7 +119,7 @@ on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${
   return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
 }
 
-/** Kills all processes that still run. */
+/** Kills all processes that are still running. */
 async function killAll(): Promise<void> {
   const ended = [...children].map((child) => once(child, "exit"));
   for (const child of children) child.kill("SIGKILL");

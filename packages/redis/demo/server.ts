@@ -17,7 +17,7 @@ export interface DemoServer {
   readonly url: string;
   /** Description of the server, for the output. */
   readonly what: string;
-  /** Stops the server. If the server was already running, only removes the queue. */
+  /** Stops the server. If the server was already running before the demo, removes only the queue. */
   end(queue: string): Promise<void>;
 }
 

@@ -3,8 +3,8 @@
  * that sends and reads the fields is derived from this declaration. Only the values are sent, in the order of the
  * declaration, without names.
  *
- * Durations are in milliseconds in TypeScript, where their names end in `Ms`. They are in microseconds in Lua, where
- * their names end in `Us`.
+ * Durations are in milliseconds in TypeScript, where their names end in `Ms`, and in microseconds in Lua, where their
+ * names end in `Us`.
  *
  * @module
  */
@@ -98,7 +98,9 @@ export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua"
   return { read: (sent) => (sent as unknown[]).map((value) => field.read(value)) };
 }
 
-/** Numbers from the hash `meta`. `names` has their names in the hash. The script's body doesn't set these numbers. */
+/**
+ * Numbers from the hash `meta`. `names` contains their names in the hash. The script's body doesn't set these numbers.
+ */
 export function metaNumbers<Name extends string>(
   names: Readonly<Record<Name, string>>,
 ): ReplyField<Record<Name, number>> {
@@ -113,7 +115,10 @@ export function metaNumbers<Name extends string>(
   };
 }
 
-/** Rows. In Lua, rows are stored as columns. The variable has a list for each field. The body fills or replaces it. */
+/**
+ * Rows. In Lua, rows are stored as columns: the field's variable has one list for each column. The script's body fills
+ * or replaces these lists.
+ */
 export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]> {
   const names = Object.keys(fields);
   // Each row starts as a copy of `blank`, because copying is fast.

@@ -3,15 +3,15 @@
  * `prefix`, the prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
  *
  * Only history is stored: the number of failures of each key, and the tokens of each bucket. Each call sends the config
- * as a plan from `limiter_plan.ts`, so a changed config takes effect at once. Each limiter returns the same delay as
- * the in-memory limiter of the same type.
+ * as a plan from `limiter_plan.ts`, so a changed config takes effect immediately. Each limiter returns the same delay
+ * as the in-memory limiter of the same type.
  *
- * - `failures`, a hash by key: `COUNT`, the number of failures since they were last forgotten. If limiters have
- *   `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters in the order
- *   of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
+ * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If
+ *   limiters have `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters
+ *   in the order of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
  * - `errors`, a hash by key: the error of the key's last failure that had an error. Removed with the failures.
- * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that the keys with the most
- *   failures come first. Removed with the failures.
+ * - `failing`, a sorted set: the keys that have failed, with the negative of `COUNT` as the score, so that the keys
+ *   with the most failures come first. Removed with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of
  *   the call that stored the entry, and the time when the bucket will be full. If a call has another rate or burst, the
  *   bucket is first filled at the old rate, up to the old burst, and then changed, as by `setRate` and `setBurst`.

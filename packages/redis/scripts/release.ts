@@ -2,8 +2,8 @@ import { declareScript } from "./declare.ts";
 import { fields, list, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
- * Hands back keys that an owner has without knowing about them, because the reply that handed them out was lost. Each
- * call checks some of the owner's keys. The rows are the tokens that the owner knows.
+ * Hands back keys that an owner has but doesn't know about, because the reply that handed them out was lost. Each call
+ * checks some of the owner's keys. The rows are the tokens that the owner knows.
  */
 export const release = declareScript({
   args: {

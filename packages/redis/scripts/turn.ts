@@ -28,7 +28,7 @@ const ANSWER: ReplyField<FinishAnswer> = {
   read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
 };
 
-/** Ends the work on some keys, and takes other keys. Each row is a key whose work has ended. */
+/** Ends the work on the given keys, and takes other keys. Each row is a key whose work has ended. */
 export const turn = declareScript({
   retry: "marked",
   functions: limiters,
@@ -39,16 +39,19 @@ export const turn = declareScript({
     replaces: FLAG,
     hasItems: FLAG,
     maxStalls: NUMBER,
-    /** Number of leases that the owner believes it has, without the leases that end in this call. */
+    /**
+     * Number of leases that the owner believes it has, not counting leases that end in this call or in another call
+     * that is still running.
+     */
     known: NUMBER,
     wanted: NUMBER,
-    /** Bucket that each attempt takes a token from, if any. */
+    /** Bucket from which each attempt takes a token, if any. */
     bucketId: optional(TEXT),
     bucketRate: optional(NUMBER),
     bucketBurst: optional(NUMBER),
     /** Plan of the limiter. */
     plan: TEXT,
-    /** Whether the reply must include the time that each taken key had been ready. */
+    /** Whether the reply must include how long each taken key had been ready. */
     wantsTimes: FLAG,
   },
   rows: {
@@ -76,7 +79,7 @@ export const turn = declareScript({
       token: TEXT,
       payload: optional(TEXT),
       failures: NUMBER,
-      /** Time that the key had been ready. Only if `wantsTimes` is true. */
+      /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
     }),
     /** Keys that this call gave up because they stalled too often. */
