@@ -63,7 +63,7 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    *
    * @param config The discipline's type and options, as for `build`.
    * @param context The clock and the source of random numbers for the description's `create`.
-   * @returns The description. Its paths are JSON Pointers into the config.
+   * @returns The description. The description's paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
@@ -74,7 +74,7 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    * @typeParam C The type of `config`.
    * @param config The discipline's type and options, as for `build`.
    * @param context The clock and the source of random numbers for the description's `create`.
-   * @returns The description. Its paths are JSON Pointers into the config.
+   * @returns The description. The description's paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */

@@ -126,8 +126,9 @@ export type FairOptions<T> =
  * `separator`: the group is the text before the first separator in the key, which must be a string. `weights`: weights
  * of groups by name, from 0.001 to 1,000; other groups have a weight of 1. `maxPerGroup`: maximum number of items of
  * one group that are processing at once; by default, no limit. `within`: creates the discipline within a group; by
- * default, first in, first out. If `groupOf` throws, `add` throws the same error. If it throws for an item that came
- * back from a worker or from a delay, the item is ready anyway: it goes first, and does not count toward `maxPerGroup`.
+ * default, first in, first out. If `groupOf` throws, `add` throws the same error. If `groupOf` throws for an item that
+ * came back from a worker or from a delay, the item is ready anyway: it goes first, and does not count toward
+ * `maxPerGroup`.
  * @returns The discipline, to use in one queue. With a `separator`, its `push` throws a `TypeError` for keys that are
  * not strings.
  * @throws {RangeError} If an option is a number out of range.
@@ -153,7 +154,7 @@ const NONE = -1;
  */
 const MAX_IDLE = 10_000;
 
-/** A group of items. It exists from its first entry until its last turn is over. */
+/** A group of items. A group exists from its first entry until its last turn is over. */
 class Group {
   readonly name: unknown;
   readonly within: QueueDiscipline<unknown>;
@@ -198,7 +199,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
    */
   readonly #idle = new NumberHeap<Group>();
   /**
-   * Group of each entry for which `touch` or `done` needs the group. `touch` needs it only if there is an inner
+   * Group of each entry for which `touch` or `done` needs the group. `touch` needs the group only if there is an inner
    * discipline.
    */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();

@@ -38,7 +38,7 @@ export class MeasuredName {
 const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, MeasuredName>>();
 
 /**
- * Registers an object that reports metrics under a name. Queues and pools register themselves. When the last
+ * Registers an object that reports metrics under the given name. Queues and pools register themselves. When the last
  * registration under the name ends, the provider's `gone` is called.
  *
  * @example Usage

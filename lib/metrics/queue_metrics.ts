@@ -120,7 +120,7 @@ export class QueueMetrics {
 
   /**
    * Sets the timer for the next update. client-go updates twice a second as long as the queue exists. This timer fires
-   * at the same moments, but only while there is something to measure. It does not keep the process alive.
+   * at the same times, but only while there is something to measure. It does not keep the process alive.
    */
   #updateLater(now: number): void {
     if (this.#timer !== undefined) return;

@@ -11,7 +11,9 @@ export interface Totals {
    * that became ready.
    */
   readonly handedOut?: number;
-  /** For a queue: whether it is first in, first out. If so, its totals show which item is the oldest. */
+  /**
+   * For a queue: whether the queue is first in, first out. The totals of such a queue show which item is the oldest.
+   */
   readonly isFifo?: boolean;
   /** For a pool: attempts that did not fail. */
   readonly succeeded?: number;
@@ -26,7 +28,7 @@ export interface Totals {
 const NONE: Totals = {};
 
 /**
- * Returns the counts for a queue or a pool since its creation. A dashboard can compute rates from them.
+ * Returns the counts for a queue or a pool since its creation. A dashboard can compute rates from the counts.
  *
  * @example Usage
  * ```ts

@@ -1,7 +1,7 @@
 import { type Duration, parseDuration } from "@workqueue/core/duration";
 import type { HandlerContext, Outcome } from "@workqueue/core/workers";
 
-/** Outcome of an attempt, as far as the handler knows it, with the error if there was one. */
+/** Outcome of an attempt as seen by the handler, with the error if there was one. */
 export type Ending =
   | { readonly outcome: "succeeded" | "requeued" | "requeued-after" }
   | { readonly outcome: "failed" | "given-up" | "timed-out" | "interrupted"; readonly error: unknown };

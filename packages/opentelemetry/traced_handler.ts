@@ -19,7 +19,7 @@ import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./e
  * | `workqueue.queue` | the name of the queue |
  * | `workqueue.key` | the key of the item, as text; omitted unless it is a string, number, bigint or boolean |
  * | `workqueue.attempt` | the number of the attempt, from 1 |
- * | `workqueue.outcome` | the outcome of the attempt, as far as the handler knows it |
+ * | `workqueue.outcome` | the outcome of the attempt, as seen by the handler |
  *
  * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If the handler threw, the
  * outcome is `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and otherwise `failed`.

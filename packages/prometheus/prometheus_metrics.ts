@@ -46,7 +46,8 @@ const ANY: Rule = [() => true, ""]; // the duration is checked when it is parsed
  * gauge value replaces the previous value.
  *
  * A queue's series are removed after the queue has been shut down and empty for {@linkcode PrometheusOptions.keepFor}.
- * Until then, a new queue with the same name continues the series. Series are removed during scrapes, without a timer.
+ * Until a queue's series are removed, a new queue with the same name continues the series. Series are removed during
+ * scrapes, without a timer.
  *
  * @example Usage
  * ```ts

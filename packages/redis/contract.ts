@@ -431,7 +431,7 @@ export interface RedisLease<T = string> extends AsyncDisposable {
    *
    * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;
    * - `requeueAfter` forgets the failures, and adds the item again after this delay (milliseconds, or a string such as
-   *   `"5s"`), if it is positive;
+   *   `"5s"`), if the delay is positive;
    * - `giveUp` forgets the failures, and stores the item as given up with this reason, even if the reason is
    *   `undefined`. `giveUp` can't be combined with `requeue` or `requeueAfter`.
    *

@@ -14,7 +14,7 @@ export interface Want<T> {
   request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
   /** Accepts one lease. */
   accept(lease: HeldLease<T>): void;
-  /** Called when no more leases will come. */
+  /** Called when no more leases will be offered. */
   end(): void;
 }
 
@@ -72,7 +72,10 @@ export class Dispatcher<T> {
   readonly #served = new Set<string | undefined>();
   /** Lease of a suspect: a key that stalled more than once. Until the lease ends, this process takes no other key. */
   #suspect: HeldLease<T> | undefined = undefined;
-  /** Whether messages reach this process. If not, it takes no keys, because no message would announce more work. */
+  /**
+   * Whether messages reach this process. If not, this process takes no keys, because no message would announce more
+   * work.
+   */
   #isListening = false;
   #isClosed = false;
   #isScheduled = false;
@@ -329,7 +332,10 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Rejects finishes whose effect is unknown. If the server still has their leases, the leases are released later. */
+  /**
+   * Rejects finishes whose effect is unknown. If the server still has the leases of these finishes, the leases are
+   * released later.
+   */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
     for (const each of finishes) {

@@ -14,7 +14,7 @@ export interface EngineSettings {
   readonly maxStalls: number;
   /** Whether an add ends the delay of its key (`addWhileDelayed: "replace"`). */
   readonly replaces: boolean;
-  /** Whether items are sent as JSON in addition to their keys. This is the case in a queue with `keyOf`. */
+  /** Whether items are sent as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
   /**
@@ -25,7 +25,10 @@ export interface EngineSettings {
   readonly measuresTimes?: boolean;
 }
 
-/** Key and payload of an item. In a queue with `keyOf`, the payload is the item as JSON. Otherwise, it is empty. */
+/**
+ * Key and payload of an item. In a queue with `keyOf`, the payload is the item as JSON. Otherwise, the payload is
+ * empty.
+ */
 export interface Entry {
   readonly key: string;
   readonly payload: string;

@@ -71,7 +71,7 @@ export class Leases<L extends TimedLease> {
     this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
-  /** Called with tokens that the server no longer knows because it was reset to an earlier state. */
+  /** Called with tokens that the server no longer knows because the server was reset to an earlier state. */
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");

@@ -27,7 +27,7 @@ export interface LimiterPlan {
    * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the server can't
    * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
    *
-   * @param failures The item's number of earlier failures, as far as known.
+   * @param failures The number of the item's earlier failures, as far as this process knows.
    * @throws {RangeError} If a random number is not from 0 to 1, or a delay is not finite.
    */
   given(failures: number): string;
@@ -84,7 +84,7 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
 }
 
 /**
- * Returns the paths of the buckets that a queue takes tokens from. Two queues have a path in common if they use the
+ * Returns the paths of the buckets from which a queue takes tokens. Two queues have a path in common if they use the
  * same named limiter.
  */
 function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
@@ -121,7 +121,7 @@ const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
 
 /**
- * Reports whether the server can evaluate a limiter. A built-in limiter of another version is treated as custom.
+ * Reports whether the server can evaluate a limiter. A built-in limiter of a different version is treated as custom.
  */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };

@@ -42,7 +42,7 @@ export class ProcessMetrics<Lease> {
     this.#workDuration.observe((performance.now() - startedAt!) / 1000);
   }
 
-  /** Records that an item was handed back. Its work duration is not measured. */
+  /** Records that an item was handed back. The work duration of such an item is not measured. */
   handedBack(lease: Lease): void {
     this.#startedAt.delete(lease);
   }

@@ -491,7 +491,7 @@ function isIterable(value: unknown): boolean {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-/** Refuses options that only in-memory queues have. Callers without type checks may pass them. */
+/** Refuses options that only in-memory queues have. Callers without type checks may pass such options. */
 function refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
   if (options === undefined) return;
   if ((options as { priority?: unknown } | null)?.priority !== undefined) throw noPriorities(action);

@@ -33,7 +33,10 @@ export class Calls {
   readonly #known = new Set<Script>();
   #hadWire = false;
   #isResuming = false;
-  /** Error with which the server refused a call for now. The wire then ends once every call sent on it is answered. */
+  /**
+   * Error with which the server refused a call for now. After such an error, the wire ends once every call sent on it
+   * is answered.
+   */
   #leaving: Error | undefined;
 
   constructor(dialer: Dialer) {

@@ -16,7 +16,7 @@ export interface Script {
 }
 
 /**
- * Handling of a call whose connection broke before the reply came. The call may have run.
+ * Handling of a call whose connection broke before the reply arrived. The call may have run.
  *
  * - `"never"`: the call rejects with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
  * - `"always"`: the call is repeated. For scripts that are allowed to run twice.

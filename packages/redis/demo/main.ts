@@ -108,7 +108,7 @@ async function work(signal: AbortSignal): Promise<number> {
   await queue.whenIdle({ signal });
   const { ready, delayed, processing, failing, givenUp } = await queue.counts();
   const others = workers.filter((worker) => worker !== killed);
-  for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // like a deploy
+  for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // a deploy also sends SIGTERM
   const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
   say("", "the queue is empty, and the workers have ended");
   console.log(`

@@ -4,8 +4,8 @@ import { limiters } from "./limiters.ts";
 
 /**
  * Adds a key after its limiter's delay, or after `minDelayMs` if that is longer. `payload` replaces an existing payload
- * only if `isNewest` is true. Replies with nothing on success. If `given` was computed for a wrong number of failures,
- * changes nothing and replies with the correct number.
+ * only if `isNewest` is true. Replies with nothing on success. If `given` was computed for the wrong number of
+ * failures, changes nothing and replies with the correct number.
  */
 export const addRateLimited = declareScript({
   retry: "never", // a second run would count a second failure

@@ -11,7 +11,7 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    */
   readonly retry?: Retry;
   /**
-   * Whether the script adds keys. If so, it fails when the server's memory is full.
+   * Whether the script adds keys. A script that adds keys fails when the server's memory is full.
    *
    * @default {false}
    */
