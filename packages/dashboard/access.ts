@@ -24,9 +24,9 @@ export function notePeer(request: Request, info: unknown): void {
 
 /**
  * Allows requests from this machine. The request must be sent to `localhost`, a subdomain of `localhost`, or a loopback
- * address. An `Origin` header must also contain such a host. If the server reports the client's address, the address
- * must be a loopback address. The host name is checked because another site can make its own domain name point to this
- * machine.
+ * address. If there is an `Origin` header, its host must be one of these too. If the server reports the client's
+ * address, the address must be a loopback address. The host name is checked because another site can make its own
+ * domain name point to this machine.
  *
  * Requests with proxy headers are denied because they may come from anywhere. Requests through a proxy that adds no
  * headers can't be distinguished from local requests. Behind such a proxy, use {@linkcode allowToken}.
@@ -92,10 +92,10 @@ export function signInOf(access: Access): SignIn | undefined {
 }
 
 /**
- * Allows requests that contain a token. A client can send the token as `Authorization: Bearer TOKEN`, or in the page's
- * address as `?token=TOKEN`. The response to such an address sets a cookie for this browser and redirects to the
- * address without the token. The token is a secret: serve the page over HTTPS, and use a long token, for example from
- * `crypto.randomUUID()`.
+ * Returns an access function that allows requests with one of the given tokens. A client can send its token as
+ * `Authorization: Bearer TOKEN`, or in the page's address as `?token=TOKEN`. The response to such an address sets a
+ * cookie for this browser and redirects to the address without the token. The token is a secret: serve the page over
+ * HTTPS, and use a long token, for example from `crypto.randomUUID()`.
  *
  * @example Usage
  * ```ts
@@ -109,8 +109,8 @@ export function signInOf(access: Access): SignIn | undefined {
  * ```
  *
  * @param token The token: at least 16 printable ASCII characters, without spaces.
- * @param others More tokens. With `view: allowToken(a, b), control: allowToken(b)`, `a` can view, and `b` can also
- * control.
+ * @param others More tokens. With `view: allowToken(a, b), control: allowToken(b)`, clients with the token `a` can
+ * view, and clients with the token `b` can also control.
  * @returns An access function for `view` or `control`.
  * @throws {TypeError} If a token is not a string, is too short, or contains a space or a character that is not
  * printable ASCII.
@@ -162,8 +162,8 @@ class Token {
 
   /**
    * Returns the cookie for a request with this token in its address; `undefined` if the token is wrong. Browsers also
-   * send the cookie when a user follows a link from another site. Such requests can only view, because controls require
-   * the same origin.
+   * send the cookie when a user follows a link from another site. A request from such a link can only view, because
+   * controls require the same origin.
    */
   async cookieFor(request: Request, path: string): Promise<string | undefined> {
     const { searchParams, protocol } = new URL(request.url);

@@ -9,12 +9,12 @@ import type { GiveUpReason } from "@workqueue/core";
 /** Verdict on the state of a queue. */
 export type Verdict = "stuck" | "failing" | "paused" | "busy" | "healthy" | "unknown";
 
-/** Control of a queue. */
+/** Name of a control of a queue. */
 export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack";
 
-/** Response of `GET api/state`, and data of each event `state` of `GET api/events`. */
+/** Response to `GET api/state`, and data of each `state` event from `GET api/events`. */
 export interface State {
-  /** ID of this dashboard, which changes when its process restarts. Controls for another instance are refused. */
+  /** ID of this dashboard, which changes when its process restarts. Controls sent with a different ID are refused. */
   readonly instance: string;
   /** Time of this state, as returned by `Date.now()`. */
   readonly time: number;
@@ -45,13 +45,13 @@ export interface QueueRow {
   /** Workers of the pool; `null` if there is no pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
   /**
-   * Whether work is paused, so that no attempt begins until it is resumed. In memory, this is a pause of the pool; on
-   * Redis, a pause of the queue.
+   * Whether work is paused: no attempt starts until work is resumed. In memory, the pool is paused; on Redis, the queue
+   * is paused.
    */
   readonly paused: boolean;
   /**
-   * Total number of ready, blocked and delayed items at times in the last fifteen minutes, oldest first. At most 60
-   * numbers.
+   * Total numbers of ready, blocked and delayed items in the last fifteen minutes, one every fifteen seconds, oldest
+   * first. At most 60 numbers.
    */
   readonly trend: readonly (number | null)[];
 }
@@ -89,8 +89,8 @@ export interface Rates {
 }
 
 /**
- * Response of `GET api/queues/NAME?search=TEXT&limit=50`, and data of each event `queue` of `GET
- * api/events?queue=NAME&search=TEXT`.
+ * Response to `GET api/queues/NAME?search=TEXT&limit=50`, and data of each `queue` event from
+ * `GET api/events?queue=NAME&search=TEXT`.
  */
 export interface QueueDetails extends QueueRow {
   /** Latest samples, five seconds apart, oldest first. At most 180. */
@@ -101,7 +101,7 @@ export interface QueueDetails extends QueueRow {
   readonly runningItems: readonly RunningItem[];
   /** Delayed items, earliest first. */
   readonly delayedItems: readonly DelayedItem[];
-  /** Ready items, in the order of the queue. */
+  /** Ready items, in the order in which they will be handed out. */
   readonly readyItems: readonly ReadyItem[];
   /**
    * Groups of ready items whose keys have the same first part, largest group first. Only the first 1,000 ready items
@@ -120,8 +120,8 @@ export interface QueueDetails extends QueueRow {
    */
   readonly matching: number | null;
   /**
-   * Number of given-up items for each reason; `null` if unknown. In memory, the number is counted by the pool. On
-   * Redis, the number is counted by all processes since the queue was first used.
+   * Number of given-up items for each reason; `null` if unknown. In memory, the numbers are those of the pool. On
+   * Redis, the numbers include all processes since the queue was first used.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
   /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */
@@ -174,7 +174,7 @@ export interface FailingItem {
 export interface RunningItem {
   /** Text of the item. */
   readonly key: string;
-  /** Number of the attempt, from 1; `null` if unknown. */
+  /** Number of the attempt, starting at 1; `null` if unknown. */
   readonly attempt: number | null;
   /** Time since the handler started, in milliseconds; `null` if unknown. */
   readonly for: number | null;
@@ -226,7 +226,7 @@ export interface LimiterNode {
   readonly type: string;
   /** Name in the config document; `null` if the limiter has no name. */
   readonly name: string | null;
-  /** Options except the limiters inside this limiter, as text for display. */
+  /** Options of this limiter, as text for display. Limiters inside this limiter are not included. */
   readonly options: Readonly<Record<string, string>>;
   /** Token bucket of the limiter; `null` if the limiter is not a bucket. */
   readonly bucket: Bucket | null;
@@ -242,15 +242,15 @@ export interface LimiterNode {
  * | --- | --- |
  * | `pause`, `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
- * | `throttle` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
+ * | `throttle` | `{ "rate": 20, "burst": 5 }`; the rate may be `"unlimited"` |
  * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for this many milliseconds |
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: matching delayed items become ready |
  * | `take-back` | the same body as `retry`: matching delayed items are removed and not retried |
  *
  * On Redis, a search acts only on the 1,000 items that are due first and the listed failing items. The message contains
- * the number of delayed items that were not searched. The same applies to a request with a key, unless the items are
- * strings. An item that is a string is found among any number of delayed items.
+ * the number of delayed items that were not searched. The same limit applies to a request with a key, unless the items
+ * are strings. A string item is found no matter how many items are delayed.
  *
  * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and an ID of the config
  * as `shown`. With `{ "apply": true, "shown": "…" }`, the request applies the changes, unless the file has changed

@@ -40,8 +40,8 @@ function isInMemory(value: unknown): boolean {
 
 /**
  * Creates a dashboard: a page that shows the state of queues and why a queue is stuck, and a JSON API with the same
- * data. The dashboard is a function that answers requests, so it runs on any server and at any path: Deno, Bun, Node
- * with an adapter, or a framework.
+ * data. The dashboard's `fetch` function answers requests, so the dashboard runs at any path on any server: Deno, Bun,
+ * Node with an adapter, or a framework.
  *
  * The dashboard samples each queue every five seconds, to show the last fifteen minutes. Sampling costs very little and
  * doesn't keep the process alive. While the page is open, the dashboard checks the queues every second. Dispose the

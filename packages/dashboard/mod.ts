@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core version
+import "./core_version.ts"; // first, so that a wrong core version is reported before another module fails because of it
 
 export { allowLocal, allowToken } from "./access.ts";
 export type {

@@ -17,7 +17,7 @@ import { totalsOf } from "@workqueue/core/metrics";
 import { beBusy, flush, takeAll } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** Starts a queue of a config, with handlers that fail and a paused pool. */
+/** Starts a queue from a config, with a paused pool whose handlers always fail. */
 function start() {
   const document = { queues: { images: { concurrency: 2, throttle: { rate: 10, burst: 5 } } } };
   const config = loadConfig(document);

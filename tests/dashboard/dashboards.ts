@@ -6,7 +6,7 @@ import { flush } from "../queue_helpers.ts";
 
 export const ORIGIN = "http://localhost:8000";
 
-/** Dashboard that everybody may use, with requests to it. */
+/** Dashboard that allows every request by default, with methods that send requests to it. */
 export class Asked implements Disposable {
   readonly dashboard: ReturnType<typeof createDashboard>;
 
@@ -42,7 +42,7 @@ export class Asked implements Disposable {
     return await response.json();
   }
 
-  /** Sends the request of a button on the page. Returns the status and the message. */
+  /** Sends the request that a button on the page would send. Returns the status and the message. */
   async post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<[number, string]> {
     const { instance } = await this.state();
     const response = await this.get(path, {
@@ -67,7 +67,7 @@ export class Asked implements Disposable {
   }
 }
 
-/** Event of a stream. */
+/** Event received from a stream. */
 export interface SentEvent {
   readonly event: string;
   // deno-lint-ignore no-explicit-any -- tests check the data of an event

@@ -1,4 +1,4 @@
-/** The event stream of an open page, and its cost. */
+/** Tests of the event stream of an open page, and of the stream's cost. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -11,7 +11,7 @@ function newQueue(): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
 }
 
-/** Records the limit of each snapshot of a queue. */
+/** Records the `limit` of each snapshot taken of a queue. */
 function noteLimits(queue: RateLimitingQueue<string>): number[] {
   const limits: number[] = [];
   const snapshot = queue.snapshot.bind(queue);

@@ -1,9 +1,12 @@
-/** Lines that the dashboard writes to the console on a failure. They must not reveal items, which errors may quote. */
+/**
+ * Tests of the lines that the dashboard logs on a failure. An error may quote an item, so its text must not be able to
+ * break the line or control a terminal.
+ */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { logFailure } from "../../packages/dashboard/http/failure_log.ts";
 
-/** Returns the line that is written for a thrown value. */
+/** Returns the line that is logged for a thrown value. */
 function lineOf(thrown: unknown): string {
   const lines: unknown[][] = [];
   const { error } = console;

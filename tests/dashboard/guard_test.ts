@@ -1,4 +1,4 @@
-/** Access to the dashboard: viewers and controllers, and attacks by third-party pages. */
+/** Tests of access to the dashboard: who may view and control it, and attacks by third-party pages. */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -7,7 +7,7 @@ import { type Access, allowLocal, allowToken, createDashboard, type DashboardOpt
 
 const TOKEN = "c0ffee00-1111-4222-8333-444455556666";
 
-/** Opens a dashboard of a queue with secret keys. */
+/** Opens a dashboard for a queue with secret keys. */
 function open(options: Partial<DashboardOptions> = {}) {
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
   queue.add("secret-key");
@@ -142,7 +142,7 @@ for (const [what, headers, status] of cases) {
     const all: Record<string, string | undefined> = { ...rightly, "x-workqueue-instance": instance, ...headers };
     const given = Object.entries(all).filter((header): header is [string, string] => header[1] !== undefined);
     const url = "http://localhost/api/queues/images/concurrency";
-    const body = new TextEncoder().encode('{ "concurrency": 9 }'); // a text would get a content type
+    const body = new TextEncoder().encode('{ "concurrency": 9 }'); // a string body would set a content type
     const request = new Request(url, { method: "POST", headers: given, body });
     const response = await opened.dashboard.fetch(request);
     assertEquals([response.status, opened.pool.concurrency], [status, status === 200 ? 9 : 2]);

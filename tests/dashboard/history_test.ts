@@ -17,7 +17,7 @@ function historyOf(...samples: Sample[]): History {
 
 Deno.test("history: rates are over the last minute, or over what there is of it", () => {
   const history = historyOf(sample(0, 0, 0));
-  assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short for a rate
+  assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short a period for a rate
   assertEquals(history.rates(sample(10_000, 50, 20)).in, 5);
   for (let at = 5000; at <= 120_000; at += 5000) history.add(sample(at, at < 90_000 ? 0 : 600, 0));
   assertEquals([history.rates(sample(120_000, 600, 60)).in, history.rates(sample(120_000, 600, 60)).out], [10, 1]);

@@ -1,4 +1,4 @@
-/** The tree of limiters on the page, and the limiter that decided the delay of an item. */
+/** Tests of the tree of limiters on the page, and of finding the limiter that decided an item's delay. */
 
 import { assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig, type TokenBucket } from "@workqueue/core";

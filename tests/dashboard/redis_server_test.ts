@@ -1,4 +1,4 @@
-/** Queues on a real Redis server in the dashboard. */
+/** Tests of the dashboard with queues on a real Redis server. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -28,7 +28,7 @@ redisTest(
     assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
     const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
     assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
-      ["tenant-7/bad", 1, "Error: no such tenant", true], // only this process knows the time of a failure
+      ["tenant-7/bad", 1, "Error: no such tenant", true], // the time of a failure is known only to its process
     ]);
     assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
     assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
@@ -77,7 +77,7 @@ redisTest("Redis: what another kind of process added keeps nobody from seeing th
   await using pool = runWorkers(queue, () => {});
   using asked = new Asked({ queues: { orders: { queue, pool } } });
   const { runningItems, delayedItems, verdict } = await asked.details("orders");
-  if (!lease.shutdown) await lease.finish(); // before any assertion fails, because disposal waits for it
+  if (!lease.shutdown) await lease.finish(); // before any assertion can fail, because disposal waits for the lease
   assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
 });
 

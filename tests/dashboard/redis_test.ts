@@ -1,4 +1,4 @@
-/** Queues on Redis with a simulated server that may be unavailable. */
+/** Tests of the dashboard with queues on a simulated Redis server that may be unavailable. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -15,7 +15,7 @@ function remote(
   } = {},
 ) {
   const calls: string[] = [];
-  const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // in the order of their due times
+  const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // in the order in which they are due
   let server: "up" | "down" | "silent" | "stopped" = "up";
   let goOn = () => {};
   let goesOn = Promise.resolve();
@@ -170,7 +170,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
 }
 
 Deno.test("Redis: a search says what it has looked at", async () => {
-  using _time = new FakeTime(); // a search has a time limit, which a busy machine could reach early
+  using _time = new FakeTime(); // because a search on a busy machine could reach its time limit
   const { queue } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   const matching = async (search: string) => (await asked.details("orders", `?search=${search}`)).matching;
@@ -199,7 +199,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await pass(time, 5000);
   assertEquals((await asked.verdict())[0], "unknown");
   assertMatch((await asked.verdict())[1], /^The queue has not responded for .*: Error: connect ECONNREFUSED$/);
-  assertEquals((await asked.row()).counts.ready, 7); // from the last answer
+  assertEquals((await asked.row()).counts.ready, 7); // the counts in the last answer
   const [status, error] = await asked.post("api/queues/orders/pause");
   assertEquals([status, error], [422, "Failed, or only partly done: Error: connect ECONNREFUSED"]);
 
@@ -217,7 +217,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   assertEquals(events.at(-1)!.data.queues[0].verdict, "unknown");
   await pass(time, 20_000);
   const details = asked.details("orders");
-  await pass(time, 1000); // the time limit of the answer
+  await pass(time, 1000); // the time limit for the answer
   const { time: times, ready } = (await details).history;
   assertEquals(ready.map((number) => number === null ? "-" : "x").join(""), "x-x----");
   assertEquals(times.every((at, i) => i === 0 || at - times[i - 1]! >= 4000), true);
@@ -302,7 +302,7 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   const { queue, numbers } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
   await flush();
-  Object.assign(numbers, { handedOut: 34, processing: 4, failed: 10 }); // 4 of the 14 new attempts still run
+  Object.assign(numbers, { handedOut: 34, processing: 4, failed: 10 }); // 4 of the 14 new attempts are still running
   await pass(time, 5000);
   const [verdict, reason] = await asked.verdict();
   assertEquals([verdict, reason.slice(0, 54)], ["failing", '5 of 10 attempts failed in the last 5 s, for example "']);

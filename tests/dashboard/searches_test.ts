@@ -1,4 +1,7 @@
-/** Searches through all delayed items. They take only a small part of the time, whatever the number of requests. */
+/**
+ * Tests of searches through all delayed items. Searches take only a small part of the time, no matter how many are
+ * requested.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -21,7 +24,7 @@ function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number
 }
 
 /**
- * Requests a search for each text once per second, like open pages. Returns the second in which each search had its
+ * Requests a search for each text once per second, as open pages do. Returns the second in which each search had its
  * first result.
  */
 async function ask(time: FakeTime, searches: Searches, texts: readonly string[], seconds: number): Promise<number[]> {
@@ -54,7 +57,7 @@ Deno.test("searches: after one, none begins for nineteen times as long, whatever
     time.tick(1);
   }
   assertEquals(at, [0]);
-  assertEquals((await searches.find("a"))!.matching, 10); // found by the search before
+  assertEquals((await searches.find("a"))!.matching, 10); // found by the previous search
   assertEquals(at, [0, 1000]);
 });
 

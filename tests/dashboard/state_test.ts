@@ -1,4 +1,4 @@
-/** API responses about queues in memory while items are processed. */
+/** Tests of API responses about queues in memory while items are being processed. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";

@@ -7,13 +7,13 @@ import { START, TimedServer } from "./timed_server.ts";
 /** Lease duration, in milliseconds. */
 export const LEASE = 30_000;
 
-/** Queue on a server whose clock the test controls. The test takes items for owners. */
+/** Queue on a server whose clock the test controls. The test takes items on behalf of owners. */
 export class Bench {
   readonly name = uniqueName("engine");
   readonly engine: Engine;
   /** Time of the server's clock, in microseconds. */
   time = START;
-  /** Whether calls are marked as repeated sends. */
+  /** Whether calls are marked as sent again. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
@@ -41,7 +41,7 @@ export class Bench {
     }
   }
 
-  /** Moves the server's clock without any renewal, as if the clock jumped or the server was unreachable. */
+  /** Moves the server's clock without any renewal, as if the clock had jumped or the server had been unreachable. */
   jump(ms: number): void {
     this.time += ms * 1000;
   }
@@ -59,7 +59,7 @@ export class Bench {
     return await this.turn(owner, [], wanted, known, engine);
   }
 
-  /** Reports an owner's finished work and takes items for the owner. */
+  /** Reports the work that an owner has finished, and takes items for that owner. */
   async turn(
     owner: string,
     finishes: Finish[],

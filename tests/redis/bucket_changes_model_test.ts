@@ -23,8 +23,8 @@ const calls = fc.array(
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
     change: fc.option(changed, { freq: 2, nil: undefined }),
     /**
-     * If `undefined`, the operation asks the limiter, which reserves future tokens. A number takes up to that many
-     * available tokens.
+     * Number of available tokens to take at most. If `undefined`, the operation asks the limiter, which may reserve
+     * future tokens.
      */
     wanted: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
   }),

@@ -1,4 +1,4 @@
-/** Connections to the server: calls and subscriptions under network failures. */
+/** Tests of connections to the server: calls and subscriptions during network failures. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createClient } from "@redis/client";
@@ -200,7 +200,7 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   proxy.hold();
   const processing = connection.run(PUSH, key, [2], { retry: "always" });
   while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
-  proxy.dropAll(); // the bytes in the proxy never arrive
+  proxy.dropAll(); // the data held in the proxy never arrives
   proxy.hold(false);
   await processing;
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
@@ -258,7 +258,7 @@ for (
 serverTest("connection: while the server has too few replicas for writes, calls are queued", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
-  const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before the call is sent
+  const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before the script runs
   await connection.run(push, "list", ["first"]);
   await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
   const calls = [push, PUSH].map((script, i) => connection.run(script, "list", [i], { retry: "never" }));
@@ -393,7 +393,7 @@ redisTest(
       beBusy(2 * silence);
       await nextTurn();
     }
-    await connection.subscribe(uniqueName("channel"), () => {}); // opens a new connection if the first was given up
+    await connection.subscribe(uniqueName("channel"), () => {}); // reconnects if the first connection was abandoned
     assertEquals(resumed, 0);
   },
 );
@@ -473,7 +473,7 @@ serverTest("connection: a URL names user, password and database; a password is n
   assert(/ db=3 .* user=worker /.test(String(await server.call("CLIENT", "LIST"))));
 
   await using wrong = use({ url: url("wr0ng", "/3") });
-  const error = await failure(wrong.run(PUSH, "list", [1])); // immediately, because waiting does not help
+  const error = await failure(wrong.run(PUSH, "list", [1])); // rejects immediately, because waiting doesn't help
   assertStringIncludes(error.message, "WRONGPASS");
   assertStringIncludes((await failure(wrong.subscribe("channel", () => {}))).message, "WRONGPASS");
   await using absent = use({ url: url("s3cr%t", "/16") });
@@ -492,7 +492,7 @@ serverTest("connection: a server that only refuses, and hangs up, is not dialed 
   await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });
-  // The server closes the connection of a client that sends this much without a password.
+  // The server closes the connection of a client that sends this many arguments without having sent a password.
   const many = Array.from({ length: 20 }, (_, i) => i);
   const ask = () => connection.run(PUSH, "list", many).catch(() => {});
   connection.onReconnect(ask);

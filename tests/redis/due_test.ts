@@ -1,6 +1,4 @@
-/**
- * Tests of notifications when a delayed key is due: two idle processes are notified, however many processes there are.
- */
+/** Tests of notifications when a delayed key is due: two idle processes are notified, no matter how many are idle. */
 
 import { createClient } from "@redis/client";
 import { assert, assertEquals } from "@std/assert";

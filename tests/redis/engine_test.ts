@@ -1,6 +1,6 @@
 /**
- * Tests of the Redis engine's guarantees beyond those of a queue in memory. They cover tokens, owners whose leases end,
- * suspects, and backlogs too large for one call. The test sets the clock.
+ * Tests of the Redis engine's guarantees beyond those of a queue in memory. The tests cover tokens, owners whose leases
+ * end, suspects, and backlogs too large for one call. Each test sets the clock.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -19,7 +19,7 @@ import { START } from "./timed_server.ts";
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
-/** Makes the only owner with leases lose them. No owner has a lease afterwards. */
+/** Makes the only owner that has leases lose all of them. Afterwards, no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {
   await bench.pass(LEASE + 1);
   await bench.take("reaper");
@@ -96,7 +96,7 @@ engineTest(
 );
 
 engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
-  // The queue's time advances by one microsecond with each read and with each add.
+  // The queue's time advances by one microsecond each time it is read and each time a key is added.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
   const { delayedEntries } = await bench.engine.snapshot(10);
   assertEquals(new Set(delayedEntries.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
@@ -291,7 +291,7 @@ engineTest("what was added again meanwhile comes once, and is not lost with its 
 engineTest("what an owner holds without knowing goes back to its place, which is no stall", async (bench) => {
   await bench.add("a", "b", "c");
   const { taken: [a] } = await bench.take("o");
-  await bench.take("o", 1, 1); // the reply that hands out b is lost
+  await bench.take("o", 1, 1); // the reply that hands out "b" is lost
   await bench.engine.release("o", [a!.token]);
   assertEquals((await bench.engine.counts()).processing, 1);
   const { taken } = await bench.take("o", 5, 1);
@@ -335,7 +335,7 @@ engineTest("keys that stalled once come back to their places, a few for each own
   assertEquals(await bench.stored("ZCARD", "stalled"), 0);
 });
 
-/** Makes keys stall this many times. The last owner is lost afterwards. */
+/** Makes keys stall this many times. The last owner that took the keys is lost too. */
 async function stall(bench: Bench, times: number): Promise<void> {
   for (let time = 1; time <= times; time++) {
     await bench.take(`gone ${time}`, 16);
@@ -484,7 +484,7 @@ engineTest("a key is given up after so many stalls, and its neighbours are not; 
   const givenUp: unknown[] = [];
   for (let stalls = 1; stalls <= 4; stalls++) {
     await bench.pass(LEASE + 1);
-    // The poison item kills one owner after another. The neighboring item is processed to its end.
+    // The poison item kills one owner after another. The neighboring item is finished by its owner.
     for (let turn = 0; turn < 3; turn++) {
       const owner = `owner ${stalls}-${turn}`;
       const reply = await bench.take(owner, 5);
@@ -611,8 +611,8 @@ for (const addWhileDelayed of ["keep", "replace"] as const) {
     await both(60_000, "twice");
     await pass(30_000);
     for (let i = 0; i < 12; i++) {
-      await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // a new, a due and a delayed item
-      await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // a due and a ready item
+      await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // a new key, a due key and a delayed key
+      await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // a due key and a ready key
       if (i === 2) await end();
       await (await bothTake(40))();
     }

@@ -1,5 +1,6 @@
 /**
- * Tests of the last errors of failing items. The server keeps an item's error, in one line, as long as its failures.
+ * Tests of the last errors of failing items. The server keeps an item's last error, in one line, as long as it keeps
+ * the item's failure count.
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -10,7 +11,7 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Runs a failing attempt of a key. */
+/** Runs an attempt that fails for a key. */
 async function fail(bench: Bench, key: string, reason: string): Promise<void> {
   await bench.engine.promoteDelayed(key);
   await bench.add(key);
@@ -86,7 +87,7 @@ engineTest("errors that a process of an older release leaves behind are bounded"
     for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
     const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
     assertEquals(await bench.stored("HMGET", "errors", ...keys), keys.map(() => "bad"), "those that fail stay");
-    // The older release drops the errors.
+    // The older release deletes the failure counts but not the errors.
     for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`);
     for (let i = 0; i < 30; i++) await bench.engine.cancelDelayed(`${round}-${i}`);
   }

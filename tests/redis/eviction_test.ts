@@ -1,5 +1,6 @@
 /**
- * Tests of servers that evict keys when their memory is full. The queue reports this once, with the setting to change.
+ * Tests of servers that evict keys when their memory is full. The queue reports such a server once and names the
+ * setting to change.
  */
 
 import { assertEquals } from "@std/assert";

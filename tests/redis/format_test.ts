@@ -1,4 +1,7 @@
-/** Tests of queues stored in another format. Such a queue stays unchanged, and every call fails with instructions. */
+/**
+ * Tests of queues stored in another format. Such a queue stays unchanged, and every call fails with an error that
+ * explains what to do.
+ */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createRedisQueue, type RedisQueue } from "@workqueue/redis";

@@ -1,4 +1,6 @@
-/** Tests of clients that the user passes. Supported clients behave alike, others are refused with a reason. */
+/**
+ * Tests of clients that the user passes. All supported clients behave alike. Any other client is refused with a reason.
+ */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { createClient, createClientPool, createCluster } from "@redis/client";
@@ -18,7 +20,7 @@ const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nest
 
 const NO_RESEND = { autoResendUnfulfilledCommands: false };
 
-/** Functions that create and connect a client of each kind. They also return a function that closes the client. */
+/** Functions that each create and connect a client of one kind, and return it with a function that closes it. */
 const CLIENTS: Record<string, (url: string) => Promise<{ client: RedisClient; close: () => unknown }>> = {
   "node-redis": async (url) => {
     const client = createClient({ url });
@@ -100,7 +102,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     proxy.hold();
     const large = "x".repeat(1_000_000); // more than can be sent while the server reads nothing
     const calls = Array.from({ length: 20 }, () => connection.run(PUSH, key, [large], { retry: "always" }));
-    await delay(0); // all data that can be sent has been sent
+    await delay(0); // all data that fits in the socket's buffers has been sent
     proxy.dropAll();
     proxy.hold(false);
     await Promise.all(calls);
@@ -140,7 +142,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   redisTest(`${name}: a client that is given back is open still, and may be given again`, async ({ url }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
-    for (let i = 0; i < 15; i++) { // from the eleventh leftover listener on, there would be a warning
+    for (let i = 0; i < 15; i++) { // an eleventh leftover listener would cause a warning
       const connection = connect("connect", { client });
       await connection.run(ECHO, "key", [1, 2]);
       await connection.release();

@@ -13,11 +13,11 @@ interface Item {
 interface Poisoned extends Pick<SharedServer, "call"> {
   readonly name: string;
   readonly metrics: InMemoryMetrics;
-  /** Process that detects the loss. */
+  /** Queue of the process that detects the loss of the holder. */
   readonly other: RedisQueue<Item>;
 }
 
-/** Registers a test in which "poison" is given up, because the process that runs it alone is cut off. */
+/** Registers a test in which "poison" is given up. The process that runs "poison" on its own loses its connection. */
 function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): void {
   redisTest(title, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
@@ -30,10 +30,10 @@ function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): 
       });
     const holder = open(proxy.url);
     const other = open(url);
-    await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2"); // it has stalled twice, so it runs alone
+    await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2"); // "poison" has stalled twice, so it runs alone
     await holder.add({ key: "poison" });
     const lost = await holder.get() as RedisLease<Item>;
-    proxy.hold(); // its renewals don't reach the server
+    proxy.hold(); // the holder's renewals don't reach the server
 
     await run({ name, metrics, other, call });
 

@@ -1,5 +1,5 @@
 /**
- * Tests of the text printed for queues and leases on Redis. The text shows the state known to the process and needs no
+ * Tests of the text printed for queues and leases on Redis. The text shows the state that the process knows, without a
  * call to the server.
  */
 
@@ -15,7 +15,7 @@ import { RedisServer } from "./server.ts";
 type Inspect = (value: unknown) => string;
 const { Deno: deno, Bun: bun } = globalThis as { Deno?: { inspect?: Inspect }; Bun?: { inspect?: Inspect } };
 
-/** Returns the text that the runtime prints. All ways to print must agree. */
+/** Returns the text that the runtime prints. All ways to print a value must give the same text. */
 function printed(value: unknown): string {
   const texts = new Set([
     inspect(value),

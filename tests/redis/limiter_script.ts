@@ -57,8 +57,8 @@ export class LimiterScript implements AsyncDisposable {
   }
 
   /**
-   * Runs steps and returns the answers to each step. `failures` returns its numbers; other steps return one or two
-   * answers.
+   * Runs steps and returns the answers to each step. A `failures` step has one answer per key; other steps have one or
+   * two answers.
    */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));

@@ -8,7 +8,7 @@ import { HandClock } from "../helpers.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Start time in microseconds since 1970. Times of this size use most of a double's precision. */
+/** Start time in microseconds since 1970. Times since 1970 use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 
 const linear = defineLimiter({
@@ -31,8 +31,8 @@ const linear = defineLimiter({
 });
 const registry = limiters.extend().register(linear);
 
-// Whole milliseconds plus half a microsecond. No delay ends at exactly the microsecond of a call, where the limiter in
-// memory may round differently.
+// Whole milliseconds plus half a microsecond, so that the time until a failure is forgotten never ends at exactly the
+// microsecond of a call, at which the limiter in memory may round differently.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
 const rate = fc.oneof(
@@ -44,7 +44,8 @@ const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) },
 const NAMES = ["one", "two", "three"];
 
 /**
- * Generates the config of a limiter. The config may refer to the first `names` names. A name can't refer to a template.
+ * Generates the config of a limiter. The config may refer to the first `names` names. The limiter inside a per-group
+ * limiter is a template, so it can't be a name.
  */
 function config(names: number): fc.Arbitrary<object> {
   const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {

@@ -19,7 +19,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Start time in microseconds since 1970. Times of this size use most of a double's precision. */
+/** Start time in microseconds since 1970. Times since 1970 use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 const SECOND = 1_000_000;
 
@@ -170,7 +170,7 @@ limiterTest("counts beside which others last do not pass, and those that last ar
     ["requeues", START + 20 * SECOND, text, "k0"],
     ["when", START + 20 * SECOND, text, "k0", ""],
   );
-  // 5: the longer of 5 (its first failure) and 4 (its third failure)
+  // The delay is 5: the longer of 5 (the first failure for one limiter) and 4 (the third failure for the other).
   assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]);
 });
 
@@ -239,7 +239,7 @@ limiterTest(
       take(3601, 100, 5, 100),
       take(3601, 1, -1, 100),
       take(3602, 200, -1, 100),
-      take(3603, 200, 5, 50), // with an infinite rate, the bucket was always full
+      take(3603, 200, 5, 50), // at an infinite rate, the bucket was always full
     );
     assertEquals(answers.map(([taken]) => taken), [10, 5, 10, 3, 7, 0, 5, 1, 200, 50]);
   },

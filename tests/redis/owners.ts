@@ -45,7 +45,7 @@ interface Hold {
   readonly owner: string;
   readonly key: string;
   readonly token: string;
-  /** Number of times that the key had been added before this lease. */
+  /** Total number of adds of all keys before this lease. */
   readonly adds: number;
   isOver: boolean;
   /** Whether the lease's owner was notified of the loss. The lease remains valid until the server takes it away. */
@@ -58,10 +58,10 @@ class Owners {
   readonly holds: Hold[] = [];
   /** End of each owner's lease, in the server's time. */
   readonly #ends = new Map<string, number>();
-  /** Keys that must still be handed out, each with the number of its last add. */
+  /** Keys that must still be handed out, each with the sequence number of its latest add. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
-  /** Upper bound of the queue's time, in microseconds. The queue's time never goes back. */
+  /** Upper bound for the queue's time, in microseconds. The queue's time never goes back. */
   #now = 0;
   givenUp = 0;
 
@@ -69,7 +69,7 @@ class Owners {
 
   async do(step: Step): Promise<void> {
     const { bench } = this;
-    this.#pass(0.1); // the queue's time grows by less than this in a call
+    this.#pass(0.1); // the queue's time grows by less than this during a call
     bench.jump(0.1);
     switch (step.do) {
       case "add":

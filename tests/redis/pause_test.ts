@@ -126,7 +126,7 @@ redisTest("pause: it outlives the process that asked for it, and pools wait mean
   await pool.stop();
 });
 
-/** Returns the number of processes that want work. */
+/** Returns the number of idle processes, which wait for items. */
 async function idleOf(name: string, url: string): Promise<number> {
   return await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) as number;
 }

@@ -1,5 +1,5 @@
 /**
- * Tests of the metrics of one process's own work on a Redis queue. The sum over all processes describes the whole
+ * Tests of metrics that cover only one process's work on a Redis queue. The sum over all processes describes the whole
  * queue.
  */
 

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** Connection from a client, with the proxy's connection to the server. */
+/** Connection from a client to the proxy, and the matching connection from the proxy to the server. */
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
@@ -24,7 +24,7 @@ export class RedisProxy implements AsyncDisposable {
   #refuses = false;
   #holds = false;
 
-  /** Number of connections so far. */
+  /** Number of connections that clients have opened so far. */
   connections = 0;
   /** Data forwarded from clients, one entry per chunk. */
   readonly requests: string[] = [];
@@ -47,7 +47,7 @@ export class RedisProxy implements AsyncDisposable {
     return this.#pairs.size;
   }
 
-  /** URL of the server through the proxy. */
+  /** URL that reaches the server through the proxy. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = "127.0.0.1";
@@ -74,12 +74,15 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /** Refuses new connections, or accepts them again. */
+  /** Refuses new connections, or accepts them again if `refuses` is false. */
   refuse(refuses = true): void {
     this.#refuses = refuses;
   }
 
-  /** Holds all data in both directions, as if the peers were unreachable, or forwards the data again. */
+  /**
+   * Holds back all data in both directions, as if the peers were unreachable, or forwards the data again if `holds` is
+   * false.
+   */
   hold(holds = true): void {
     this.#holds = holds;
     for (const { client, server } of this.#pairs) {
@@ -87,7 +90,9 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /** Holds replies, as if the server were slow, or forwards them again. Requests still pass. */
+  /**
+   * Holds back replies, as if the server were slow, or forwards them again if `holds` is false. Requests still pass.
+   */
   holdReplies(holds = true): void {
     for (const { server } of this.#pairs) holds ? server.pause() : server.resume();
   }
@@ -128,7 +133,7 @@ export class RedisProxy implements AsyncDisposable {
       loss.isLost();
     });
     for (const [socket, other] of [[client, server], [server, client]] as const) {
-      socket.on("error", () => {}); // the event "close" follows
+      socket.on("error", () => {}); // a "close" event follows
       socket.on("close", () => {
         other.destroy();
         this.#pairs.delete(pair);

@@ -1,4 +1,4 @@
-/** Tests of the gauges of a whole queue, on a real server. */
+/** Tests of the gauges that describe a whole queue, on a real server. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { createWorkQueue, InMemoryMetrics, runWorkers } from "@workqueue/core";
@@ -185,7 +185,7 @@ serverTest("queue metrics: while the server is away nobody knows, which is repor
   for (const outage of [1, 2]) {
     await server.kill("SIGKILL");
     await metrics.until(isUnknown);
-    await queue.counts().catch(() => {}); // the next measurement has failed too, or is about to
+    await queue.counts().catch(() => {}); // by then, the next measurement has failed too or is about to fail
     await queue.counts().catch(() => {});
     await queue.counts().catch(() => {});
     await server.start();

@@ -204,7 +204,7 @@ interface Page {
 
 queueTest<Page>(
   "items with a key travel as JSON, the newest of them",
-  { keyOf: ({ url }) => url, limiter: SLOW }, // otherwise the retry might be due before the handler ends
+  { keyOf: ({ url }) => url, limiter: SLOW }, // slow, so that the retry is not due before the handler ends
   async ({ queue }) => {
     await queue.add({ url: "/", etag: 1 });
     await queue.add({ url: "/", etag: 2 });
@@ -406,7 +406,7 @@ queueTest("a bucket that is changed by hand, or by a document, is asked again at
     await queue.addAll(["a", "b"]);
     await using _pool = pool();
     while ((await queue.counts()).processing > 0 || (await queue.counts()).ready > 1);
-    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile the pool asks for "b" and doesn't receive it
+    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile, the pool asks for "b" and doesn't receive it
     open();
     await queue.whenIdle(soon());
   }
@@ -559,7 +559,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     return ready + delayed + processing;
   };
   while (await left() > 2 || done.length < 2) {
-    // "broken" runs twice if its second add came while it was processing.
+    // "broken" runs twice if it was added the second time while it was processing.
   }
   await pool.stop();
   assertEquals([...new Set(done)], ["good", "broken"]);
@@ -659,7 +659,7 @@ redisTest("queue: a limiter of one's own is computed from the failures that the 
   assertEquals(delayedItems.map(({ item, dueInMs }) => [item, Math.ceil(dueInMs / 60_000)]), [["b", 1], ["a", 16]]);
 });
 
-/** Creates a registry with a limiter that throws after more than `after()` failures. */
+/** Creates a registry with a limiter that throws if there are more than `after()` failures. */
 function registryThatThrows(after: () => number) {
   return limiters.extend().register(defineLimiter({
     type: "broken",
@@ -687,7 +687,7 @@ redisTest(
       await using queue = createRedisQueue({ name, url, limiter, limiters: registryThatThrows(() => 1), metrics });
       const log: string[] = [];
       const pool = runWorkers(queue, async () => {
-        await queue.addRateLimited("a"); // changes the number of failures stored on the server
+        await queue.addRateLimited("a"); // increases the failure count on the server
         await queue.cancelDelayed("a");
         if (outcome === "requeue") return { requeue: true };
         throw new Error("work");
@@ -735,7 +735,7 @@ redisTest("queue: where a limiter of one's own throws, the item is given up", as
   failuresThatThrow = 1;
   await queue.add("a");
   const other = await take(queue);
-  await queue.addRateLimited("a"); // changes the number of failures stored on the server
+  await queue.addRateLimited("a"); // increases the failure count on the server
   await queue.cancelDelayed("a");
   await assertRejects(() => other.finish({ requeue: true }), Error, "broken");
   await assertRejects(() => other.finish(), Error, "broken", "the first call counts");

@@ -1,4 +1,4 @@
-/** Tests of options that a document sets for queues on Redis. No server is needed. */
+/** Tests of the options of `redisQueues`, which opens the queues of a document. No server is needed. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -7,7 +7,7 @@ import { createRedisQueue, RedisConnectionError, redisQueues } from "@workqueue/
 const NOBODY = "redis://127.0.0.1:1";
 const config = loadConfig({ queues: { images: {} } });
 
-/** Returns the name of a call's error, and the error's message after the named action. */
+/** Returns the name of the error that a call throws, and the error's message without the failed action. */
 function refusal(call: () => unknown): [name: string, reason: string] {
   const error = assertThrows(call) as Error;
   return [error.name, error.message.replace(/^Cannot [\w ]+: /, "")];

@@ -1,4 +1,7 @@
-/** Helpers for tests that need Redis or Valkey. Without a server, the tests are skipped, and one line says so. */
+/**
+ * Helpers for tests that need Redis or Valkey. Without a server, the tests are skipped, and the output has one line
+ * about this.
+ */
 
 import process from "node:process";
 import { callRedis, REDIS_SERVER, RedisServer } from "./server.ts";
@@ -7,14 +10,14 @@ export { uniqueName } from "./unique_name.ts";
 
 const given = process.env["WORKQUEUE_REDIS_URL"];
 
-/** Server shared by all tests in a file. It starts empty, unless its URL was given. */
+/** Server shared by all tests in a file. The server is emptied before each test, unless its URL was given. */
 export interface SharedServer {
   readonly url: string;
   /** Runs a command and returns the reply. */
   call(...command: string[]): Promise<unknown>;
 }
 
-// Started before any test, because the server outlives the tests. It ends with the process at the latest.
+// The server is started before any test, because it outlives the tests. At the latest, it ends when the process ends.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
 const url = given ?? own?.url;
@@ -25,8 +28,8 @@ if (REDIS_SERVER === undefined) {
 }
 
 /**
- * Registers a test on the server that all tests in the file share. Create queue names with {@linkcode uniqueName},
- * because the server may have other users.
+ * Registers a test that uses the server shared by all tests in the file. Create queue names with
+ * {@linkcode uniqueName}, because the server may have other users.
  */
 export function redisTest(name: string, run: (server: SharedServer) => Promise<void>): void {
   Deno.test({
@@ -39,7 +42,7 @@ export function redisTest(name: string, run: (server: SharedServer) => Promise<v
   });
 }
 
-/** Registers a test that starts its own servers, in order to stop them or to pass options. */
+/** Registers a test that starts its own servers, so that it can stop them or pass options to them. */
 export function serverTest(name: string, run: () => Promise<void>): void {
   Deno.test({ name, ignore: REDIS_SERVER === undefined, fn: run });
 }

@@ -1,7 +1,4 @@
-/**
- * Comparison of limiters on a server with limiters in memory while their document is reloaded, under random documents,
- * reloads and calls.
- */
+/** Comparison between limiters on a server and limiters in memory, under random documents, reloads and calls. */
 
 import { assert } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -13,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const START = 1_800_000_000_000_000;
 
-/** Third-party limiter whose step can be changed. */
+/** Third-party limiter with an option `step` that a reload can change. */
 const linear = defineLimiter({
   type: "linear",
   description: "",
@@ -49,8 +46,8 @@ type Node = string | { readonly type: string; readonly limiter?: Node; readonly 
 type Draw = (below: number) => number;
 
 /**
- * Returns the same limiter with different numbers. Buckets in groups keep their numbers. On the server, a change
- * applies at the group's next failure. In memory, it applies immediately.
+ * Returns the same limiter with different numbers. Buckets in groups keep their numbers, because a change to them
+ * applies immediately in memory, but only at the group's next failure on the server.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;
@@ -79,7 +76,7 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
   }
 }
 
-// No delay ends at exactly the microsecond of a call; see limiters_model_test.ts.
+// The half microsecond avoids different rounding; see limiters_model_test.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];

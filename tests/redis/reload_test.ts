@@ -1,4 +1,4 @@
-/** Tests of queues from a document on a real server. The document is reloaded while the queues are in use. */
+/** Tests of reloading the document of queues that are in use, on a real server. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -17,7 +17,7 @@ import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
 const MINUTE = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
 
-/** Document with one queue, that queue, and a function that reloads the document with other settings. */
+/** Document with one queue, the queue itself, and a function that reloads the document with other settings. */
 interface Opened {
   readonly name: string;
   readonly config: WorkQueueConfig;

@@ -1,7 +1,7 @@
 /**
  * Replay of the recorded traces of client-go on the Redis engine. The replay uses a real server and sets its time.
  *
- * A queue's time on Redis grows with each read, to break ties. If a trace has ten operations at one moment, they take
+ * A queue's time on Redis grows with each read, to break ties. Ten operations at the same moment of a trace thus take
  * about twenty microseconds on the server. Queues are therefore replayed in slow motion: one nanosecond of the trace is
  * ten microseconds on the server. Delays and rates are stretched accordingly. The growth per operation is then less
  * than a nanosecond of the trace. Single limiters are replayed at their original speed.
@@ -22,7 +22,10 @@ import { START, TimedServer } from "./timed_server.ts";
 const SLOWNESS = 10;
 /** Number of traces replayed in parallel. Their calls are sent together. */
 const AT_A_TIME = 64;
-/** Deadlines later than this are treated as never, because larger numbers are not exact. */
+/**
+ * Latest deadline on the server, in microseconds since 1970. Later deadlines count as never, because larger numbers are
+ * not exact.
+ */
 const FOREVER = 2 ** 53 - 1;
 
 /** Connection and queue on which a trace is replayed. */
@@ -45,7 +48,10 @@ const FAMILIES: Readonly<Record<string, (trace: Trace, place: Place) => Promise<
   "token-bucket": replayTokenBucket,
 };
 
-/** Families that apply to queues on Redis. The other families test metrics and priorities, which don't exist there. */
+/**
+ * Families of traces that can be replayed on Redis. The other families test metrics and priorities, which don't exist
+ * there.
+ */
 export const redisFamilies: readonly string[] = Object.keys(FAMILIES);
 
 /** Replays all traces of a family, or only the chosen ones, on the server with this URL. */
@@ -68,7 +74,7 @@ export async function replayOnRedis(
   return await replayBy(replayTrace, directory, family, { atATime: AT_A_TIME, isChosen });
 }
 
-/** Thrown when the rest of a trace has no meaning for a queue on Redis. */
+/** Error that ends the replay of a trace when the results on Redis can no longer be predicted. */
 class EndOfTrace extends Error {}
 
 /** Replay of recorded operations on a queue. */
@@ -80,7 +86,7 @@ class Replay {
   readonly processing = new Map<number, string>();
   /** Deadlines of the delayed items, in the time of the trace and in the order in which they were set. */
   readonly due = new Map<number, number>();
-  /** Largest lead of the queue's time over the trace, in microseconds. */
+  /** Upper bound for how far the queue's time is ahead of the trace, in microseconds. */
   #ahead = 0;
   #lastToken = "1";
   #isShutDown = false;
@@ -147,7 +153,7 @@ class Replay {
     this.noteDelay(item, delay);
   }
 
-  /** Records that the item is due after this delay, unless it is due sooner. */
+  /** Records that the item is due after this delay, unless it is already due sooner. */
   noteDelay(item: number, delay: number): void {
     if (delay <= 0) return;
     const due = this.now + delay;
@@ -207,15 +213,15 @@ class Replay {
     if (due === undefined) return this.trace.equal("when it is due", dueInMs, undefined as never);
     const expected = Math.min((due - this.now) * SLOWNESS, FOREVER - START - this.now * SLOWNESS);
     const difference = Math.abs((dueInMs ?? NaN) * 1000 - expected);
-    // For long times, doubles of milliseconds are less precise.
+    // Long times in milliseconds are less precise, because they are stored as doubles.
     if (!(difference <= this.#ahead + SLOWNESS + expected * 2 ** -50)) {
       this.trace.fail("when it is due, in ns", dueInMs! * 1e3 / SLOWNESS, expected / SLOWNESS);
     }
   }
 
   /**
-   * Reports whether the queue is shut down, and if so, counts the exception. After a shutdown, client-go ignores adds,
-   * and the queue object rejects them. The engine has no shutdown.
+   * Reports whether the queue was shut down. If so, counts an exception. After a shutdown, client-go ignores adds, and
+   * the queue object rejects them. The engine itself can't be shut down.
    */
   #refuses(): boolean {
     if (this.#isShutDown) this.trace.except("calls-after-shutdown");
@@ -223,9 +229,9 @@ class Replay {
   }
 
   /**
-   * Shuts the queue down. In client-go, a shutdown drops delayed items. On Redis they stay delayed, so the replay
-   * cancels them to compare the rest. A queue object that is shut down hands out no more items, so the replay takes
-   * later items as another process.
+   * Shuts the queue down. In client-go, a shutdown drops delayed items. On Redis, delayed items stay delayed, so the
+   * replay cancels them in order to compare the other items. A queue object that was shut down hands out no more items,
+   * so the replay takes later items in the way that another process would.
    */
   async #shutDown(): Promise<void> {
     this.#isShutDown = true;
@@ -236,7 +242,7 @@ class Replay {
     this.due.clear();
   }
 
-  /** Difference, in nanoseconds of the trace, up to which two times may be in reverse order on the server. */
+  /** Maximum difference between two times that may be in reverse order on the server, in nanoseconds of the trace. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
   }
@@ -261,8 +267,8 @@ function replayRateLimiting(trace: Trace, place: Place): Promise<void> {
 }
 
 /**
- * Replay of equal deadlines. On Redis, items due at the same time are handed out in the order in which their deadlines
- * were set. client-go hands them out in any order.
+ * Replay of traces with equal deadlines. On Redis, items due at the same time are handed out in the order in which
+ * their deadlines were set. client-go hands them out in any order.
  */
 class EqualDeadlines extends Replay {
   #ready: { item: number; due: number }[] = [];
@@ -295,11 +301,11 @@ class EqualDeadlines extends Replay {
 }
 
 /**
- * Replay of `done` for ready items that are not processing. In client-go, `done` makes such an item ready twice. On
- * Redis, `done` needs a token.
+ * Replay of traces that call `done` for ready items that are not processing. In client-go, `done` makes such an item
+ * ready twice. On Redis, `done` needs a token.
  */
 class DoneOfReadyItem extends Replay {
-  /** Items that are ready a second time in client-go, in order. */
+  /** Items that are ready for a second time in client-go, in order. */
   readonly #extra: number[] = [];
 
   override async take(): Promise<number | undefined> {
@@ -349,7 +355,7 @@ function configOf([kind, ...made]: LimiterSpec, slowness = 1): LimiterConfig {
 /** One microsecond, in milliseconds. */
 const MICROSECOND = 0.001;
 
-/** Limiter steps with their recorded results. All steps run in order, in one call. */
+/** Limiter steps with their recorded results. All steps run in order, in one call to the server. */
 class Steps {
   readonly #steps: Step[] = [];
   readonly #checks: ((answer: (number | undefined)[]) => void)[] = [];
@@ -454,15 +460,15 @@ async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> 
 }
 
 /**
- * Slowness of token bucket traces: one nanosecond of the trace is one microsecond on the server. The traces ask for
- * tokens one nanosecond before and after a token arrives.
+ * Slowness of token bucket traces: one nanosecond of the trace is one microsecond on the server. Such slow motion is
+ * needed because the traces ask for tokens one nanosecond before and after a token arrives.
  */
 const BUCKET_SLOWNESS = 1000;
 
 /**
- * Replays the operations of token buckets that queues use: limiters reserve tokens, and `throttle` takes available
- * ones. Each call includes its rate and burst. The replay of a trace ends at a change of rate or burst, a cancelled
- * reservation, or a request for zero tokens, because queues do none of this.
+ * Replays those operations of token buckets that queues use: limiters reserve tokens, and `throttle` takes available
+ * tokens. Each call includes the rate and burst of the bucket. The replay of a trace ends at a change of rate or burst,
+ * a cancelled reservation, or a request for zero tokens, because queues do none of these.
  */
 async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
@@ -500,7 +506,7 @@ async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<vo
   }
 }
 
-/** Compares a delay in slow motion, in milliseconds, with the recorded delay, in nanoseconds. */
+/** Compares a slow-motion delay in milliseconds with the recorded delay in nanoseconds. */
 function compareSlowly(trace: Trace, delay: number, recorded: number): void {
   const isNever = recorded >= 2 ** 62;
   if (isNever && recorded !== 2 ** 63) trace.except("never");

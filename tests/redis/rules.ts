@@ -1,11 +1,11 @@
 /**
- * Rules of a queue in memory, and whether they apply on Redis. `docs/redis.md` contains them as a table, which
+ * Rules of a queue in memory, and whether they apply on Redis. `docs/redis.md` contains the rules as a table, which
  * `rules_test.ts` checks.
  */
 
 export type Verdict = "holds" | "holds in each process" | "does not hold";
 
-/** Rule from the design, with its number. The texts are Markdown. */
+/** Rule of the design, with its number and its verdict for Redis. The texts are Markdown. */
 export interface RuleOnRedis {
   readonly number: number;
   readonly rule: string;

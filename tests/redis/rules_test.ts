@@ -1,6 +1,6 @@
 /**
- * Tests of the table in `rules.ts`. Each verdict is tested here, as far as possible without a queue object, and must
- * appear in `docs/redis.md`.
+ * Tests of the table in `rules.ts`. Each verdict is tested here as far as that is possible without a queue object. The
+ * table must also appear in `docs/redis.md`.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -73,7 +73,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
   }],
   7: ["holds", async (bench) => {
     await bench.addAfter(2000, "z", "y", "x");
-    await bench.addAfter(3000, "z"); // does not increase its delay
+    await bench.addAfter(3000, "z"); // does not increase the delay of "z"
     await bench.addAfter(1000, "x");
     await bench.addAfter(0, "now");
     assertEquals(keysOf(await bench.take("one", 5)), ["now"]);

@@ -17,7 +17,7 @@ import {
 } from "../../packages/redis/scripts/fields.ts";
 import { prelude } from "../../packages/redis/scripts/prelude.ts";
 
-/** Returns the non-empty lines of a script after the prelude. */
+/** Returns the non-empty lines that follow the prelude of a script. */
 function linesOf({ lua }: { lua(time: string): string }): string[] {
   const [, text] = lua("{ 0, 0 }").split(prelude("{ 0, 0 }"));
   return text!.split("\n").map((line) => line.trim()).filter((line) => line !== "");

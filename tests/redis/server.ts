@@ -12,11 +12,11 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Timeout for a server that never answers. The timeout has no other purpose. */
+/** Timeout that makes a test fail if the server never answers, in milliseconds. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
-/** Executable of the server: the value of `WORKQUEUE_REDIS_SERVER`, or the first server found on the PATH. */
+/** Path of the server's executable: the value of `WORKQUEUE_REDIS_SERVER`, or the first server found on the PATH. */
 export const REDIS_SERVER: string | undefined = process.env["WORKQUEUE_REDIS_SERVER"] ??
   onPath("redis-server", "valkey-server");
 
@@ -62,7 +62,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Restarts the server after {@linkcode kill}, on the same port and with the files in its folder. */
+  /** Starts the server, for the first time or after {@linkcode kill}, on its port and with the files in its folder. */
   async start(): Promise<void> {
     const { appendonly = false, maxmemory = "0", args = [] } = this.#options;
     const options = { port: this.port, bind: "127.0.0.1", save: "", appendonly: appendonly ? "yes" : "no", maxmemory };
@@ -70,7 +70,7 @@ export class RedisServer implements AsyncDisposable {
     const command = [REDIS_SERVER!, ...words, "--appendfsync", "always", ...args];
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", ...command], {
       cwd: this.folder,
-      stdio: ["pipe", "pipe", "ignore"], // the shell prints messages about killed processes there
+      stdio: ["pipe", "pipe", "ignore"], // the shell writes messages about killed processes to stderr
     });
     this.#ended = once(this.#keeper, "exit");
     this.#keeper.stdin!.on("error", () => {}); // the server may have exited by itself
@@ -79,13 +79,13 @@ export class RedisServer implements AsyncDisposable {
     await this.#answers();
   }
 
-  /** Sends a signal to the server. After `SIGKILL`, waits until the server has ended. */
+  /** Sends a signal to the server. If the signal is `SIGKILL`, waits until the server has ended. */
   async kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
     process.kill(this.pid, signal);
     if (signal === "SIGKILL") await this.#ended;
   }
 
-  /** Lets this process exit while the server is running. The server then ends too. */
+  /** Lets this process exit while the server is running. When this process exits, the server ends too. */
   unref(): void {
     this.#keeper!.unref();
     // On Bun, these streams have no `unref`.
@@ -133,7 +133,10 @@ export async function callRedis(url: string, ...command: string[]): Promise<unkn
   }
 }
 
-/** Reports whether a server listens, has read its files, and answers. A request for a password is an answer too. */
+/**
+ * Reports whether a server listens, has read its files, and answers. An error that asks for a password is an answer
+ * too.
+ */
 async function hasAnswered(port: number): Promise<boolean> {
   const socket = createConnection(port, "127.0.0.1");
   try {

@@ -1,4 +1,4 @@
-/** Tests of snapshots of a queue. One call returns the queue's counts, its items and its failing items. */
+/** Tests of snapshots of a queue. A single call returns the queue's counts, items and failing items. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
@@ -146,7 +146,7 @@ engineTest("many that are not retried hide none that is", async (bench) => {
   assertEquals(await failing(bench, 1), [["a", 1]]);
 });
 
-/** Returns the numbers of stored errors and stored failing keys, without the failure counts. */
+/** Returns the numbers of stored errors and of stored failing keys. The failure counts are stored separately. */
 async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]> {
   return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
 }
@@ -183,7 +183,7 @@ engineTest("totals count what is handed out, has failed and was given up, once",
   const { taken: [a, b, c, d] } = await bench.take("o", 4);
   const common = { key: a!.key, token: a!.token };
   await bench.turn("o", [{ ...common, kind: "retry", reason: "bad" }]);
-  await bench.turn("o", [{ key: "b", token: b!.token, kind: "retry" }]); // requested by the handler, so not a failure
+  await bench.turn("o", [{ key: "b", token: b!.token, kind: "retry" }]); // a requested retry is not a failure
   await bench.turn("o", [{ key: "c", token: c!.token, kind: "givenUp", reason: "no", why: "maxRetries" }]);
   await bench.turn("o", [{ key: "d", token: d!.token, kind: "handedBack" }]);
   bench.isResent = true;

@@ -1,4 +1,4 @@
-/** Script that starts a server, prints its URL and never stops it. */
+/** Script that starts a server, prints its URL and keeps it running. */
 
 import { RedisServer } from "./server.ts";
 

@@ -1,4 +1,4 @@
-/** Scripts of the engine on a real server, under a clock that the test sets. */
+/** Tools that run the engine's scripts on a real server, under a clock that the test sets. */
 
 import { createClient } from "@redis/client";
 import { limiters } from "@workqueue/core";
@@ -8,16 +8,16 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
 /**
- * Start time in microseconds since 1970. Real times use most of a double's precision, so smaller times would test
- * different arithmetic.
+ * Start time in microseconds since 1970. Smaller times would test different arithmetic, because real times use most of
+ * a double's precision.
  */
 export const START = 1_800_000_000_000_000;
 
-/** Scripts that read the time from an argument of the call: a key that no script uses otherwise. */
+/** Scripts that read the time from an argument of the call: a second key, which scripts don't use otherwise. */
 const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
 
 /**
- * Function that returns the server's time in whole microseconds. The server calls the function once per script call.
+ * Function that returns the time for the server, in whole microseconds. The function is called once per script call.
  */
 export type ServerClock = () => number;
 

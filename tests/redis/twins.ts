@@ -16,7 +16,9 @@ import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
 
-/** Unit of all delays and times, in milliseconds. On Redis, the queue's time grows by far less with each read. */
+/**
+ * Unit of all delays and times, in milliseconds. On Redis, each read advances the queue's time by far less than this.
+ */
 export const UNIT = 10;
 
 /** Item whose version distinguishes it from others with the same key. */
@@ -25,9 +27,9 @@ interface Item {
   readonly version: number;
 }
 
-/** Outcome of the work on an item. Durations are in units. */
+/** Outcome of the work on an item. Durations are multiples of `UNIT`. */
 export interface End {
-  /** Index of the processing item, modulo the number of processing items. */
+  /** Index of the processing item. Used modulo the number of processing items. */
   readonly which: number;
   readonly kind: Finish["kind"];
   readonly delay: number;
@@ -48,17 +50,18 @@ export type Operation =
 export type NamedDifference =
   /**
    * In memory, a ready item and a delayed item with the same key may have two payloads. On Redis, a key has one
-   * payload, from its latest add.
+   * payload: that of its latest add.
    */
   | "one-payload"
   /**
-   * In memory, when the holder of an item adds the item again, its payload is used, even if a newer payload was added
-   * meanwhile. On Redis, such an add carries no payload.
+   * In memory, when the holder of an item adds the item again, the holder's payload is used, even if a newer payload
+   * was added meanwhile. On Redis, an add by the holder carries no payload.
    */
   | "holder-overwrites"
   /**
-   * A key's deadline is brought forward to the deadline of another key. In memory, the first key keeps the place of its
-   * first add. On Redis, it comes after the other key.
+   * If a key's deadline is brought forward to the deadline of another key, the order of the two keys differs. In
+   * memory, the key that was brought forward keeps the place of its first add. On Redis, this key comes after the other
+   * key.
    */
   | "brought-forward-to-a-tie";
 
@@ -86,7 +89,7 @@ export class Twins {
   readonly #processing: Processing[] = [];
   /** Tokens that are no longer valid. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
-  /** Newest version added for each key in the queue. */
+  /** Newest added version of each key in the queue. */
   readonly #newest = new Map<string, number>();
   /** Keys that a holder has added again with an older version. */
   readonly #overwritten = new Set<string>();
@@ -96,7 +99,7 @@ export class Twins {
   #versions = 0;
   #lastToken = 0;
   #compared = 0;
-  /** Largest lead of the queue's time on Redis, in microseconds. */
+  /** Upper bound for how far the queue's time on Redis is ahead, in microseconds. */
   #ahead = 0;
 
   constructor(server: TimedServer, options: TwinsOptions) {

@@ -4,7 +4,9 @@ import { assertEquals } from "@std/assert";
 import { Ending } from "../../packages/redis/connection/ending.ts";
 import { Watchdog } from "../../packages/redis/connection/watchdog.ts";
 
-/** Creates a watchdog with its connection. A timer represents the socket, which keeps the process alive. */
+/**
+ * Creates a watchdog with its connection. A timer takes the place of the socket, which would keep the process alive.
+ */
 function watched(silence: number | undefined) {
   const socket = setInterval(() => {}, 1000);
   const { reason: ended, end: close } = new Ending();

@@ -1,7 +1,7 @@
 import { formatNumber, inspect, suggest } from "@workqueue/core/internal";
 import { Refusal } from "../http/answers.ts";
 
-/** Rule for a member of a body: a check, and a description of the rule for messages. */
+/** Rule for a member of a request body: a check, and a description of the rule for use in error messages. */
 type Rule = readonly [holds: (value: unknown) => boolean, words: string];
 
 const MAX_TEXT = 10_000;
@@ -13,7 +13,7 @@ const A_TEXT: Rule = [
   `must be a string of at most ${formatNumber(MAX_TEXT)} characters`,
 ];
 
-/** Rules for the members of bodies. */
+/** Rules for the members of request bodies, by name. */
 const MEMBERS = {
   concurrency: [
     (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY,
@@ -34,7 +34,7 @@ const MEMBERS = {
   apply: [(value) => typeof value === "boolean", "must be true or false"],
 } as const satisfies Record<string, Rule>;
 
-/** Members of a checked body. */
+/** Members of a valid request body. */
 export interface Body {
   readonly concurrency?: number;
   readonly rate?: number | "unlimited";
@@ -47,7 +47,8 @@ export interface Body {
 }
 
 /**
- * Parses a body. Its members must be in `known`. If `isOneNeeded` is true, at least one member is required.
+ * Parses a request body. All members of the body must be in `known`. If `isOneNeeded` is true, at least one member is
+ * required.
  *
  * @throws {Refusal} If the body is invalid.
  */

@@ -34,10 +34,10 @@ export function controlsOf(
 
 const NO_POOL = "The dashboard was not given this queue's pool.";
 
-/** Action on a queue, with the body of the request. */
+/** Function that performs an action on a queue. `body` is the text of the request body. */
 export type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
 
-/** Actions of the API. */
+/** Actions of the API, by their names in paths. */
 export const actions: Readonly<Record<string, Action>> = {
   pause,
   resume,
@@ -125,7 +125,8 @@ async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResul
 }
 
 /**
- * Returns the error message for a key that several items have. A request for one item must not act on several items.
+ * Returns the error message for a request whose key matches several delayed items. A request for one item must not act
+ * on several items.
  */
 function ambiguous(number: number): string {
   return `Nothing was done: ${

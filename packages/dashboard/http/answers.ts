@@ -12,7 +12,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Headers of every response. They let only the dashboard's own page use a response, and forbid storing it. */
+/**
+ * Headers of every response. The headers let only the dashboard's own page use a response, and forbid storing it in
+ * caches.
+ */
 const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "cross-origin-opener-policy": "same-origin",

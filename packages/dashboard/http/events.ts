@@ -11,7 +11,7 @@ export interface EventsRequest {
   readonly search: string;
   readonly limit: number;
   readonly mayControl: boolean;
-  /** Checks again whether the client may control queues. Rejects if the client may no longer view them. */
+  /** Checks again whether the client may control queues. Rejects if the client may no longer view the dashboard. */
   askAgain(): Promise<boolean>;
   readonly signal: AbortSignal | undefined;
 }
@@ -25,8 +25,8 @@ const CONNECT_AGAIN = 1000;
 const ASK_AGAIN_AFTER = 4500;
 
 /**
- * Streams of server-sent events. Each open stream gets an event `state` per second. A stream that shows a queue also
- * gets an event `queue`.
+ * Streams of server-sent events. Each open stream gets a `state` event every second. A stream for the page of a queue
+ * also gets a `queue` event.
  */
 export class Events implements Disposable {
   readonly #watch: Watch;
@@ -73,7 +73,7 @@ export class Events implements Disposable {
           }
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
-            send("state", this.#views.state(mayControl)); // sent first, because `queue` may take long
+            send("state", this.#views.state(mayControl)); // sent first, because the `queue` event may take long
             if (queue === undefined || isSending) return;
             isSending = true;
             send("queue", await this.#views.queue(queue, search, limit).finally(() => isSending = false));

@@ -86,7 +86,7 @@ export class Guard {
 
 /**
  * Reports whether an access function allows a request. If the function throws, rejects or takes too long, access is
- * denied without a reason.
+ * denied, and the response doesn't give the reason.
  */
 async function mayDo(access: Access, request: Request): Promise<boolean> {
   try {
@@ -123,7 +123,7 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Reads a body of limited length. Doesn't rely on the `content-length` header.
+ * Reads the body of a request up to the maximum length. Doesn't rely on the `content-length` header.
  *
  * @throws {Refusal} If the body is too long.
  */

@@ -58,7 +58,7 @@ export function App(): JSX.Element {
     state?.mayControl
       ? {
         post: (path, body) => postAs(instance, path, body),
-        ask: (question) => setQuestion({ ...question, instance }), // intended for the instance shown now
+        ask: (question) => setQuestion({ ...question, instance }), // asks about the instance that is shown now
       }
       : undefined, [instance, state?.mayControl]);
 

@@ -4,7 +4,7 @@ import { count, visible } from "./words.ts";
 
 const MAX_SHOWN = 10;
 
-/** Groups of ready items, with their shares of the items. */
+/** Groups of ready items, with each group's share of the items. */
 export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
   const all = groups.reduce((sum, group) => sum + group.count, 0);
   return (

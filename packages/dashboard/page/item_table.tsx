@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useStill } from "./still.ts";
 import { many, visible } from "./words.ts";
 
-/** Column beside the keys of items. */
+/** Additional column of an item table. The first column always shows the keys. */
 export interface Column<T> {
   readonly name: string;
   readonly text: (item: T) => string;
@@ -15,9 +15,9 @@ export function ItemTable<T extends { readonly key: string }>(
   { id, title, note, total, items, empty, columns, below, actions }: {
     id: string;
     title: string;
-    /** Order of the items. */
+    /** Description of the order of the items. */
     note: string;
-    /** Number of all items; `null` if unknown. */
+    /** Number of items, listed or not; `null` if unknown. */
     total: number | null;
     items: readonly T[];
     empty: string;

@@ -5,7 +5,7 @@ import { type Question, useSteering } from "./steering.ts";
 import { count, many, visible } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
-/** Number of delayed items that a search checks on Redis, besides the listed failing items. */
+/** Number of delayed items that a search on Redis checks, in addition to the listed failing items. */
 const DUE_FIRST = 1000;
 
 /** Form that searches for keys in all lists, with buttons that act on all matching delayed items. */

@@ -21,8 +21,8 @@ export interface StillList<T> {
 }
 
 /**
- * Keeps the items of a list in place while the user points at the list or focuses an element in it. A click therefore
- * always hits the intended item. The data of the items is still updated.
+ * Keeps the items of a list in place while the user points at the list or focuses an element in it. Because of this, a
+ * click always hits the intended item. The data of the items is still updated.
  */
 export function useStill<T>(items: readonly T[], keyOf: (item: T) => string): StillList<T> {
   const [pointed, setPointed] = useState(false);

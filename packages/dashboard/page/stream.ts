@@ -1,23 +1,23 @@
 import { useEffect, useState } from "preact/hooks";
 import type { QueueDetails, State } from "../api.ts";
 
-/** Time without news after which the page is stale, in milliseconds. */
+/** Time without an update after which the page is stale, in milliseconds. */
 const STALE_AFTER = 5000;
-/** Time without news after which an open connection is considered dead, in milliseconds. */
+/** Time without an update after which an open connection is considered dead, in milliseconds. */
 const DEAD_AFTER = 10_000;
 const RECONNECT_AFTER = 2000;
 
-/** Latest data from the server, and its reliability. */
+/** Latest data from the server, with information on whether the data is current. */
 export interface News {
   readonly state?: State;
   /** Details of the opened queue. */
   readonly queue?: QueueDetails;
-  /** Search that the details belong to. */
+  /** Search whose matches the details contain. */
   readonly searched?: string;
   readonly live: boolean;
   /** Reason why the server refuses the request. */
   readonly refusal?: string;
-  /** Time without news, in milliseconds; omitted if the data is recent. */
+  /** Time since the last update, in milliseconds; omitted if the data is recent. */
   readonly staleFor?: number;
 }
 
@@ -31,7 +31,7 @@ export function useNews(name: string | undefined, search: string, round: number)
     let begunAt = performance.now();
     let lastAt = begunAt;
     let isOver = false;
-    // Removes the details of another queue.
+    // Removes the details if they belong to another queue.
     setNews((news) => {
       const { queue, searched: _, ...rest } = news;
       return queue?.name === name ? news : rest;

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 
 const HEIGHT = 32;
 
-/** Small chart of the items of a queue in the last fifteen minutes. */
+/** Small chart of the number of items in a queue over the last fifteen minutes. */
 export function Trend({ numbers }: { numbers: readonly (number | null)[] }): JSX.Element {
   const max = Math.max(1, ...numbers.map((number) => number ?? 0));
   const points = numbers.flatMap((number, i) =>

@@ -35,8 +35,8 @@ export function timeOfDay(ms: number, seconds = true): string {
 }
 
 /**
- * Makes all characters of a text visible. Invisible characters and characters that change the direction of text become
- * `⟨U+202E⟩`.
+ * Makes all characters of a text visible. Replaces invisible characters, and characters that change the direction of
+ * text, with their code points, such as `⟨U+202E⟩`.
  */
 export function visible(text: string): string {
   return text.replace(

@@ -22,7 +22,10 @@ export function groupsOf(keys: readonly string[], separator: string | undefined)
   );
 }
 
-/** Returns the group with more than 80 % of the items, if there are at least 100 items; otherwise `undefined`. */
+/**
+ * Returns the group that has more than 80 % of the items; `undefined` if there is no such group or there are fewer than
+ * 100 items.
+ */
 export function hotGroup(groups: readonly Group[], items: number): Group | undefined {
   const [first] = groups;
   return items >= 100 && first !== undefined && first.count > 0.8 * items ? first : undefined;

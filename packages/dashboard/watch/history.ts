@@ -7,10 +7,10 @@ export const MAX_SAMPLES = 180;
 export const SAMPLE_EVERY = 5000;
 /** Period over which rates are computed, in milliseconds. */
 const RATES_OVER = 60_000;
-/** Number of samples for each number of the trend. */
+/** Number of samples per number in the trend, which contains every third sample. */
 const SAMPLES_A_TREND = 3;
 
-/** Numbers of a sample. An unknown number is `NaN` because typed arrays can't contain `null`. */
+/** Names of the numbers in a sample. An unknown number is `NaN` because typed arrays can't contain `null`. */
 const COLUMNS = [
   "at",
   "ready",
@@ -24,7 +24,7 @@ const COLUMNS = [
   "givenUp",
 ] as const;
 
-/** Sample of a queue. `at` is the time by the monotonic clock, in milliseconds. */
+/** Sample of a queue. `at` is the time on the monotonic clock, in milliseconds. */
 export type Sample = Readonly<Record<typeof COLUMNS[number], number>>;
 
 /** Creates a sample from a look at the queue. If the look failed, only the time of the sample is known. */
@@ -69,7 +69,7 @@ export class History {
   }
 
   /**
-   * Returns by how much a number has changed over a period, by default one minute. `ms` is the actual length of the
+   * Returns the change in a number over a period, which is one minute by default. `ms` is the actual length of the
    * period. Returns `undefined` if the change is unknown.
    */
   over(
@@ -86,7 +86,9 @@ export class History {
     return undefined;
   }
 
-  /** Returns rates per second over the last minute, or since the first sample if it is more recent. */
+  /**
+   * Returns rates per second over the last minute, or since the first sample if that sample is less than a minute old.
+   */
   rates(now: Sample): Rates {
     const rate = (name: keyof Sample) => {
       const over = this.over(name, now);
@@ -96,9 +98,10 @@ export class History {
   }
 
   /**
-   * Returns a lower bound for the age of the oldest ready item, in milliseconds, if items are handed out in order. The
-   * bound is the age of the first sample in which the number of items that had become ready exceeds the number of items
-   * handed out by now. Returns `null` if the bound is unknown or no item is ready.
+   * Returns a lower bound for the time since the oldest ready item became ready, in milliseconds. Valid only if items
+   * are handed out in the order in which they became ready. The bound is the age of the first sample in which the
+   * number of items that had become ready exceeds the number of items handed out by now. Returns `null` if the bound is
+   * unknown or no item is ready.
    */
   oldestReadyMs(now: Sample): number | null {
     if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;
@@ -109,8 +112,8 @@ export class History {
   }
 
   /**
-   * Returns the samples as lists. `now` is the current time by the monotonic clock, and `time` is the current time by
-   * `Date.now()`.
+   * Returns the samples as lists. `now` is the current time on the monotonic clock, and `time` is the current time as
+   * returned by `Date.now()`.
    */
   lists(now: number, time: number): HistoryLists {
     const places = Array.from({ length: this.length }, (_, place) => place);
@@ -135,8 +138,8 @@ export class History {
   }
 
   /**
-   * Returns the total of ready, blocked and delayed items in every third sample. A chosen sample stays chosen, so that
-   * lines don't flicker.
+   * Returns the total of ready, blocked and delayed items in every third sample. A sample that was chosen once is
+   * chosen again in later calls, so that the line on the page doesn't flicker.
    */
   trend(): (number | null)[] {
     const trend: (number | null)[] = [];

@@ -2,7 +2,7 @@ import type { LimiterDescription, RateLimiter, TokenBucket, WorkQueueConfig } fr
 import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, LimiterNode } from "../api.ts";
 
-/** Limiters of a queue in a config. Finds the limiter that decided a delay. */
+/** Limiters of a queue, as defined in a config. */
 export interface Limits {
   /** Returns the tree of the queue's limiter, with the current tokens of its buckets. */
   tree(): LimiterNode;
@@ -11,7 +11,7 @@ export interface Limits {
    * failure and `dueInMs` the time until the item is due, in milliseconds.
    */
   decidedBy(attempts: number, ago: number | null, dueInMs: number | null): string | null;
-  /** Separator that ends the first part of keys, if the queue's discipline or limiter groups keys. */
+  /** Separator that ends the first part of each key, if the queue's discipline or limiter groups keys. */
   readonly separator: string | undefined;
 }
 
@@ -52,11 +52,11 @@ interface Node {
   readonly description: LimiterDescription;
   readonly options: Readonly<Record<string, string>>;
   readonly inside: readonly Node[];
-  /** Bucket, if the limiter is a bucket and has a name. */
+  /** Bucket of the limiter; `undefined` unless the limiter is a bucket with a name. */
   readonly bucket: TokenBucket | undefined;
   /**
-   * Returns the delay after a number of failures, in milliseconds; `undefined` if the delay also depends on something
-   * else.
+   * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay also depends on
+   * something else.
    */
   readonly delayAfter: ((failures: number) => number) | undefined;
 }
@@ -144,7 +144,7 @@ const TOLERANCE_MS = 50;
 /**
  * Returns the path of the limiter that decided an item's delay; `null` if unknown. The delay is the sum of `ago` and
  * `dueInMs`. If the delay is longer than all delays that depend only on the number of failures, a bucket decided it. If
- * there is no bucket, the handler decided it.
+ * there is no bucket, the handler decided the delay, and the result is `null`.
  */
 function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
   if (dueInMs === null || attempts < 1) return null;

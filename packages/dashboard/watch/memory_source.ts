@@ -105,7 +105,7 @@ export class MemorySource implements Source {
   }
 }
 
-/** Yields at most `limit` items. More items may become delayed during the iteration. */
+/** Yields at most `limit` items. The limit is needed because more items may become delayed during the iteration. */
 function* withDueIn(
   delayed: Iterable<DelayedItem<unknown>>,
   limit: number,

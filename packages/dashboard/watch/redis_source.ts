@@ -3,7 +3,10 @@ import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis } from "../contract.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** Reports whether a queue is on Redis. Checks the queue's methods, so that `@workqueue/redis` is not required. */
+/**
+ * Reports whether a queue is on Redis. Checks which methods the queue has, so that this package doesn't need to import
+ * `@workqueue/redis`.
+ */
 export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
   return hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
 }

@@ -3,21 +3,22 @@ import { type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
 /**
- * Maximum number of items per search. Such a search takes about 0.1 s. A longer search would block the process for too
- * long.
+ * Maximum number of items per search. A search of this many items takes about 0.1 s. A longer search would block the
+ * process for too long.
  */
 export const MAX_SEARCHED = 200_000;
 /**
- * Maximum duration of a search, in milliseconds, because texts may take long to create. Texts of objects are cached.
+ * Maximum duration of a search, in milliseconds. Needed because creating the texts of items may take long. Only the
+ * texts of objects are cached.
  */
 const MAX_TIME = 250;
-/** Maximum age of a fresh result, in milliseconds. Slightly less than the interval between pushes. */
+/** Age up to which a result counts as fresh, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
 /** Maximum age of a result that is shown while there is no newer result, in milliseconds. */
 const KEPT_FOR = 30_000;
 /**
- * Time that a search stays in line without being requested again, in milliseconds. An open page requests its search
- * every second.
+ * Time for which a search stays in line without being requested again, in milliseconds. An open page requests its
+ * search every second.
  */
 const IN_LINE_FOR = 2500;
 /**
@@ -39,7 +40,7 @@ export interface Found {
   readonly at: number;
   /** Number of matching items; `null` if there were too many delayed items to check all of them. */
   readonly matching: number | null;
-  /** Matching items, earliest first. The number of items is limited. */
+  /** Matching items, earliest first. At most `MAX_LISTED` items. */
   readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
 }
 
@@ -58,7 +59,7 @@ export function matcher(search: string): (key: string) => boolean {
 export class Searches {
   readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
   readonly #textOf: (item: unknown) => string;
-  /** Searches in line, in the order in which they will run. Each search has the time when it was last requested. */
+  /** Searches in line, in the order in which they will run, each with the time of its latest request. */
   readonly #line = new Map<string, number>();
   #found = new Map<string, Found>();
   #underWay: Promise<void> | undefined;
@@ -66,7 +67,7 @@ export class Searches {
   #spent = 0;
   #restsUntil = -Infinity;
 
-  /** Creates a line of searches. `firstDelayed` returns the first delayed items, earliest first. */
+  /** Creates a line of searches. `firstDelayed` returns up to `limit` delayed items, earliest first. */
   constructor(
     firstDelayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
     textOf: (item: unknown) => string,

@@ -15,12 +15,14 @@ export interface Look {
   readonly totals: LookTotals;
   /** Time since the oldest ready item became ready, in milliseconds, if the queue reports it. */
   readonly oldestReadyMs: number | null;
-  /** Whether items are handed out in order, so that `oldestReadyMs` can be computed from the totals. */
+  /**
+   * Whether items are handed out in the order in which they became ready. If so, `oldestReadyMs` can be computed from
+   * the totals.
+   */
   readonly isFifo: boolean;
   readonly workers: Workers | null;
   /**
-   * Whether no items are handed out because of a pause. In memory, this is a pause of the pool; on Redis, a pause of
-   * the queue.
+   * Whether a pause keeps items from being handed out. In memory, the pool is paused; on Redis, the queue is paused.
    */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
@@ -39,7 +41,7 @@ export interface LookTotals {
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
 }
 
-/** Pool of this process. */
+/** State of the pool in this process. */
 export interface Workers {
   readonly active: number;
   /** Number of active handlers that are abandoned. */
@@ -76,7 +78,8 @@ export interface DelayedItems {
 }
 
 /**
- * Maximum length of a list. Servers return at most this many items at once, and pools remember this many failing items.
+ * Maximum length of a list. Servers return at most this many items at once, and pools remember at most this many
+ * failing items.
  */
 export const MAX_LISTED = 1000;
 
@@ -85,12 +88,17 @@ export type Can<F> = F | string;
 
 export interface Source {
   readonly engine: "memory" | "redis";
-  /** Name of the queue, as set when it was created. */
+  /** Name given to the queue when it was created. */
   readonly queueName: string;
   keyOf(item: unknown): unknown;
-  /** Returns the current state of the queue. The duration depends on `limit`, not on the size of the queue. */
+  /**
+   * Returns the current state of the queue. The time that this takes depends on `limit`, not on the size of the queue.
+   */
   look(limit: number): Look | Promise<Look>;
-  /** Returns delayed items: all of them, up to `limit`, or as many as can be fetched at once. This may take a while. */
+  /**
+   * Returns all delayed items, but at most `limit`, and at most as many as can be fetched at once. This may take a
+   * while.
+   */
   allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;
   /**
    * Returns an iterable over all delayed items in no particular order; `undefined` if the queue doesn't support

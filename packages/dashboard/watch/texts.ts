@@ -31,9 +31,9 @@ export function thrownText(thrown: unknown): string {
 }
 
 /**
- * Creates a function that returns the text of an item for display and search. It always returns a text, even if the
- * user's functions throw. The text of an object is cached because the object may be large. Later changes to the object
- * are therefore ignored.
+ * Creates a function that returns the text of an item for display and search. The function always returns a text, even
+ * if `keyOf` or `keyText` throws. The text of an object is cached because the object may be large. Later changes to the
+ * object are therefore ignored.
  */
 export function keyTexts(
   keyOf: (item: unknown) => unknown,

@@ -49,7 +49,8 @@ export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /**
- * Returns the result of a promise; `undefined` if it takes more than `ms` milliseconds. Doesn't keep the process alive.
+ * Returns the result of a promise; `undefined` if the promise takes more than `ms` milliseconds. Doesn't keep the
+ * process alive.
  */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let handle: unknown;

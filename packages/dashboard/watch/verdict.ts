@@ -16,8 +16,8 @@ export interface Situation {
    */
   readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
   /**
-   * Attempts in the last few seconds; `null` if unknown. If there are enough, they show the current state. `ms` is the
-   * length of the period.
+   * Attempts in the last few seconds; `null` if unknown. If there are enough attempts, they show the current state.
+   * `ms` is the length of the period.
    */
   readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
   /** Growth of the backlog in the last minute, in items. */
@@ -39,17 +39,20 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** Time after which a queue that hands out no ready item is stuck, in milliseconds. */
+/** Time without handing out any ready item after which a queue is considered stuck, in milliseconds. */
 export const STUCK_AFTER = 30_000;
-/** Minimum running time of a handler for the verdict to mention it, in milliseconds. */
+/** Running time of a handler after which the reason mentions the handler, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
-/** Time after which a queue is stuck if abandoned handlers occupy all workers, in milliseconds. */
+/**
+ * Time without handing out any item after which a queue is considered stuck if abandoned handlers occupy all workers,
+ * in milliseconds.
+ */
 const LONG_FULL = 5000;
-/** Number of failures for the verdict `failing`, either in one minute or of one key. */
+/** Minimum number of failures for the verdict `failing`: of all keys in a recent period, or of one key. */
 const MANY_FAILURES = 5;
-/** Minimum growth of a backlog in one minute that is reported, in items. */
+/** Minimum growth of a backlog within one minute for the growth to be reported, in items. */
 const GROWTH = 50;
-/** Minimum growth of a backlog in one minute that is reported, as a fraction of the backlog. */
+/** Minimum growth of a backlog within one minute for the growth to be reported, as a fraction of the backlog. */
 const GROWN_PART = 0.1;
 
 /** Order of verdicts in the list of queues, worst first. */
@@ -176,7 +179,7 @@ function mostHaveFailed(situation: Situation): string | undefined {
   const { engine, look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
   const all = ready + blocked + delayed + processing;
   if (failing === null || failing < MANY_FAILURES) return undefined;
-  const isMore = engine === "memory" && failing >= MAX_LISTED; // the maximum that a pool remembers
+  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool doesn't remember more
   if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
@@ -213,7 +216,10 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
   } ready.`;
 }
 
-/** Minimum ratio between the rates of incoming and outgoing items, in either direction, that is mentioned. */
+/**
+ * Minimum ratio between the higher and the lower of the incoming and outgoing rates for the reason to mention the
+ * difference.
+ */
 const NOTICEABLY = 1.05;
 
 function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
@@ -259,7 +265,7 @@ function healthy({ look: { ready, delayed, processing }, rates }: Situation): st
   return `${begin}${parts.join(", ")}.`;
 }
 
-/** Returns further sentences about a queue. */
+/** Returns sentences about a queue that follow the reason for its verdict. */
 function notes(verdict: Verdict, situation: Situation): string {
   return hotTenant(situation) + recovery(situation) + longRun(situation) + pauseBeside(verdict, situation);
 }

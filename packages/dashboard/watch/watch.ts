@@ -21,7 +21,7 @@ export interface Watcher {
 /** Watches all queues of the dashboard on a schedule. One look at the queues serves all clients. */
 export class Watch implements Disposable {
   readonly queues: ReadonlyMap<string, WatchedQueue>;
-  /** Number of looks at the queues so far. Views created with an earlier version are outdated. */
+  /** Number of looks at the queues so far. Views created at an earlier version are outdated. */
   version = 0;
   readonly #watchers = new Set<Watcher>();
   readonly #samples: Timer;
@@ -39,7 +39,10 @@ export class Watch implements Disposable {
     void this.#sample();
   }
 
-  /** Looks at all queues, and reads longer lists from the queue `closely`. Skips a queue whose latest look is fresh. */
+  /**
+   * Looks at all queues. Reads longer lists from `closely` and from queues whose details are watched. Skips a queue
+   * whose latest look is fresh.
+   */
   async look(closely?: WatchedQueue): Promise<void> {
     const close = this.#watchedClosely();
     const looks = Array.from(
@@ -72,7 +75,7 @@ export class Watch implements Disposable {
     this.#unfollow?.();
   }
 
-  /** Samples all queues. If there are watchers, reads enough items for them too. */
+  /** Samples all queues. If there are watchers, also reads the items that the watchers need. */
   async #sample(): Promise<void> {
     const limit = this.#watchers.size === 0 ? 0 : ROW_LIMIT;
     const close = this.#watchedClosely();

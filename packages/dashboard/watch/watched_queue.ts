@@ -18,14 +18,14 @@ import { judge, type Judgement } from "./verdict.ts";
 export const ROW_LIMIT = 200;
 /** Length of the recent period, in milliseconds. The period contains one or two samples. */
 const RECENT = 5000;
-/** Maximum age of a fresh look, in milliseconds. Slightly less than the interval between pushes. */
+/** Age up to which a look counts as fresh, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
 /** Longest wait for the data of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
 /** Time without an answer after which a server is considered unreachable, in milliseconds. */
 const SILENT_AFTER = 3000;
 
-/** Look at the queue, and its sample. `limit` is the maximum length of the look's lists. */
+/** Look at the queue, and the sample created from it. `limit` is the maximum length of the look's lists. */
 interface Seen {
   readonly look: Look;
   readonly sample: Sample;
@@ -55,7 +55,10 @@ export class WatchedQueue {
   #seen: Seen | undefined;
   #looking: { readonly promise: Promise<void>; readonly limit: number; readonly since: number } | undefined;
   #failure: { readonly text: string; readonly since: number } | undefined;
-  /** Time when the queue was last seen not idle. A queue is idle if items are ready but no item is handed out. */
+  /**
+   * Time of the last look that did not find the queue idle. A queue is idle if items are ready but no item is handed
+   * out.
+   */
   #idleSince = 0;
 
   constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
@@ -94,7 +97,10 @@ export class WatchedQueue {
     this.#searches.forget();
   }
 
-  /** Ensures a fresh look with at least `limit` items in each list. Concurrent calls share looks. Never rejects. */
+  /**
+   * Ensures that the latest look is fresh and that its lists were read with a limit of at least `limit` items.
+   * Concurrent calls share looks. Never rejects.
+   */
   async refresh(limit: number): Promise<void> {
     const now = systemClock.now();
     if (this.#seen !== undefined && this.#seen.limit >= limit && now - this.#seen.sample.at < FRESH_FOR) return;
@@ -289,9 +295,9 @@ export class WatchedQueue {
   }
 
   /**
-   * Returns the delayed items with a key, or the delayed items that match a search, as they were at some moment during
-   * the call. If the items are strings, a key is the item: it is returned without a search, even if the item is not
-   * delayed.
+   * Returns the delayed items with the given key, or the delayed items that match the given search, as they were at
+   * some moment during the call. If items are strings, the key is the item itself, so it is returned without a search,
+   * even if it is not delayed.
    */
   async delayedItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
     if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {

@@ -1,4 +1,7 @@
-/** The demo on each runtime: its three problems appear on the page. Runs only on Deno and starts the other runtimes. */
+/**
+ * Tests of the demo on each runtime: the demo's three problems appear on the page. Runs only on Deno and starts the
+ * other runtimes.
+ */
 
 import { assertEquals } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";

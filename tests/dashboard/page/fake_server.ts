@@ -1,9 +1,9 @@
-/** Server that sends prepared data to the page and records the requests of the page. */
+/** Server that sends prepared data to the page and records the requests that the page sends. */
 
 import type { ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
 import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
 
-/** Control request of the page. */
+/** Request for a control, sent by the page. */
 export interface Posted {
   readonly path: string;
   readonly instance: string | null;
@@ -13,7 +13,7 @@ export interface Posted {
 /** Returns the answer to a control request. */
 export type Answer = (posted: Posted) => { status?: number; body: ControlResult | { error: string } };
 
-/** Serves the page on loopback, under `path`. Sends the state of `queues` four times a second. */
+/** Serves the page on the loopback interface, under `path`. Sends the state of `queues` four times a second. */
 export class FakeServer implements AsyncDisposable {
   instance = "one";
   time = Date.UTC(2026, 10, 22, 3, 4, 5);
@@ -39,14 +39,14 @@ export class FakeServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}${this.#path}`;
   }
 
-  /** Stops the server, like the end of its process. */
+  /** Stops the server, as if its process had ended. */
   async stop(): Promise<void> {
     for (const end of this.#streams) end();
     this.#streams.clear();
     await this.#server.shutdown();
   }
 
-  /** Restarts the server at the same address, like a new process. */
+  /** Restarts the server at the same address, as if in a new process. */
   restart(instance: string): void {
     this.instance = instance;
     this.#server = this.#serve(this.#server.addr.port);
@@ -124,7 +124,7 @@ function rowOf(
   return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend };
 }
 
-/** Returns the part of the lists that matches a search. */
+/** Returns the details of a queue with only the items that match a search. */
 function matching(queue: QueueDetails, search: string): QueueDetails {
   const found = <T extends { key: string }>(items: readonly T[]) => items.filter(({ key }) => key.includes(search));
   const delayedItems = found(queue.delayedItems);

@@ -1,4 +1,6 @@
-/** Tests of the page with the published server. Runs only on Deno, because the page runs in a browser. */
+/**
+ * Tests of the page with the server that the package exports. Runs only on Deno, because the page runs in a browser.
+ */
 
 import { assertEquals } from "@std/assert";
 import { loadConfig, type RateLimitingQueue, type WorkerPool, type WorkQueueConfig } from "@workqueue/core";
@@ -15,7 +17,7 @@ const CONFIG = {
 class Served implements AsyncDisposable {
   readonly config: WorkQueueConfig = loadConfig(CONFIG);
   readonly queue: RateLimitingQueue<string> = this.config.queue<string>("images");
-  /** Items that handlers got, in order. */
+  /** Items passed to handlers, in order. */
   readonly taken: string[] = [];
   readonly pool: WorkerPool<string> = this.config.runWorkers("images", this.queue, (item) => {
     this.taken.push(item);

@@ -1,6 +1,6 @@
 /**
- * Tests of the page with a queue on a real Redis server that another process works on. Runs only on Deno, because the
- * page runs in a browser.
+ * Tests of the page with a queue on a real Redis server. The dashboard and the workers use separate queue objects, as
+ * in separate processes. Runs only on Deno, because the page runs in a browser.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,11 +1,11 @@
-/** Queues as someone on call may find them. */
+/** Queues with typical problems, as someone on call may find them. */
 
 import type { History, QueueDetails } from "@workqueue/dashboard";
 
 const SAMPLES = 180;
 const END = Date.UTC(2026, 10, 22, 3, 4, 5);
 
-type Shape = (at: number) => number; // from 0, a quarter of an hour ago, to 1, now
+type Shape = (at: number) => number; // `at` is from 0 (a quarter of an hour ago) to 1 (now)
 
 function historyOf(shapes: Partial<Record<Exclude<keyof History, "time">, Shape>>): History {
   const list = (shape: Shape = () => 0) => Array.from({ length: SAMPLES }, (_, i) => shape(i / (SAMPLES - 1)));
@@ -26,7 +26,7 @@ const wave = (base: number, swing: number): Shape => (at) =>
 const since = (begin: number, before: Shape, after: Shape): Shape => (at) => at < begin ? before(at) : after(at);
 const rise = (begin: number, to: number): Shape => (at) => at < begin ? 0 : Math.round(to * (at - begin) / (1 - begin));
 
-/** Returns a healthy queue, with changes. */
+/** Returns a healthy queue whose details are overridden by `said`. */
 export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDetails {
   const history = said.history ?? historyOf({
     ready: wave(3, 3),
@@ -200,7 +200,7 @@ export function paused(): QueueDetails {
   });
 }
 
-/** Returns all of these queues, the worst first. */
+/** Returns a queue with each problem and two healthy queues, worst first. */
 export function badNight(): QueueDetails[] {
   return [outage(), poison(), paused(), hotTenant(), queueOf("images"), queueOf("search-index")];
 }

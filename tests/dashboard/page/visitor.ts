@@ -1,4 +1,4 @@
-/** Visitor of the page in Chromium. A test fails on every unexpected error of the page. */
+/** Visitor of the page in Chromium. Any unexpected error on the page fails the test. */
 
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
@@ -13,7 +13,7 @@ export interface VisitorOptions {
   readonly width?: number;
   /** Whether the test controls the time of the page, with `page.clock`. */
   readonly hasHandClock?: boolean;
-  /** Chromium messages about failed requests that the test expects. */
+  /** Pattern of the messages that Chromium is expected to log about failed requests. */
   readonly failures?: RegExp;
 }
 
@@ -30,7 +30,9 @@ export function browserTest(name: string, fn: () => Promise<void>): void {
 
 Deno.test.afterAll(async () => await (await browser)?.close());
 
-/** Opens the page at a URL. Every complaint of the page until it is closed fails the test. */
+/**
+ * Opens the page at a URL. Until the page is closed, any error, warning or request to another origin fails the test.
+ */
 export async function visit(url: string, options: VisitorOptions = {}): Promise<Visitor> {
   browser ??= launchChromium();
   const page = await (await browser).newPage({
@@ -69,7 +71,7 @@ export class Visitor implements AsyncDisposable {
     return this.page.getByRole("listitem").filter({ has: this.page.getByRole("link", { name, exact: true }) });
   }
 
-  /** Returns a section of the page, by its heading. */
+  /** Returns the section of the page with the given heading. */
   section(name: string): Locator {
     return this.page.getByRole("region", { name, exact: true });
   }
@@ -88,7 +90,7 @@ export class Visitor implements AsyncDisposable {
     await where.getByText(text).first().waitFor();
   }
 
-  /** Returns the number beside a label, such as `Delayed`. */
+  /** Returns the number next to a label, such as `Delayed`. */
   async figure(name: string, where: Locator | Page = this.page): Promise<string> {
     const figure = where.locator(".figures > div").filter({ has: this.page.getByText(name, { exact: true }) });
     return await figure.locator("dd").innerText();
@@ -101,7 +103,7 @@ export class Visitor implements AsyncDisposable {
 
   /** Returns the serious problems that axe-core finds. */
   async offences(): Promise<string[]> {
-    await this.page.evaluate(axe.source); // evaluated over the protocol, so the policy does not apply
+    await this.page.evaluate(axe.source); // sent over the debugging protocol, so the page's policy does not apply
     const { violations } = await this.page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
     return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));

@@ -1,5 +1,5 @@
 /**
- * Serves a dashboard under a sub-path with the server of the runtime, sends requests to it over the network, and prints
+ * Serves a dashboard under a sub-path with the runtime's own server, sends requests to it over the network, and prints
  * the results. The process must end by itself, because the dashboard is not disposed.
  */
 
@@ -88,7 +88,7 @@ for await (const chunk of events.body!) {
   if (text.split("event: queue").length > 7) break; // access has been checked again by then
 }
 controller.abort();
-// The events end as soon as the server notices the abort. Until then, access is checked once per second.
+// The events end as soon as the server notices the abort. Until then, the queue is read once per second.
 for (let before = -1; before !== looks;) {
   before = looks;
   await new Promise((resolve) => setTimeout(resolve, 1500));

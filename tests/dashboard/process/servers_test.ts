@@ -1,4 +1,4 @@
-/** The dashboard on the servers of the runtimes, over the network, under a sub-path. Runs only on Deno. */
+/** Tests of the dashboard on each runtime's server, over the network and under a sub-path. Runs only on Deno. */
 
 import { assertEquals } from "@std/assert";
 import { execFile } from "node:child_process";
@@ -13,7 +13,7 @@ import { runScript } from "../../run_script.ts";
 
 const SCRIPT = new URL("serve.ts", import.meta.url);
 
-/** Limit for a process that never ends, in milliseconds. */
+/** Time after which a process that doesn't end is killed, in milliseconds. */
 const DEADLINE = 300_000;
 
 const EXPECTED = {
@@ -53,7 +53,7 @@ async function serveOnNode(): Promise<string[]> {
   }
 }
 
-/** Servers of the dashboard; each function starts a process and returns its output. */
+/** Functions that serve the dashboard in a new process and return the output of that process, by test name. */
 const SERVERS: Record<string, () => Promise<string[]>> = {
   "Deno.serve serves the dashboard": () => runScript("Deno", SCRIPT),
   "Bun.serve serves the dashboard": () => runScript("Bun", SCRIPT),

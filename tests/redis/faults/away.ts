@@ -28,7 +28,7 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
   await holder.queue.addAll(["a", "b", "c"]);
   const leases = [await take(holder.queue), await take(holder.queue), await take(holder.queue)];
   const late = Promise.all([take(idle.queue), take(idle.queue)]);
-  late.catch(() => {}); // an earlier failure must be reported first
+  late.catch(() => {}); // an earlier failure of the test must be reported first
   while (Number(await stored.call("ZCARD", "idle")) === 0) await delay(5);
 
   const heard = await stored.call("HGET", "meta", "heard");
@@ -45,7 +45,7 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
   else if (how === "replicas") await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
   idleProxy.refuse(false);
   await idle.queue.counts();
-  await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // the idle process calls first
+  await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // the idle process is first to call
   proxy.refuse(false);
 
   for (const { signal } of leases) await aborted(signal); // the holder can't know whether its leases are safe

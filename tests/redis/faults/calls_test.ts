@@ -20,11 +20,11 @@ serverTest("idle processes are woken one by one: calls are as many as items", as
   const items = 1000;
   for (let i = 0; i < items; i++) {
     await producer.queue.add(`item ${i}`);
-    if (i % 10 === 0) await until(() => done === i + 2); // handed out at the notification, at the latest
+    if (i % 10 === 0) await until(() => done === i + 2); // the notification hands out the items at the latest
   }
   await until(() => done === items + 1);
   const calls = await countCalls(server.url) - before;
-  // Calls per item: add, take, finish, and one call because a notification was already on its way.
+  // Each item needs at most four calls: add, take, finish, and one for a notification that was already on its way.
   assert(calls <= 4 * items, `${calls} calls for ${items} items`);
   for (const pool of pools) await pool.stop();
   assertEquals([producer.errors, one.errors, two.errors], [[], [], []]);

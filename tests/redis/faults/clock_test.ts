@@ -124,7 +124,7 @@ worldTest("an owner whose many items are being taken away takes none under its n
   const processing = await world.take("holder", keys.length);
   for (let third = 0; third < 4; third++) {
     await world.pass(LEASE / 3 + 1000);
-    await world.turn("other", {}); // another process is heard
+    await world.turn("other", {}); // the server receives a call from another process
   }
   assertEquals((await world.take("other")).length, 1); // this call takes the first 200 items away from "holder"
   const finishes = processing.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
@@ -149,7 +149,7 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
     await opened.queue.add("a");
     const lease = await take(opened.queue);
     await opened.queue.addAfter("b", 1000);
-    const later = await take(other.queue); // without a renewal, the first lease would have ended by now
+    const later = await take(other.queue); // without a renewal, the first process's lease would have ended by now
     assertEquals(later.item, "b");
     assertEquals([lease.signal.aborted, await lease.finish(), await later.finish()], [false, true, true]);
   } finally {

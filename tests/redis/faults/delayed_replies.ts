@@ -1,4 +1,4 @@
-/** Replies that are repeatedly delayed by up to three leases. */
+/** Test of replies that are repeatedly delayed by up to three times the lease duration. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -11,7 +11,7 @@ const LEASE = 500;
 
 export interface DelayedReplies {
   random: () => number;
-  /** Minimum duration of the delays, in milliseconds. */
+  /** Minimum time during which replies are delayed, in milliseconds. */
   ms: number;
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
 
-/** Timeout for conditions that never become true. The timeout has no other purpose. */
+/** Timeout that makes a test fail if a condition never becomes true, in milliseconds. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
@@ -54,7 +54,9 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-/** Returns another URL of the same server. Queues with this URL get their own connection, as in another process. */
+/**
+ * Returns a different URL for the same server. Queues with this URL get their own connection, as in another process.
+ */
 export function elsewhere(url: string): string {
   return url.replace("127.0.0.1", "localhost");
 }
@@ -77,7 +79,7 @@ export class Stored {
   /** Returns the number of stalled keys that have not finished since they stalled. */
   async stalls(): Promise<number> {
     const stalls = await this.call("HVALS", "stalls") as string[];
-    return stalls.filter((count) => count !== "x0").length; // x0: given up without a stall
+    return stalls.filter((count) => count !== "x0").length; // "x0" stands for a key that was given up without a stall
   }
 
   /** Waits until leases can be taken away again after an outage of the server. */

@@ -10,7 +10,7 @@ import { redisTest } from "../redis_tests.ts";
 import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";
 
 interface Room extends Opened {
-  /** Same queue over a connection without losses. */
+  /** The same queue over a connection that loses no replies. */
   readonly other: RedisQueue;
   readonly proxy: RedisProxy;
   readonly stored: Stored;

@@ -1,7 +1,7 @@
 /**
- * Runs the fault tests that take too long for the suite: `deno task faults:redis --seed N --seconds 60`, about 4
- * minutes. `--seconds` sets the time during which processes are killed at random. The other tests take as long as they
- * need.
+ * Runs the fault tests that take too long for the test suite. For example,
+ * `deno task faults:redis --seed N --seconds 60` takes about 4 minutes. `--seconds` sets the time during which
+ * processes are killed at random. The option doesn't limit the duration of the other tests.
  */
 
 import { parseArgs } from "node:util";

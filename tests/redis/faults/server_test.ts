@@ -89,7 +89,7 @@ serverTest("an older snapshot comes back: tokens grow, and holders of unknown le
 
   const leases = [await take(late.queue), await take(late.queue)];
   await aborted(second.signal);
-  // In the restored snapshot, the process that has finished "a" still has its lease.
+  // In the restored snapshot, the process that has finished "a" still has the lease of "a".
   assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]);
   for (const { token } of leases) assert(token > second.token);
   assertEquals(await second.finish(), false);
@@ -153,7 +153,7 @@ redisTest("the server away for longer than the call timeout: reported once, and 
   const calls = [a.finish({ requeue: true }), queue.add("c"), queue.counts()];
   const results = await Promise.allSettled(calls);
   assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
-  await assertRejects(() => a.finish()); // the reply to the first call
+  await assertRejects(() => a.finish()); // rejects like the first `finish` call
   assertEquals(errors.length, 3);
   proxy.refuse(false);
 
@@ -170,7 +170,7 @@ serverTest("no answer: each outcome is reported within one call timeout, and a d
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   const timeout = 1000;
-  const margin = 600; // includes 100 ms until outcomes no longer wait for the call under way
+  const margin = 600; // includes 100 ms after which outcomes no longer wait for the call in progress
   await using opened = open(server.url, name, { callTimeout: timeout, onQueueError() {} });
   const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
   const ended = new Map<string, number>();
@@ -219,7 +219,7 @@ serverTest("no answer for less than the call timeout: each outcome counts once",
   await until(() => pool.active === items.length);
   await server.kill("SIGSTOP");
   stopped.resolve();
-  await delay(1200); // the absence to test
+  await delay(1200); // the outage to test
   await server.kill("SIGCONT");
   await other.queue.whenIdle();
   assertEquals([...runs.values()], items.map(() => 2));
@@ -242,7 +242,7 @@ serverTest("outcomes sent while a call has no answer: an idle process is notifie
   await until(async () => pool.active === 2 && await stored.call("ZCARD", "idle") === 1);
   await server.kill("SIGSTOP");
   ends["one"]!.resolve();
-  await delay(20); // the call with this outcome also asks for work
+  await delay(20); // the call that reports this outcome also asks for work
   ends["two"]!.resolve();
   await delay(300);
   await server.kill("SIGCONT");

@@ -11,7 +11,7 @@ const SECONDS = 10;
 
 /**
  * Runs 3 processes with 20 handlers each. A handler takes 1 s on average. Kills one process and returns how many items
- * per second the other two finish in the next 10 s. At most 40 are possible.
+ * per second the other two finish in the next 10 s. At most 40 items per second are possible.
  */
 export async function survivors(): Promise<number> {
   await using server = await RedisServer.start();

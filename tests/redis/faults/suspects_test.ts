@@ -1,4 +1,4 @@
-/** Tests of items whose lease was lost: which process receives them, when, and which other items run beside them. */
+/** Tests of items whose lease was lost: which process receives them, when, and which other items run alongside them. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, runWorkers, TokenBucket } from "@workqueue/core";
@@ -106,7 +106,7 @@ redisTest("a drain waits for a retry that has to be sent twice", async ({ url })
   const { queue, errors } = open(url, name, { limiter: { type: "own" } as never, limiters: registry });
   await other.queue.add("a");
   const lease = await take(queue);
-  await other.queue.addRateLimited("a"); // the process doesn't know about this failure
+  await other.queue.addRateLimited("a"); // the process that holds the lease doesn't know about this failure
   const finished = lease.finish({ requeue: true });
   await queue.shutDownWithDrain();
   assertEquals([await finished, errors], [true, []]);

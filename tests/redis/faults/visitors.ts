@@ -1,4 +1,4 @@
-/** A process with a lease is killed while consumers come and go. */
+/** Test in which a process with a lease is killed while consumers come and go. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";

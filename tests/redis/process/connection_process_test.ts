@@ -1,6 +1,6 @@
 /**
- * Tests of processes that connect to a server. They exit when done. If Deno permissions are missing, the error says
- * which. Runs only on Deno, which starts the other runtimes.
+ * Tests of processes that connect to a server. Such a process exits when its work is done. If Deno permissions are
+ * missing, the error names them. Runs only on Deno, which starts the other runtimes.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";

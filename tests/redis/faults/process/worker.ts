@@ -37,6 +37,6 @@ const pool = runWorkers(queue, async (item, { attempt, token }) => {
 process.on("SIGTERM", async () => {
   await queue.shutDownWithDrain();
   await pool.finished;
-  await notes.close(); // nothing keeps the process alive from here on
+  await notes.close(); // from here on, nothing keeps the process alive
 });
 console.log("ready");

@@ -138,7 +138,7 @@ redisTest("a process ends by itself after shutDown, whatever it did, and not bef
     const runs = await Promise.all(cases.map((each) => startCase(runtime, each, url, name)));
     assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
     assertEquals(runs[1]!.lines, ["true"]);
-    const lease = await take(opened.queue); // its process exited without finishing it
+    const lease = await take(opened.queue); // the process that took the item exited without finishing it
     assertEquals([lease.item, await stored.stalls(), await lease.finish()], ["a", 1, true]);
     assertEquals(await stored.stalls(), 0);
   }));

@@ -19,7 +19,7 @@ export interface WorkerArguments {
   concurrency: number;
   /** Average duration of a handler. */
   ms: number;
-  /** Whether each first attempt fails. */
+  /** Whether the first attempt of each item fails. */
   failsOnce: boolean;
   /** Item that kills its process. */
   poison?: string;
@@ -28,7 +28,7 @@ export interface WorkerArguments {
 /** Process of `worker.ts`. */
 export interface Worker {
   readonly pid: number;
-  /** Resolves when the process takes items. */
+  /** Resolves once the process is ready to take items. */
   readonly ready: Promise<unknown>;
   /** Resolves to the exit code of the process, or to the signal that killed it. */
   readonly ended: Promise<number | string>;
@@ -53,19 +53,19 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
   };
 }
 
-/** Handler that has started and not ended. Its process may be dead. */
+/** Handler that has started but has not ended. Its process may be dead. */
 interface Work {
   readonly pid: string;
   readonly token: bigint;
 }
 
-/** Collector of the notes of all processes, in order of arrival. */
+/** Collector of the notes from all processes, in order of arrival. */
 export class Witness implements AsyncDisposable {
   readonly #server: RedisServer;
   /** Violations seen. */
   readonly wrong: string[] = [];
   readonly errors: string[] = [];
-  /** Number of attempts whose handler has ended, by item. */
+  /** Numbers of the attempts whose handlers have ended, by item. */
   readonly ends = new Map<string, number[]>();
   /** Items that each dead process was working on. */
   readonly hands: string[][] = [];
@@ -84,7 +84,7 @@ export class Witness implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Records that a process is dead. Other processes may start its items from now on. */
+  /** Records that a process is dead. From now on, other processes may start the items of the dead process. */
   async noteDeath(pid: number): Promise<void> {
     await callRedis(this.url, "RPUSH", "notes", `death ${pid}`);
   }
