@@ -7,8 +7,8 @@ import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQu
 export type Access = (request: Request) => boolean | Promise<boolean>;
 
 /**
- * Interface that queues from `@workqueue/redis` implement, with only the members that the dashboard uses. The dashboard
- * doesn't depend on that package.
+ * Part of the interface of queues from `@workqueue/redis`: the members that the dashboard uses. The dashboard doesn't
+ * depend on that package.
  */
 export interface QueueOnRedis<T> {
   /** Name of the queue. */

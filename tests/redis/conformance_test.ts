@@ -1,6 +1,7 @@
 /**
- * Conformance with client-go on Redis: replays a sample of the traces in `tests/conformance/vectors/`. To replay all
- * of them, run `deno task conformance --engine redis`. `tests/conformance/README.md` lists the deliberate differences.
+ * Test of conformance with client-go on Redis. Replays a sample of the traces in `tests/conformance/vectors/`. To
+ * replay all traces, run `deno task conformance --engine redis`. `tests/conformance/README.md` lists the deliberate
+ * differences.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -12,7 +12,7 @@ import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** Appends to a list and returns its length. */
+/** Script that appends to a list and returns the length of the list. */
 const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
 const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nested", 1.5 } }`);
 

@@ -233,9 +233,9 @@ limiterTest(
       take(0, 10, 1),
       take(5, 10, 1000), // 5 tokens arrived at the old rate
       take(6, 10, 1000),
-      take(16, 3, 0), // in 10 s, 1000 tokens a second have filled the bucket
+      take(16, 3, 0), // within 10 s, 1000 tokens per second have filled the bucket
       take(3600, 10, 0),
-      take(3600, 0, 5, 100), // after a larger burst is set, the bucket fills at its own rate
+      take(3600, 0, 5, 100), // after a larger burst is set, the bucket fills at the new rate
       take(3601, 100, 5, 100),
       take(3601, 1, -1, 100),
       take(3602, 200, -1, 100),

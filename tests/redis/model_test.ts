@@ -51,7 +51,7 @@ const operation = fc.oneof(
 ) as fc.Arbitrary<Operation>;
 
 const BACKOFF = { type: "exponential", baseDelay: 20, maxDelay: 320 } as const;
-// No two tokens of this bucket arrive at the same multiple of the unit.
+// The rate is chosen so that no two tokens arrive at the same multiple of `UNIT`.
 const SHARED = { type: "bucket", rate: 3.7123, burst: 2 } as const;
 
 const VARIANTS: readonly { addWhileDelayed: "keep" | "replace"; hasItems: boolean; limiter: LimiterConfig }[] = [

@@ -570,7 +570,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     const other = runWorkers(each as RedisQueue<unknown>, (item) => void others.push(item));
     while (others.length === 0) await each.counts();
     await other.stop();
-    assertEquals(others, [item]); // each pool takes only the items of its own queue
+    assertEquals(others, [item]); // each pool takes only items of the form that its queue expects
   }
 });
 

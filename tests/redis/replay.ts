@@ -3,8 +3,8 @@
  *
  * A queue's time on Redis grows with each read, to break ties. Ten operations at the same moment of a trace thus take
  * about twenty microseconds on the server. Queues are therefore replayed in slow motion: one nanosecond of the trace is
- * ten microseconds on the server. Delays and rates are stretched accordingly. The growth per operation is then less
- * than a nanosecond of the trace. Single limiters are replayed at their original speed.
+ * ten microseconds on the server. Delays and rates are stretched accordingly. In slow motion, the growth per operation
+ * is less than one nanosecond of the trace. Single limiters are replayed at their original speed.
  *
  * @module
  */
@@ -174,7 +174,7 @@ class Replay {
     return Number(first.key);
   }
 
-  /** Finishes an item. An item that is not processing gets the last token, which is no longer valid. */
+  /** Finishes an item. If the item is not processing, uses the last token, which is no longer valid. */
   async done(item: number): Promise<void> {
     const token = this.processing.get(item);
     const finish = { key: `${item}`, token: token ?? this.#lastToken, kind: "done" } as const;

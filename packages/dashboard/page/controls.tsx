@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<Control, string>> = {
   takeBack: "Take back",
 };
 
-/** Controls of a queue, and the reasons why the other controls are not supported. */
+/** Controls that a queue supports, and the reasons why it doesn't support the other controls. */
 export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null {
   const steering = useSteering();
   if (!steering) return null;

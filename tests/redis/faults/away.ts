@@ -1,4 +1,4 @@
-/** Server that is unreachable for longer than a lease and then comes back. */
+/** Test of a server that is unreachable for longer than the lease duration and then comes back. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Server that refuses writes while it has too few replicas. */
+/** Test of a server that refuses writes while it has too few replicas. */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";

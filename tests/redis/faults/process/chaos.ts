@@ -1,4 +1,4 @@
-/** Processes that are killed at random and restarted. */
+/** Test of processes that are killed at random and restarted. */
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
