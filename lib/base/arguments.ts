@@ -7,7 +7,10 @@ export function hasMethods(value: unknown, ...methods: string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
 }
 
-/** Requirement for a value: a test, and the requirement's text in messages, such as `"must be a string"`. */
+/**
+ * Requirement for a value: a test, and the words that describe the requirement in messages, such as `"must be a
+ * string"`.
+ */
 export type Rule = readonly [holds: (value: never) => boolean, words: string];
 
 /** Rule for a string. */
@@ -48,12 +51,12 @@ export function requireObject(action: string, options: unknown): asserts options
 }
 
 /**
- * Throws unless `options` is an object and each of its options has a rule and satisfies it. Undefined options are
+ * Throws unless `options` is an object in which every option is known and satisfies its rule. Undefined options are
  * treated as omitted. Symbol keys are ignored.
  *
- * @throws {TypeError} If `options` is not an object, an option is unknown, or a value breaks its rule and is not a
- * number.
- * @throws {RangeError} If a value breaks its rule and is a number.
+ * @throws {TypeError} If `options` is not an object, an option is unknown, or a value other than a number breaks its
+ * rule.
+ * @throws {RangeError} If a value that is a number breaks its rule.
  */
 export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   requireOptions(action, options, Object.keys(rules));
@@ -74,7 +77,7 @@ export function requireRule(action: string, option: string, value: unknown, [hol
 }
 
 /**
- * Throws unless `options` is an object with known options only. Undefined options are ignored.
+ * Throws unless `options` is an object that has only known options. Undefined options are ignored.
  *
  * @throws {TypeError} If `options` is not an object, or has an unknown option.
  */
@@ -88,8 +91,8 @@ export function requireOptions(action: string, options: unknown, known: readonly
 }
 
 /**
- * Throws unless a value is a non-negative integer. Faster than {@linkcode requireRule}, because token buckets call it
- * for every request.
+ * Throws unless a value is a non-negative integer. This check is faster than {@linkcode requireRule}, because token
+ * buckets run it for every request.
  *
  * @throws {RangeError} If the value is any other number.
  * @throws {TypeError} If the value is not a number.

@@ -3,15 +3,21 @@
  * copies of the package that a program loads share them.
  */
 
-/** Key of the mark on terminal errors. If a handler throws a marked error, the item is given up at once. */
+/**
+ * Key of the property that marks an error as terminal. If a handler throws a marked error, the item is given up at
+ * once.
+ */
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
-/** Key of a number in a queue's entry. A discipline can store the entry's position there, instead of in a map. */
+/**
+ * Key of a number in a queue's entry. A discipline can store the entry's position under this key, and then needs no
+ * map.
+ */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
 /**
- * Key of an error's minimum delay, in milliseconds. If a handler throws the error, the item is delayed for at least
- * this long.
+ * Key of an error's minimum delay, in milliseconds. If a handler throws an error with this property, its item is
+ * delayed for at least that long.
  */
 export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
 
@@ -24,7 +30,7 @@ export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.opti
 /** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
 
-/** Key of the function that returns a reservation's unused tokens: see `giveBackUnused`. */
+/** Key of the function that gives a reservation's unused tokens back to the bucket: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
 
 /** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */

@@ -11,8 +11,8 @@
  * Source of time and timers.
  *
  * Queues, limiters, buckets and pools tolerate a failing clock. If a method throws, or `now` doesn't return a finite
- * number, they call the method once more. If the second call fails too, they use the latest known time, or set the
- * timer with the system clock. The first such failure is written to `console.error`.
+ * number, the method is called once more. If the second call fails too, the latest known time is used, or the timer is
+ * set with the system clock. The first such failure is written to `console.error`.
  *
  * @example A clock that a test moves by hand
  * ```ts
@@ -69,7 +69,7 @@ let fakeDate: DateConstructor | undefined;
 let offset = 0;
 /** Latest fake time. Fake timers that are installed later may start at an earlier time. */
 let latest = 0;
-/** Pending timers. They are restarted when fake timers are installed or removed. */
+/** Pending timers, which are restarted when fake timers are installed or removed. */
 const timers = /* @__PURE__ */ new Set<SystemTimer>();
 
 class SystemTimer {
@@ -91,7 +91,7 @@ class SystemTimer {
     try {
       this.#clear();
     } catch {
-      // Fake timers that were removed may throw here. They no longer fire.
+      // Fake timers that were removed may throw here. Such timers no longer fire, so the error doesn't matter.
     }
     this.#start(Math.max(Math.ceil(this.#dueAt - now), 0));
   }
@@ -168,8 +168,8 @@ function aheadOfWallClock(): number {
 /**
  * Default clock: the runtime's monotonic clock and its timers.
  *
- * Setting the machine's wall clock doesn't affect this clock. Fake timers do: while both `globalThis.Date` and
- * `globalThis.setTimeout` are replaced, the clock uses the replacements. No setup is needed. When fake timers are
+ * Setting the machine's wall clock doesn't affect this clock. Fake timers do affect it: while both `globalThis.Date`
+ * and `globalThis.setTimeout` are replaced, the clock uses the replacements. No setup is needed. When fake timers are
  * installed or removed, the clock doesn't go backwards, and pending timers keep their remaining time.
  *
  * @example Usage
@@ -200,9 +200,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * Reports whether a clock runs in real time. Only the system clock does, and only while `globalThis.Date` is not
- * replaced. Tests and simulations move other clocks by hand. Reads the global directly, because the system clock may
- * not have been called since fake timers were removed.
+ * Reports whether a clock runs in real time. Only the system clock runs in real time, and only while `globalThis.Date`
+ * is not replaced. Tests and simulations move other clocks by hand. Reads `globalThis.Date` directly, because the
+ * system clock may not have been called since fake timers were removed.
  */
 export function isRealTime(clock: Clock): boolean {
   return clock === systemClock && globalThis.Date === runtime.Date;

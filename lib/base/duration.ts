@@ -29,7 +29,7 @@ const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in a duration string
 /** Rule for the argument of {@linkcode parseDuration}, as it appears in messages. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
 
-/** Longest duration string that is accepted, in characters. Nobody writes a longer one by hand. */
+/** Maximum length of a duration string, in characters. Nobody writes a longer string by hand. */
 export const MAX_DURATION_LENGTH = 100;
 
 /** Converts a duration to milliseconds. Returns `undefined` if the value is not a duration. */
@@ -44,8 +44,8 @@ export function tryParseDuration(text: unknown): number | undefined {
 }
 
 /**
- * Drops the fraction of a number of nanoseconds, as Go does. Rounds to 15 digits first: in binary, 1.001 × 10^9 is
- * slightly too small, and would lose a nanosecond.
+ * Drops any fraction of a nanosecond, as Go does. Rounds to 15 digits first, because the binary value of 1.001 × 10^9
+ * is slightly too small and would lose a nanosecond.
  */
 function wholeNumber(product: number): number {
   return Math.trunc(Number(product.toPrecision(15)));
@@ -57,7 +57,7 @@ function wholeNumber(product: number): number {
  * A string is one or more decimal numbers, each with a unit, as in Go's
  * [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration). The units are `h`, `m`, `s`, `ms`, `us` (or `µs`) and
  * `ns`, in any order. The string may begin with a sign. `"0"` needs no unit. Fractions of a nanosecond are dropped. A
- * number is in milliseconds already.
+ * number is already in milliseconds.
  *
  * @example Usage
  * ```ts

@@ -7,7 +7,7 @@ export type ErrorCode =
   | "WQ_LIMITER"
   | "WQ_VERSION";
 
-/** Meanings of the codes, as in the table of `docs/errors.md`. The table also says what to do about each error. */
+/** Meanings of the codes, as in the table in `docs/errors.md`. The table also says what to do about each error. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",

@@ -4,8 +4,8 @@ import { inOneLine } from "./safe_text.ts";
 const INTERVAL = 1000;
 
 /**
- * Writes errors to `console.error`, at most one line a second. Characters that could control a terminal are replaced by
- * spaces. A line also says how many errors were omitted since the previous line.
+ * Writes errors to `console.error`, at most one line per second. Characters that could control a terminal are replaced
+ * by spaces. Each line also says how many errors were omitted since the previous line.
  */
 export class ErrorOutput {
   readonly #now: () => number;
@@ -13,7 +13,7 @@ export class ErrorOutput {
   #leftOut = 0;
 
   /**
-   * Creates an output that has not omitted any errors yet.
+   * Creates an output.
    *
    * @param now Returns the time in milliseconds.
    */
@@ -24,7 +24,7 @@ export class ErrorOutput {
   /**
    * Writes a line, or omits it if the previous line was written less than a second ago.
    *
-   * @param describe Returns the text. Called only if the line is written.
+   * @param describe Returns the text of the line. Called only if the line is written.
    */
   write(describe: () => string): void {
     const now = this.#now();

@@ -4,7 +4,7 @@ const MAX_LENGTH = 300;
 
 /**
  * Returns the name and message of an error, or a description of any other thrown value, in at most 300 characters.
- * Never throws, even if reading the value does.
+ * Never throws, even if reading the value throws.
  */
 export function messageOf(thrown: unknown): string {
   try {
@@ -23,7 +23,7 @@ export function messageOf(thrown: unknown): string {
  */
 export function placeOf(thrown: unknown): string {
   try {
-    // Timeout and abort errors are created in code that is not at fault.
+    // The code that creates a timeout or abort error is not at fault, so the location of that code would mislead.
     if (!(thrown instanceof Error) || thrown instanceof DOMException) return "";
     const { message, stack = "" } = thrown;
     return stack.slice(stack.indexOf(message) + message.length).match(/^.*:\d+:\d+\)?$/m)?.[0].trim() ?? "";

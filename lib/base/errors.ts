@@ -45,7 +45,7 @@ export class TerminalError extends Error {
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
     // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep even an unused class.
+    // keep the class even if nothing uses it.
     Object.defineProperty(this, TERMINAL, { value: true });
   }
 }
@@ -56,7 +56,7 @@ export interface ConfigIssue {
   readonly path: string;
   /** The option, the rule that it breaks, and the value received. */
   readonly message: string;
-  /** Line of the problem in the config file, starting at 1. Set if the file's parser reports lines. */
+  /** Line of the problem in the config file, starting at 1. Absent if the file's parser doesn't report lines. */
   readonly line?: number;
   /** Column of the problem in its line, starting at 1. */
   readonly column?: number;
@@ -122,7 +122,9 @@ export function invalidArgument(action: string, option: string, rule: string, va
   return argumentError(action, brokenRule(option, rule, value), typeof value === "number" ? RangeError : TypeError);
 }
 
-/** Creates the error for arguments that are invalid for another reason. The error's class is `TypeError` by default. */
+/**
+ * Creates the error for arguments that are invalid for the given reason. The error's class is `TypeError` by default.
+ */
 export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
   return Object.assign(new ErrorClass(`Cannot ${action}: ${reason}`), { code: "WQ_ARGUMENT" as const });
 }

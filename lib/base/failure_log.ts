@@ -4,7 +4,7 @@ import { messageOf, placeOf } from "./error_text.ts";
 import { inspect } from "./errors.ts";
 
 /**
- * Writes failed attempts to `console.error`, at most one line a second. Used by queues and pools without an error
+ * Writes failed attempts to `console.error`, at most one line per second. Used by queues and pools without an error
  * callback.
  */
 export class FailureLog {

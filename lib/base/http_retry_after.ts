@@ -8,7 +8,7 @@ export interface RetryAfterResponse {
   readonly headers: { get(name: string): string | null };
 }
 
-/** Longest delay, in milliseconds: 2^31 seconds. Longer delays are reduced to it, as in RFC 9111. */
+/** Longest delay, in milliseconds: 2^31 seconds. Longer delays are reduced to this maximum, as in RFC 9111. */
 const LONGEST = 2 ** 31 * 1000;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -25,8 +25,8 @@ const DATES = [
 
 /**
  * Returns the delay that a `Retry-After` header asks for, in milliseconds: 0 for a date that has passed, and
- * `undefined` if the header is missing or not valid (RFC 9110, 10.2.3). A date is compared with the response's own
- * `Date`, if the response has one, so the clocks of client and server need not agree.
+ * `undefined` if the header is missing or not valid (RFC 9110, 10.2.3). A date is compared with the response's `Date`
+ * header, if there is one, so the clocks of the client and the server need not agree.
  */
 export function retryAfter({ headers }: Pick<RetryAfterResponse, "headers">): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -49,7 +49,7 @@ function parseHttpDate(text: string, now: number): number | undefined {
   return isDay && isTime ? midnight.getTime() + (hours * 3600 + minutes * 60 + seconds) * 1000 : undefined;
 }
 
-/** Returns the year in full. A two-digit year is at most 50 years ahead. */
+/** Returns the year with four digits. A two-digit year is taken to be at most 50 years in the future. */
 function fullYear(year: string, now: number): number {
   if (year.length === 4) return Number(year);
   const thisYear = new Date(now).getUTCFullYear();

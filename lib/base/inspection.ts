@@ -1,7 +1,8 @@
 /**
- * Text form of objects in consoles and strings. By default, a console prints enumerable properties. The objects of this
- * package have none, because their state is private. If an object has a method under a certain registered symbol, Deno,
- * Node and Bun call that method instead. Conversion to a string calls `toString`.
+ * Text form of objects, for consoles and for conversion to strings. By default, a console prints an object's enumerable
+ * properties. The objects of this package have no enumerable properties, because their state is private. If an object
+ * has a method under a certain registered symbol, the consoles of Deno, Node and Bun print the method's result.
+ * Conversion to a string calls `toString`.
  */
 
 import { inspect } from "./errors.ts";
@@ -9,8 +10,8 @@ import { inspect } from "./errors.ts";
 const INSPECT = "nodejs.util.inspect.custom";
 
 /**
- * Makes consoles and string conversion show the objects of a class in one line, as `title: description`. If bundlers
- * should remove the class when nothing uses it, call this function in the constructor. Otherwise, call it in a static
+ * Makes consoles and string conversion show the objects of a class on one line, as `title: description`. Call this
+ * function in the constructor if bundlers should remove the class when nothing uses it; otherwise, call it in a static
  * block.
  *
  * @typeParam T The class.
@@ -52,8 +53,8 @@ export function titleOf(type: string, name: string | undefined): string {
  * Formats a number for people: `4,820`, `3.2` or `0.017`.
  *
  * @param number The number.
- * @returns The number with commas between thousands. It has at most one decimal place; below 1, it has two significant
- * digits.
+ * @returns The number with commas between thousands, and with at most one decimal place. A number below 1 has two
+ * significant digits.
  */
 export function formatNumber(number: number): string {
   const rounded = Math.abs(number) < 1 ? Number(number.toPrecision(2)) : Math.round(number * 10) / 10;
@@ -66,7 +67,7 @@ const UNITS: readonly (readonly [unit: string, inNext: number])[] = [["ms", 1000
  * Formats a length of time for people: `80 ms`, `4.2 s` or `3 min`.
  *
  * @param ms The length in milliseconds.
- * @returns The length in the largest unit in which the number is at least 1. Below a second, it is in whole
+ * @returns The length in the largest unit in which the number is at least 1. A length below a second is in whole
  * milliseconds.
  */
 export function formatDuration(ms: number): string {

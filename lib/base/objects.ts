@@ -28,7 +28,7 @@ export function withoutAbsent<O extends object>(options: O): { [K in keyof O]?: 
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as typeof options;
 }
 
-/** Returns a copy of an object with only these members. */
+/** Returns a copy of an object with only the given members. */
 export function pick<O extends object, K extends keyof O>(object: O, keys: readonly K[]): Pick<O, K> {
   return Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<O, K>;
 }

@@ -59,7 +59,7 @@ export class RetryAfterError extends Error {
     super(message, options);
     this.delay = requireDuration("create retry-after error", "delay", delay);
     // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep even an unused class.
+    // keep the class even if nothing uses it.
     Object.defineProperty(this, RETRY_AFTER, { value: this.delay });
   }
 

@@ -16,7 +16,7 @@ export function quote(text: string): string {
 }
 
 /**
- * Makes a string fit in one line.
+ * Makes a string fit on one line.
  *
  * @param text The string.
  * @returns The string, with a space in place of each run of unsafe characters.

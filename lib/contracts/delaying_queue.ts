@@ -9,17 +9,17 @@ import type { AddOptions, WorkQueue, WorkQueueOptions } from "./work_queue.ts";
 export interface DelayingQueue<T> extends WorkQueue<T> {
   /**
    * Adds the item after the delay, or at once if the delay is zero or negative. If the item is already delayed, the
-   * earlier of the two deadlines applies. Ignored once the queue is shutting down.
+   * earlier of the two deadlines applies. Does nothing once the queue is shutting down.
    *
    * Items that become due together are made ready in slices of about 10 ms, so that a million of them don't block the
    * event loop. A first-in, first-out queue hands out items between the slices. A queue with a discipline hands out no
-   * items until all of these items are ready; meanwhile, `snapshot` counts them as `blocked`. Under a custom clock or
-   * fake timers, all of these items are made ready at once.
+   * items until all items that became due together are ready; meanwhile, `snapshot` counts them as `blocked`. Under a
+   * custom clock or fake timers, there are no slices: all items that are due become ready at once.
    *
    * No item is lost if a discipline or the underlying queue throws when a delay ends. The error is written to
    * `console.error`, at most one line per second. If a discipline refused the item, the item becomes ready anyway.
-   * Otherwise, the item is added again one second later. During a drain with `delayed: "flush"`, the drain rejects with
-   * the error instead.
+   * Otherwise, the item is added again one second later. A drain with `delayed: "flush"` rejects with the error, which
+   * is then not written to `console.error`.
    *
    * @param item The item.
    * @param delay The delay in milliseconds, or a string such as `"5s"`. There is no upper limit.
@@ -49,15 +49,15 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    */
   queue?: WorkQueue<T> | undefined;
   /**
-   * Longest sleep between two checks of deadlines, from 1 to 2^31 - 1 ms, in milliseconds or as a string such as
-   * `"10s"`. After a suspend, an item is late by at most this duration.
+   * Longest sleep between two checks of deadlines, in milliseconds or as a string such as `"10s"`; from 1 ms to 2^31 -
+   * 1 ms. After a suspend, an item is late by at most this duration.
    *
    * @default {10_000}
    */
   maxSleep?: Duration | undefined;
   /**
-   * Whether delayed items keep the process alive. With `false`, the process may exit before they are due, on runtimes
-   * whose timers have `unref`: Deno (2.9 and later), Bun and Node.
+   * Whether delayed items keep the process alive. With `false`, the process may exit before delayed items are due, on
+   * runtimes whose timers have `unref`: Deno (2.9 and later), Bun and Node.
    *
    * @default {true}
    */
@@ -66,8 +66,8 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * Effect of adding an item that is already delayed:
    *
    * - `"keep"`, as in client-go: the item is handed out twice, now and when its delay ends.
-   * - `"replace"`: the item is handed out once, now. It becomes ready, or is marked as added again while it is
-   *   processing, and the delay is canceled. The higher of the two priorities applies. `addAfter` also sets no delay
+   * - `"replace"`: the item is handed out once, now. The item becomes ready or, if it is processing, is marked as added
+   *   again, and its delay is canceled. The higher of the two priorities applies. In addition, `addAfter` sets no delay
    *   for an item that is ready or was added again.
    *
    * @default {"keep"}

@@ -1,16 +1,17 @@
 /**
- * A ready key, as a {@linkcode QueueDiscipline} sees it. The object stays the same from its push until it is popped.
+ * A ready key, as a {@linkcode QueueDiscipline} sees it. From its push until its pop, the entry of a key is the same
+ * object.
  */
 export interface ReadyEntry<T> {
   /** Key by which the queue de-duplicates the item. It never changes. */
   readonly key: unknown;
   /** Item to hand out: the newest item with this key. */
   readonly item: T;
-  /** Highest priority that the item was added with since it was last handed out. Default: 0. */
+  /** Highest priority with which the item was added since it was last handed out. Default: 0. */
   readonly priority: number;
   /**
    * Time at which the key became ready, by the queue's clock, in milliseconds. The time never decreases from one pushed
-   * entry to the next, with one exception. Keys that became due together share one time, and large numbers of them are
+   * entry to the next, with one exception. Keys that became due together share one time and, if there are many, are
    * pushed in slices of about 10 ms. A key that is pushed between two slices has a later time than the keys of the next
    * slice.
    */
@@ -52,8 +53,8 @@ export interface QueueDiscipline<T> {
   /**
    * Adds the entry of a key that became ready. If `push` throws, `add` throws the same error and the item is not added.
    *
-   * An item that comes back from a worker or from a delay is not lost if `push` throws. The queue hands out such an
-   * item before the discipline's entries, without calling `touch`, `pop` or `done` for it. If the item came back from a
+   * An item that comes back from a worker or from a delay is not lost if `push` throws: the queue hands out the item
+   * before the discipline's entries, without calling `touch`, `pop` or `done` for it. If the item came back from a
    * worker, the queue's `done` throws the error. If the item came back from a delay, the error is written to
    * `console.error`.
    */
@@ -62,8 +63,8 @@ export interface QueueDiscipline<T> {
   pop(): ReadyEntry<T> | undefined;
   /**
    * Called when a ready item is added again. The entry already has the newest item, and perhaps a higher priority. If
-   * `touch` throws, the entry's earlier item and priority are restored. However, if the newest item came from a delay
-   * that has passed, the newest item is still handed out.
+   * `touch` throws, the entry's earlier item and priority are restored. However, if the newest item was added because
+   * its delay had passed, the newest item is still handed out.
    */
   touch(entry: ReadyEntry<T>): void;
   /** Number of entries that can be handed out now. */
@@ -79,7 +80,7 @@ export interface QueueDiscipline<T> {
    */
   done?(entry: ReadyEntry<T>): void;
   /**
-   * Returns at most `limit` of the entries that will be popped next, in this order as far as it is known. The call must
+   * Returns the entries that will be popped next, in order as far as the order is known; at most `limit`. The call must
    * not change the discipline. A snapshot of the queue lists the returned entries first and the other ready items after
    * them, in no particular order.
    */

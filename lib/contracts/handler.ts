@@ -22,7 +22,7 @@ export type GiveUpReason = "maxRetries" | "terminal" | "shutdown" | "stalled" | 
 /** Second argument of a {@linkcode Handler}: details of the attempt. */
 export interface HandlerContext {
   /**
-   * Number of the attempt, from 1. It increases until the item succeeds or is given up, or the handler returns
+   * Number of the attempt, from 1. The number increases until the item succeeds or is given up, or the handler returns
    * `requeueAfter`.
    */
   readonly attempt: number;
@@ -30,7 +30,8 @@ export interface HandlerContext {
    * Aborts when the handler should stop: the attempt timed out, the pool's `signal` aborted, or the lease was lost
    * (only for queues outside this process).
    *
-   * This property and the following ones are getters, so a copy of the context (`{ ...context }`) has only `attempt`.
+   * This property and the following ones are getters, so a copy of the context (`{ ...context }`) contains only
+   * `attempt`.
    */
   readonly signal: AbortSignal;
   /** Name of the item's queue; `""` if it has none. */
@@ -40,9 +41,9 @@ export interface HandlerContext {
   /** Priority with which the item was handed out: the highest priority among the adds that led to this attempt. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out. If so, the item will be handed out again, so the
-   * handler may end early. The function can be destructured (`{ addedAgain }` as the handler's parameter). Always
-   * returns `false` with a queue on Redis.
+   * Reports whether the item was added again since it was handed out. In that case, the handler may end early, because
+   * the item will be handed out again. The function can be destructured (`{ addedAgain }` as the handler's parameter).
+   * Always returns `false` with a queue on Redis.
    */
   readonly addedAgain: () => boolean;
   /**
@@ -59,15 +60,15 @@ export interface HandlerContext {
  *   ignored, as in controller-runtime: without `requeue: true`, the outcome is then plain success.
  * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` is plain success.
  *
- * If both are given, `requeueAfter` takes precedence, as in controller-runtime. The item keeps its priority unless
- * `priority` is given. An invalid duration or priority fails the attempt. So does a priority on a queue without
- * priorities.
+ * If both `requeue` and `requeueAfter` are given, `requeueAfter` takes precedence, as in controller-runtime. The item
+ * keeps its priority unless `priority` is given. An invalid duration or priority fails the attempt, and so does a
+ * priority on a queue without priorities.
  *
  * While a queue in memory is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
  * done.
  *
- * Any other value that a handler returns is plain success. Only an object that looks like a misspelled outcome fails
- * the attempt.
+ * Any other value that a handler returns means plain success. However, an object that looks like a misspelled outcome
+ * fails the attempt.
  */
 export type Outcome =
   | { requeueAfter: Duration; priority?: number | undefined }

@@ -1,6 +1,6 @@
 import type { GiveUpReason } from "./handler.ts";
 
-/** A value that goes up and down by one. */
+/** A value that goes up or down by one at a time. */
 export interface Gauge {
   /** Adds one. */
   inc(): void;
@@ -8,7 +8,7 @@ export interface Gauge {
   dec(): void;
 }
 
-/** A value that only goes up, by one. */
+/** A value that only goes up, by one at a time. */
 export interface Counter {
   /** Adds one. */
   inc(): void;
@@ -33,15 +33,13 @@ export interface SettableGauge {
  * If a metric throws or rejects, queues and pools continue: the first error of each metric is written to
  * `console.error`. If a method of the provider throws, the queue or pool that needs the metric is not created.
  *
- * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return instruments
- * of that library that have the metric names listed in the module's documentation.
+ * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return that
+ * library's instruments, under the metric names listed in the module's documentation.
  */
 export interface MetricsProvider {
-  /**
-   * Items that need work and are not handed out: ready items, blocked items, and items added again while processing.
-   */
+  /** Items that are still to be handed out: ready items, blocked items, and items added again while processing. */
   depth(queue: string): Gauge;
-  /** Adds, excluding adds that were folded into an earlier one. */
+  /** Number of adds, excluding adds that were folded into an earlier add. */
   adds(queue: string): Counter;
   /** Seconds from an item's add until it is handed out. */
   queueLatency(queue: string): Histogram;
@@ -51,10 +49,10 @@ export interface MetricsProvider {
   unfinishedWork(queue: string): SettableGauge;
   /** Seconds that the longest-processing item has been processing; set twice a second. */
   longestRunningProcessor(queue: string): SettableGauge;
-  /** Calls to `addAfter` and `addRateLimited`. */
+  /** Number of calls to `addAfter` and `addRateLimited`. */
   retries(queue: string): Counter;
   /**
-   * Part of the depth: items that were added with one priority. Called once for each entry of the queue's
+   * Part of the depth: items that were added with a given priority. Called once for each entry of the queue's
    * `priorityLevels`, with the name of the priority as `level`.
    */
   priorityDepth?(queue: string, level: string): Gauge;
@@ -66,7 +64,7 @@ export interface MetricsProvider {
    */
   blocked?(queue: string): SettableGauge;
   /**
-   * Seconds since the item that has been ready or blocked longest was added; 0 if no item is ready or blocked. Set
+   * Seconds since the add of the item that has been ready or blocked longest; 0 if no item is ready or blocked. Set
    * twice a second until the queue is shut down, and to 0 when the queue is empty.
    */
   oldestReady?(queue: string): SettableGauge;
@@ -80,7 +78,8 @@ export interface MetricsProvider {
   givenUp?(queue: string, reason: GiveUpReason): Counter;
   /**
    * Called when all queues with this name in this process have been shut down and are empty, and their pools have
-   * ended. The metrics of the queue no longer change unless another method is called with the name again.
+   * ended. The metrics of the queue no longer change unless another method of the provider is called with the queue's
+   * name again.
    */
   gone?(queue: string): void;
 }

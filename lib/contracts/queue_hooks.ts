@@ -17,7 +17,7 @@ export interface QueueHooks<T> {
   /**
    * Returns the newest item with this item's key, if this item is processing; `undefined` otherwise. An item that was
    * added after this item was handed out is newer, even if this item is added again later as a retry. Without the hook,
-   * the retry of an old item replaces a newer one with its key.
+   * the retry of an old item replaces a newer item with the same key.
    */
   newest?(item: T): T | undefined;
 
@@ -43,7 +43,7 @@ export interface QueueHooks<T> {
   takeBack?(item: T, delay: number, options?: AddOptions): void;
 
   /**
-   * Makes an item ready although the discipline threw at the end of the item's delay. Without the hook, the item is
+   * Makes an item ready even though the discipline threw at the end of the item's delay. Without the hook, the item is
    * added again one second later.
    */
   keep?(item: T, priority: number): void;
@@ -62,15 +62,15 @@ export interface QueueHooks<T> {
 
   /**
    * Iterates over the delayed items, in no particular order. The caller may request the next item in a later turn of
-   * the event loop. Items that become or cease to be delayed meanwhile may or may not appear. Without the hook, a
-   * dashboard blocks the event loop while it searches for items to act on.
+   * the event loop. Items that are added to or removed from the delayed items during the iteration may or may not
+   * appear. Without the hook, a dashboard blocks the event loop while it searches for items to act on.
    */
   allDelayed?(): Iterable<DelayedItem<T>>;
 
   /**
    * Begins a batch of items that became due together, at the time `readyAt` by the queue's clock. The items are added
-   * in one or more slices. Without the hook, the first of the items goes to a waiting `get`, even if another item has a
-   * higher priority.
+   * in one or more slices. Without the hook, the first item of the batch goes to a waiting `get`, even if another item
+   * of the batch has a higher priority.
    */
   beginBatch?(readyAt: number): AddSlice;
 
@@ -85,8 +85,8 @@ export interface QueueHooks<T> {
   watch?(callback: () => void): () => void;
 
   /**
-   * Called for each item that a pool gives up, before the item is forgotten and done. An error that the hook throws is
-   * passed to the pool's `onError`. Without the hook, only the pool knows about given-up items.
+   * Called for each item that a pool gives up, before the item is forgotten and marked as done. An error that the hook
+   * throws is passed to the pool's `onError`. Without the hook, only the pool knows about given-up items.
    */
   givenUp?(given: GivenUpItem<T>): void;
 
@@ -128,9 +128,9 @@ export interface QueueHooks<T> {
 
 /** An item whose key is known. */
 export interface KnownKey {
-  /** The item. If no item is being passed, an object that is not in any queue. */
+  /** The item or, if no item is being passed, an object that is not in any queue. */
   item: unknown;
-  /** Its key. */
+  /** The item's key. */
   key: unknown;
 }
 
@@ -147,11 +147,11 @@ export interface DelayedItem<T> {
 /**
  * Calls `action`, which adds some items of a batch. Waiting `get` calls are served only after `action` returns. A
  * first-in, first-out queue hands out items after each slice, because later slices can't change the order. A queue with
- * any other discipline hands out no items until the batch is over, which is when `action` returns `true` or throws.
+ * a discipline hands out no items until the batch is over, which is when `action` returns `true` or throws.
  */
 export type AddSlice = (action: () => boolean) => void;
 
-/** Numbers of attempts by key. */
+/** Number of attempts at each key. */
 export interface AttemptCounts<T> {
   /** Returns the number of attempts of the key; `undefined` if there were none. `item` is an item with that key. */
   get(key: unknown, item: T): number | undefined;

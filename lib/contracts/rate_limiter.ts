@@ -2,7 +2,7 @@
  * Decides how long an item is delayed before its next attempt.
  *
  * A limiter is independent of queues, and several queues may share it. A limiter that keeps a count per item identifies
- * items by `key`, by which the queue de-duplicates.
+ * items by `key`, the key by which the queue de-duplicates items.
  *
  * @example A custom limiter
  * ```ts
@@ -24,29 +24,30 @@ export interface RateLimiter<T = unknown> {
    * @returns The delay in milliseconds, a finite number.
    */
   when(item: T, key?: unknown): number;
-  /** Forgets the item, because it succeeded or was given up. */
+  /** Forgets the item, for example after the item succeeded or was given up. */
   forget(item: T, key?: unknown): void;
   /**
-   * Returns the number of retries counted since the item was last forgotten. Always 0 for a limiter that doesn't count.
+   * Returns the number of retries counted since the item was last forgotten. The result is always 0 for a limiter that
+   * doesn't count retries.
    */
   numRequeues(item: T, key?: unknown): number;
   /**
    * Reports whether the limiter behaves like a new one: its bucket is full, or no failures are counted. A limiter that
-   * wraps other limiters is at rest if all of them are.
+   * wraps other limiters is at rest if all of them are at rest.
    *
-   * A `per-group` limiter drops the limiters of groups that are at rest and creates them again when needed. Without
-   * this method, the limiter is never dropped.
+   * A `per-group` limiter drops a group's limiter that is at rest, and creates it again when needed. Without this
+   * method, the limiter is never dropped.
    */
   atRest?(): boolean;
   /**
-   * Time after the end of an item's last delay at which the limiter forgets the item, in milliseconds; `Infinity` for
+   * Time from the end of an item's last delay until the limiter forgets the item, in milliseconds; `Infinity` for
    * never. Pools forget their count of the item's attempts at the same time. Omit this property in a limiter that
    * doesn't count retries.
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Undoes the latest `when` of the item. A limiter that combines several limiters calls this method on the earlier
-   * ones when a later one throws. Without this method, the retry remains counted.
+   * Undoes the latest call to `when` for the item. A limiter that combines several limiters calls this method on the
+   * earlier ones when a later one throws. Without this method, the retry remains counted.
    */
   uncount?(item: T, key?: unknown): void;
   /**
@@ -56,7 +57,8 @@ export interface RateLimiter<T = unknown> {
    * failures.
    *
    * A limiter with this method also works on engines that count failures elsewhere, such as a queue shared by several
-   * processes. In memory, it is called only to display limiters. Omit this method in any other limiter.
+   * processes. Queues in memory don't need this method: for them, it is called only to display limiters. Omit this
+   * method if the delays depend on anything else.
    *
    * @param failures The number of failures: a positive integer.
    * @returns The delay in milliseconds, a finite number.

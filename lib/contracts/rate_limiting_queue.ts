@@ -11,21 +11,22 @@ import type { AddOptions } from "./work_queue.ts";
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /**
    * Adds the item after the delay that the limiter returns. Once the queue is shutting down, the item is not added, but
-   * the limiter is still called, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts the retry
-   * of an item that is processing.
+   * the limiter is still called, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts retries of
+   * items that are processing.
    *
    * @param item The item.
    * @param options The item's priority and its minimum delay.
-   * @throws {TypeError} If an option is unknown or has the wrong type. The limiter is not called.
-   * @throws {RangeError} If `minDelay` is `NaN` or infinite, or if `priority` is. The limiter is not called.
-   * @throws The limiter's error, if the limiter throws. If the limiter doesn't return a finite number, an error with
-   * the code `WQ_LIMITER`.
+   * @throws {TypeError} If an option is unknown or has the wrong type. In that case, the limiter is not called.
+   * @throws {RangeError} If `minDelay` or `priority` is `NaN` or infinite. The limiter is not called.
+   * @throws The limiter's error, if the limiter throws; an error with the code `WQ_LIMITER`, if the limiter doesn't
+   * return a finite number.
    */
   addRateLimited(item: T, options?: RateLimitedAddOptions): void;
 
   /**
-   * Forgets the item's failures, because it succeeded or was given up. This resets the limiter's count and the pools'
-   * count of attempts. `forget` does not end the work on the item: call `done` or dispose the item's lease for that.
+   * Forgets the item's failures. Call this method after the item succeeded or was given up. This resets the limiter's
+   * count and the pools' count of attempts. `forget` does not end the work on the item: call `done` or dispose the
+   * item's lease for that.
    */
   forget(item: T): void;
 
@@ -51,7 +52,7 @@ export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T
    * options.
    *
    * If you pass a queue, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the other options on that
-   * queue. Passing `onDrop` or `addWhileDelayed: "replace"` as well is an error.
+   * queue. Passing `onDrop` or `addWhileDelayed: "replace"` together with `queue` is an error.
    */
   queue?: DelayingQueue<T> | undefined;
 }

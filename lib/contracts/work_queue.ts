@@ -23,28 +23,28 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   keyOf?(item: T): unknown;
 
   /**
-   * The clock given at creation. Absent if the queue uses the system's clock. Layers on top of the queue, and its
-   * pools, use the same clock.
+   * The clock given at creation. Absent if the queue uses the system clock. Layers on top of the queue, and its pools,
+   * use the same clock.
    */
   readonly clock?: Clock;
 
   /**
-   * Adds the item. Ignored once the queue is shutting down.
+   * Adds the item. Does nothing once the queue is shutting down.
    *
    * @param item The item.
    * @param options The item's priority, for a discipline that uses priorities.
    * @throws {TypeError} If `options` is not an object or has an unknown option, or `priority` is not a number.
    * @throws {RangeError} If `priority` is `NaN` or infinite.
-   * @throws The error that the queue's discipline or `keyOf` throws. The item is not added then.
+   * @throws The error that the queue's discipline or `keyOf` throws. In that case, the item is not added.
    */
   add(item: T, options?: AddOptions): void;
 
   /**
-   * Number of ready items: they can be handed out now. Items that are blocked, delayed or processing are not counted.
+   * Number of ready items, which can be handed out now. Items that are blocked, delayed or processing are not counted.
    */
   readonly length: number;
 
-  /** Number of items that were handed out and are not done. */
+  /** Number of items that were handed out and are not done yet. */
   readonly processing: number;
 
   /**
@@ -52,7 +52,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    *
    * To end the work on the item, dispose the lease (`using lease = await queue.get()`) or call `done(item)`.
    *
-   * @param options `signal`: aborts the wait. No item is lost.
+   * @param options `signal`: aborts the wait, without losing an item.
    * @returns A lease on the item, or `Shutdown` if the queue was shut down and no item is ready.
    * @throws The signal's reason (as a rejection), if the signal aborts before an item is handed out.
    * @throws {TypeError} (as a rejection) If `options` is not an object or has an unknown option. Pass `{ signal }`, not
@@ -63,7 +63,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** Hands out the next ready item. Returns `undefined` if no item is ready. */
   tryGet(): Lease<T> | undefined;
 
-  /** Marks the item as done. Ignored if the item is not processing. */
+  /** Marks the item as done. Does nothing if the item is not processing. */
   done(item: T): void;
 
   /** Whether the queue was shut down or is draining. If so, adds are ignored. */
@@ -81,7 +81,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    *
    * @param options `delayed`: what happens to delayed items; `signal`: ends the drain.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
-   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. The queue is not shut down then.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. In that case, the queue is not shut down.
    */
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
 
@@ -97,7 +97,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
 
   /**
    * Waits until fewer than `count` items are ready, blocked or delayed, or until the queue is shut down. A producer can
-   * await this method before it adds more items. All waiting calls resume at once.
+   * await this method before it adds more items. All pending calls with the same `count` resolve at the same time.
    *
    * @param count A positive integer.
    * @param options `signal`: ends the wait.
@@ -147,7 +147,7 @@ export interface SnapshotOptions {
 export interface QueueSnapshot<T> {
   /** The queue's name. */
   name: string;
-  /** Number of ready items: they can be handed out now. */
+  /** Number of ready items, which can be handed out now. */
   ready: number;
   /**
    * Number of blocked items: their delay has passed, but they can't be handed out yet, for example because their group
@@ -156,11 +156,11 @@ export interface QueueSnapshot<T> {
   blocked: number;
   /** Number of items whose delay has not passed. */
   delayed: number;
-  /** Number of items that were handed out and are not done. */
+  /** Number of items that were handed out and are not done yet. */
   processing: number;
   /**
-   * Ready items, in the order in which they will be handed out, as far as the discipline knows it. Other ready items
-   * follow in no particular order.
+   * Ready items, in the order in which they will be handed out, as far as the discipline knows that order. Ready items
+   * whose position is unknown follow in no particular order.
    */
   readyItems: { item: T; priority: number }[];
   /** Delayed items, the earliest first. `dueInMs` is the time until the item is due, in milliseconds. */
@@ -203,8 +203,8 @@ export interface DrainOptions {
    * Treatment of delayed items, and of items that fail during the drain:
    *
    * - `"drop"` drops delayed items and gives up items that fail;
-   * - `"flush"` makes delayed items ready now and retries items that fail after the limiter's delay;
-   * - `"wait"` keeps delayed items until they are due and, like `"flush"`, retries items that fail after the limiter's
+   * - `"flush"` makes delayed items ready now, and retries failed items after the limiter's delay;
+   * - `"wait"` keeps delayed items until they are due and, like `"flush"`, retries failed items after the limiter's
    *   delay.
    *
    * With `"flush"` and `"wait"`, the drain ends when every item is done or given up. In every drain, an item whose
@@ -214,12 +214,12 @@ export interface DrainOptions {
    */
   delayed?: "drop" | "flush" | "wait" | undefined;
   /**
-   * Ends the drain when the signal aborts, as `shutDown` does: delayed items are dropped, including retries. The
-   * drain's promise rejects with the signal's reason. The promises of other drains of the queue resolve, although items
-   * were dropped.
+   * Ends the drain when the signal aborts, with the same effect as `shutDown`: delayed items are dropped, including
+   * retries. The drain's promise rejects with the signal's reason. The promises of other drains of the queue resolve,
+   * even though items were dropped.
    *
-   * Without a signal, a drain without workers never ends. Neither does a `"flush"` or `"wait"` drain with an item that
-   * always fails, unless `maxRetries` gives the item up.
+   * Without a signal, a drain without workers never ends, and neither does a `"flush"` or `"wait"` drain with an item
+   * that always fails, unless `maxRetries` causes the item to be given up.
    */
   signal?: AbortSignal | undefined;
 }

@@ -19,7 +19,7 @@ export interface SourcedQueue<T> {
  * Connection between a pool of {@linkcode runWorkers} and a queue. The source supplies items and carries out the pool's
  * decisions on them. Each source serves one pool.
  *
- * The pool decides which failure gives an item up, which attempts were interrupted, and how many handlers may start.
+ * The pool decides which failed items are given up, which attempts were interrupted, and how many handlers may start.
  * The source carries out these decisions. For each lease, the pool calls `finish` once and then disposes the lease. If
  * `finish` already ended the lease, disposing it does nothing. If a lease is disposed without `finish`, its item was
  * not processed and goes back to the queue.
@@ -28,7 +28,7 @@ export interface WorkSource<T> {
   /** Name of the queue. */
   readonly name: string;
 
-  /** Clock of the pool, unless the pool has its own `clock` option. Default: the system's clock. */
+  /** Clock of the pool, unless the pool has its own `clock` option. Default: the system clock. */
   readonly clock?: Clock | undefined;
 
   /**
@@ -44,12 +44,14 @@ export interface WorkSource<T> {
   tryTake(): WorkLease<T> | undefined;
 
   /**
-   * Waits for leases. The promise resolves to the first lease. Further leases that arrived with it are returned by
-   * `tryTake`, which the pool calls as long as more handlers may start. The pool has at most one such wait at a time.
+   * Waits for leases. The promise resolves to the first lease. Leases that arrive together with the first lease are
+   * returned by `tryTake`, which the pool calls as long as more handlers may start. The pool has at most one such wait
+   * at a time.
    *
    * @returns The lease, or `Shutdown` when no more leases will come.
    * @throws The signal's reason (as a rejection), if the signal aborts first. The source gives back leases that arrive
-   * later. If the promise had already resolved, the pool gives back its lease. Any other rejection ends the pool.
+   * after the abort. If the promise had already resolved to a lease, the pool gives that lease back. Any other
+   * rejection ends the pool.
    */
   take(request: WorkRequest): Promise<WorkLease<T> | Shutdown>;
 
@@ -65,17 +67,17 @@ export interface WorkSource<T> {
   /**
    * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
    *
-   * @param attempt The attempt that ended. If the item is handed back unworked, the attempt that would have started.
+   * @param attempt The attempt that ended or, if the item is handed back unworked, the attempt that would have started.
    * @param ending The decision on the item.
    * @param report Function to call with errors that don't change the ending.
-   * @returns Nothing if the ending has been carried out. Otherwise a promise, which the pool awaits before it ends. The
-   * promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and the ending
-   * doesn't count. It resolves to a {@linkcode GivenUpEnding} if the item was given up instead, because its limiter
-   * threw. The pool reports the last two cases as errors. It also reports a rejection, which means that the result is
-   * unknown.
-   * @throws If the lease can't be ended in this way. Nothing has changed then. If the handler requested the ending
-   * (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed. If the
-   * attempt had already failed, the pool gives the item up.
+   * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
+   * ends. The promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and
+   * the ending doesn't count. The promise resolves to a {@linkcode GivenUpEnding} if the item was given up instead,
+   * because its limiter threw. The pool reports a lost lease and such a given-up item as errors. The pool also reports
+   * a rejection of the promise, which means that the result is unknown.
+   * @throws If the lease can't be ended in this way. In that case, nothing has changed. If the handler requested the
+   * ending (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed.
+   * If the attempt had already failed, the pool gives the item up.
    */
   finish(
     attempt: WorkAttempt<T>,
@@ -84,9 +86,9 @@ export interface WorkSource<T> {
   ): void | Promise<boolean | GivenUpEnding>;
 
   /**
-   * Reports whether the source takes the item back now, to be handed out again for this reason. If not, a failure gives
-   * the item up, a `requeue` is plain success, and the pool processes an item instead of handing it back. If the method
-   * is omitted, the source always takes items back.
+   * Reports whether the source now takes the item back for this reason, to hand it out again. If not, a failed item is
+   * given up, a `requeue` is plain success, and the pool processes an item instead of handing it back. If the method is
+   * omitted, the source always takes items back.
    */
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
@@ -106,9 +108,9 @@ export interface WorkSource<T> {
   readonly isOver?: boolean;
 
   /**
-   * Whether an item that another consumer is processing will become ready once it is done, although the source has
-   * returned `Shutdown`. The pool doesn't end before then. It checks this property again each time `watch` calls back,
-   * so a source with this property also needs `watch`.
+   * Whether an item that another consumer is processing will become ready once it is done, even though the source has
+   * returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again each
+   * time `watch` calls back, so a source with this property also needs `watch`.
    */
   readonly mayComeBack?: boolean;
 
@@ -121,7 +123,7 @@ export interface WorkSource<T> {
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
    * on it was lost. Only one pool of a queue is notified of each item. Returns an unsubscribe function. Omit this
-   * method if that can't happen.
+   * method if items are given up only after attempts.
    */
   watchGivenUp?(callback: (given: GivenUpItem<T>) => void): () => void;
 
@@ -168,11 +170,11 @@ export interface WorkRequest {
   readonly throttle?: TokenSource | undefined;
 }
 
-/** A lease that may be lost, because the queue is outside this process. */
+/** A lease that can be lost if its queue is outside this process. */
 export interface WorkLease<T> extends Lease<T> {
   /**
-   * Aborts when the lease is lost, with the reason for the loss. The handler's signal aborts too. From then on,
-   * `finish` resolves to `false`.
+   * Aborts when the lease is lost, with the reason for the loss. The handler's signal aborts too. Once the lease is
+   * lost, `finish` resolves to `false`.
    */
   readonly signal?: AbortSignal | undefined;
   /** Fencing token, which the handler receives as `context.token`. */
@@ -195,7 +197,7 @@ export interface WorkAttempt<T> {
  * - `"succeeded"`: its failures are forgotten;
  * - `"requeueAfter"`: its failures are forgotten, and it is added again after a delay in milliseconds;
  * - `"requeue"`: it is added again after the limiter's delay, and the attempt is counted;
- * - `"failed"`: as for `"requeue"`, but no sooner than after `minDelay` milliseconds;
+ * - `"failed"`: as for `"requeue"`, but the item is added again no sooner than after `minDelay` milliseconds;
  * - `"givenUp"`: its failures are forgotten, and it is not retried;
  * - `"handedBack"`: it is ready again with its earlier priority, and the attempt is not counted.
  *

@@ -7,8 +7,8 @@ import type { SnapshotOptions } from "./work_queue.ts";
 /** Options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
   /**
-   * Maximum number of handlers that run at once; a positive integer. Handlers that still run after their timeout
-   * (abandoned handlers) are not counted, up to `maxAbandoned` of them.
+   * Maximum number of handlers that run at once; a positive integer. Up to `maxAbandoned` handlers that are still
+   * running after their timeout (abandoned handlers) are not counted.
    *
    * @default {1}
    */
@@ -16,19 +16,19 @@ export interface WorkerOptions<T = unknown> {
   /**
    * Maximum number of abandoned handlers that run in addition to `concurrency`; a non-negative integer or `Infinity`.
    * Further abandoned handlers count toward `concurrency` until they end, and the pool reports that to `onError`. This
-   * bounds the number of handlers when a backend hangs.
+   * option bounds the number of handlers when a backend hangs.
    *
    * @default {concurrency}
    */
   maxAbandoned?: number | undefined;
   /**
-   * Maximum number of retries before a failure gives the item up; a non-negative integer or `Infinity`. An attempt that
-   * returns `requeue` is counted, but doesn't give the item up.
+   * Maximum number of retries before a failed item is given up; a non-negative integer or `Infinity`. An attempt that
+   * returns `requeue` is counted, but never causes the item to be given up.
    *
    * A queue that is shutting down takes retries only while it drains with `delayed: "flush"` or `"wait"`. Otherwise, a
-   * failure gives the item up at once, even if retries are left.
+   * failed item is given up at once, even if retries are left.
    *
-   * The queue's `forget` resets the count. So does a limiter that forgets the item after a time (`forgetAfter`).
+   * The queue's `forget` resets the count, and so does a limiter that forgets the item after a time (`forgetAfter`).
    *
    * @default {Infinity}
    */
@@ -36,14 +36,14 @@ export interface WorkerOptions<T = unknown> {
   /** Maximum duration of one attempt, from 1 ms to 2^31 - 1 ms, such as `"30s"`. By default, there is no limit. */
   timeout?: Duration | undefined;
   /**
-   * Stops the pool and aborts the handlers' signals. If a handler fails after that, its item is handed back and the
-   * attempt isn't counted. However, the attempt fails as usual if it timed out, if the handler threw a `TerminalError`,
-   * or if the queue doesn't take the item back.
+   * Stops the pool and aborts the handlers' signals. If a handler fails after the signal has aborted, its item is
+   * handed back and the attempt isn't counted. However, the attempt fails as usual if it timed out, if the handler
+   * threw a `TerminalError`, or if the queue doesn't take the item back.
    */
   signal?: AbortSignal | undefined;
   /**
-   * Clock of the pool. Under the system's clock, the pool pauses between handlers that never await, about every 10 ms,
-   * so that timers and I/O get a turn. Under a custom clock, there are no such pauses.
+   * Clock of the pool. Under the system clock, the pool pauses between handlers that never await, about every 10 ms, so
+   * that timers and I/O get a turn. Under a custom clock, there are no such pauses.
    *
    * @default {the clock of the queue}
    */
@@ -52,10 +52,10 @@ export interface WorkerOptions<T = unknown> {
    * A {@linkcode TokenBucket} that limits how often attempts start. Each attempt takes one token, first attempts and
    * retries alike. Pools that share a bucket take turns.
    *
-   * The pool takes a token before it takes the next item, so items stay in the queue, in its order, until they may
-   * start. If no item is ready, the pool keeps its token until an item is ready. So after a quiet time, each pool may
-   * start one attempt more than the burst. A pool that ends, is paused, or has no free slot for a handler passes its
-   * token to the next waiting pool, or returns the token to the bucket.
+   * The pool takes a token before it takes the next item, so items stay in the queue, in the queue's order, until their
+   * attempts may start. If no item is ready, the pool keeps its token until an item is ready. After a quiet period,
+   * each pool may therefore start one attempt more than the burst allows. A pool that ends, is paused, or has no free
+   * slot for a handler passes its token to the next waiting pool, or returns the token to the bucket.
    *
    * A change of the rate or the burst takes effect at once, even for pools that are waiting for a token. With a rate or
    * a burst of 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
@@ -94,14 +94,15 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   /**
    * Maximum number of handlers that run at once. You can set it at any time. If the number is raised, more handlers
    * start at once. If the number is lowered, running handlers continue until they end. `maxAbandoned` changes with
-   * `concurrency` unless it was given.
+   * `concurrency`, unless the option `maxAbandoned` was given.
    *
    * @throws {RangeError} If set to a number that is not a positive integer.
    * @throws {TypeError} If set to anything that is not a number.
    */
   concurrency: number;
   /**
-   * Bucket that limits how often attempts start, if there is one. It comes from the pool's options or config document.
+   * Bucket that limits how often attempts start, if there is one. The bucket comes from the pool's options or from its
+   * config document.
    */
   readonly throttle?: TokenSource | undefined;
   /**
@@ -110,7 +111,7 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    * `finished` wait until the pool is resumed or stopped.
    *
    * An item that arrives just as the pool is paused is added again, at the end of the queue. If the queue is shutting
-   * down and doesn't take it back, the pool processes this last item.
+   * down and doesn't take the item back, the pool still processes the item.
    */
   pause(): void;
   /** Ends a pause. Does nothing if the pool isn't paused or was stopped. */
@@ -144,7 +145,7 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
 export interface PoolSnapshot<T = unknown> {
   /** Number of running handlers, including abandoned ones. */
   active: number;
-  /** Number of abandoned handlers: they passed their timeout and still run. */
+  /** Number of abandoned handlers, which passed their timeout and are still running. */
   abandoned: number;
   /** Maximum number of handlers that run at once. */
   concurrency: number;
@@ -154,7 +155,7 @@ export interface PoolSnapshot<T = unknown> {
   runningItems: RunningItem<T>[];
   /**
    * Items whose last attempt in this pool failed and that will be retried, the latest failure first. A pool remembers
-   * the latest 1,000 keys. It forgets a key when the item succeeds, is given up, or is forgotten by the queue.
+   * the latest 1,000 keys. The pool forgets a key when the item succeeds, is given up, or is forgotten by the queue.
    */
   failingItems: FailingItem<T>[];
 }
@@ -166,9 +167,9 @@ export interface RunningItem<T> {
   /** Number of the attempt, from 1. */
   attempt: number;
   /**
-   * Time since the handler first awaited something, in milliseconds; 0 before that. Pools read the system's clock once
-   * for all handlers that start in the same turn of the event loop. So the value may be too high by the length of that
-   * turn: about 10 ms, unless a handler blocks.
+   * Time since the handler first awaited something, in milliseconds; 0 before that. Pools read the system clock once
+   * for all handlers that start in the same turn of the event loop. The value may therefore be too high by the length
+   * of one such turn: about 10 ms, unless a handler blocks.
    */
   runningMs: number;
 }

@@ -12,8 +12,8 @@ interface Tried<T> {
 }
 
 /**
- * Number of attempts at each key. If the limiter forgets an item after a time (`forgetAfter`), the item's number of
- * attempts is forgotten too.
+ * Number of attempts at each key. When the limiter forgets an item after a time (`forgetAfter`), the number of attempts
+ * at the item is forgotten too.
  */
 export class Attempts<T> implements AttemptCounts<T> {
   readonly #limiter: RateLimiter<T>;

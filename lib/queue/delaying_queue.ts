@@ -123,8 +123,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Callbacks to call when the number of delayed keys may have decreased. */
   readonly #watchers = new Watchers();
   /**
-   * Value of the latest drain's `delayed` option. Once this field is set, adds are ignored, although the queue below is
-   * still open.
+   * Value of the latest drain's `delayed` option. Once this field is set, adds are ignored, even though the queue below
+   * is still open.
    */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
   /** Stops watching the queue below. Set while processing items may still be delayed again. */
@@ -379,7 +379,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#setTimer();
   }
 
-  /** Removes a key. Reports whether it was delayed. */
+  /** Removes a key. Reports whether the key was delayed. */
   #remove(key: unknown): boolean {
     if (!this.#deadlines.remove(key) && !this.#flushed?.remove(key)) return false;
     this.#priorities.set(key, 0);
@@ -401,7 +401,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
   }
 
-  /** Adds the item that is due first to the queue below. There must be a delayed item. */
+  /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
   #makeNextReady(): void {
     const key = (this.#flushed ?? this.#deadlines).shift();
     const priority = this.#priorities.take(key);
@@ -486,7 +486,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #wake(): void {
     this.#wakeAt = Infinity;
     try {
-      if (this.below.shuttingDown) this.#drop()(); // it was shut down directly, not through this layer
+      if (this.below.shuttingDown) this.#drop()(); // the queue below was shut down directly, not through this layer
       else this.#slices.addNext();
     } finally {
       this.#setTimer();
@@ -495,8 +495,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Drops all delayed items. Returns a function that reports them to `onDrop`. Call that function after the queue is
-   * shut down.
+   * Drops all delayed items. Returns a function that reports the items to `onDrop`. Call the function after the queue
+   * is shut down.
    */
   #drop(): () => void {
     const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);

@@ -27,7 +27,10 @@ class Entry<T> implements ReadyEntry<T> {
   ticket: number;
   /** Priority with which the key was added again while processing. */
   nextPriority = 0;
-  /** Used by the discipline. */
+  /**
+   * Number that the discipline may use, such as the entry's position; {@linkcode NO_SEAT} once the discipline has
+   * refused the entry.
+   */
   [SEAT] = 0;
   /** Neighbors in the list of processing entries, or in the list of refused entries. */
   previous: Entry<T> | undefined;
@@ -236,7 +239,9 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#discipline.length + this.#refused.length;
   }
 
-  /** Returns the entry of a processing key. Often, the key is the one called last, which needs no lookup. */
+  /**
+   * Returns the entry of a processing key. Often, this is the key called last, whose entry is found without a lookup.
+   */
   #processingEntry(key: unknown): Entry<T> {
     const { last } = this.#processing;
     return last?.key === key ? last! : this.#entries.get(key)!;
@@ -251,7 +256,7 @@ export class DisciplineLine<T> implements Line<T> {
     return entry;
   }
 
-  /** Notifies the discipline that an entry is done, unless the discipline had refused it. */
+  /** Notifies the discipline that an entry is done, unless the discipline had refused the entry. */
   #tellDone(entry: Entry<T>): void {
     if (entry[SEAT] !== NO_SEAT) this.#discipline.done?.(entry);
   }

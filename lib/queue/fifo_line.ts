@@ -2,7 +2,10 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 
-/** Up to this many processing keys get a map of their own. If there are more, a scan of all keys finds some quickly. */
+/**
+ * Up to this many processing keys get a map of their own. If more keys are processing, a scan of all keys quickly finds
+ * some of them.
+ */
 const FEW = 10_000;
 
 /** Number of ready keys in a block. A single large array would be copied as it grows. */
@@ -95,7 +98,7 @@ export class FifoLine implements Line<unknown> {
 
   addAgain(key: unknown, ticket: number, priority: number): void {
     if (ticket < 0) return this.#priorities.raise(key, priority);
-    this.#priorities.set(key, priority); // before the ticket, because this may throw
+    this.#priorities.set(key, priority); // set before the ticket, because this call may throw
     this.#tickets.set(key, -ticket);
   }
 

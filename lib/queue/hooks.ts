@@ -8,7 +8,10 @@ export function hooksOf<T>(queue: object): QueueHooks<T> {
   return (queue as HookedQueue<T>)[HOOKS] ?? NONE as QueueHooks<T>;
 }
 
-/** Sets a queue's hooks. Not a class field, because bundlers would then keep even an unused class. */
+/**
+ * Sets a queue's hooks. The hooks are not a class field, because bundlers would then keep the class even if nothing
+ * uses it.
+ */
 export function setHooks<T>(queue: object, hooks: QueueHooks<T>): void {
   Object.defineProperty(queue, HOOKS, { value: hooks });
 }
@@ -19,7 +22,8 @@ export function takesOptions(queue: object): boolean {
 }
 
 /**
- * Marks a queue whose `add` accepts options. Not a class field, because bundlers would then keep even an unused class.
+ * Marks a queue whose `add` accepts options. The mark is not a class field, because bundlers would then keep the class
+ * even if nothing uses it.
  */
 export function markTakesOptions(queue: object): void {
   Object.defineProperty(queue, OPTIONS, { value: true });

@@ -6,8 +6,8 @@ export function noKnownKey(): KnownKey {
 }
 
 /**
- * Runs an action. Meanwhile `known` contains the item's key, so that no layer calls `keyOf` for the item. The key is
- * not passed as an argument, because the queue's methods may be third-party code.
+ * Runs an action. During the action, `known` contains the item's key, so that no layer calls `keyOf` for the item. The
+ * key is not passed as an argument, because the queue's methods may be third-party code.
  */
 export function withKey(known: KnownKey, item: unknown, key: unknown, action: () => void): void {
   const before = { ...known };

@@ -28,8 +28,8 @@ export interface Line<T> {
   /**
    * Makes a key ready. The key must not be in the line. Returns the ticket that the key draws.
    *
-   * @throws Any error thrown by the runtime or a discipline. The key is not in the line then, unless the discipline
-   * caused it to be handed out first.
+   * @throws Any error thrown by the runtime or a discipline. After an error, the key is not in the line, unless the
+   * discipline caused the key to be handed out before the error.
    */
   join(key: unknown, item: T, priority: number): number;
 
@@ -37,7 +37,7 @@ export interface Line<T> {
    * Makes a processing key ready, with the priority with which it was added again. Returns the ticket that the key
    * draws.
    *
-   * @throws Any error thrown by a discipline. The key becomes ready anyway.
+   * @throws Any error thrown by a discipline. The key becomes ready despite the error.
    */
   rejoin(key: unknown, item: T): number;
 
@@ -45,17 +45,17 @@ export interface Line<T> {
    * Makes a key ready even though a discipline refused it. The key must not be in the line. The key is called before
    * the discipline's keys. Returns the ticket that the key draws.
    *
-   * @throws Any error thrown by the runtime. The key is not in the line then.
+   * @throws Any error thrown by the runtime. In that case, the key is not in the line.
    */
   keep?(key: unknown, item: T, priority: number): number;
 
   /** Calls the next key and returns it. There must be a ready key. {@linkcode Line.called} becomes the key's ticket. */
   next(): unknown;
 
-  /** Ticket that the last called key drew when it became ready. */
+  /** Ticket that the key called last drew when the key became ready. */
   readonly drawn: number;
 
-  /** Priority with which the last called key was called. */
+  /** Priority that the key called last had when it was called. */
   readonly priority: number;
 
   /**
@@ -72,7 +72,7 @@ export interface Line<T> {
 
   /**
    * Number of batches whose keys are being added. All keys of a batch become ready together. During a batch, no key may
-   * be called, unless the order of the line guarantees that later keys cannot be called first.
+   * be called, unless the order of the line guarantees that keys added later are also called later.
    */
   batches: number;
 

@@ -41,8 +41,8 @@ export function priorityOf(options: AddOptions | undefined, known: readonly stri
  * Returns the `priority` option of an add that a layer forwards to `queue`; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
- * @throws {TypeError} If the priority is not a number, or an option is unknown. Also if the priority is not 0 and the
- * queue does not accept priorities. Every built-in queue accepts them.
+ * @throws {TypeError} If the priority is not a number, an option is unknown, or the priority is not 0 and the queue
+ * does not accept priorities. Every built-in queue accepts priorities.
  */
 export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
   const priority = priorityOf(options, known);

@@ -4,7 +4,7 @@ import type { WorkQueue } from "../contracts/work_queue.ts";
 /**
  * Makes the queues of a class show their item counts in consoles and strings.
  *
- * @param describeDelayed Describes the delayed items. Omit it for queues without delays.
+ * @param describeDelayed Describes the delayed items. Omit this argument for queues without delays.
  */
 export function setQueueInspection<Q extends WorkQueue<unknown>>(
   prototype: Q,

@@ -16,7 +16,7 @@ import { noKnownKey } from "./known_key.ts";
 /**
  * Queue that forwards every call to the queue below it.
  *
- * A layer extends this class and overrides the methods that it changes. In Go, embedding an interface does the same.
+ * A layer extends this class and overrides the methods that it changes. This resembles embedding an interface in Go.
  */
 export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
@@ -24,7 +24,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly hooks: QueueHooks<T>;
   /** Whether the queue below uses the same keys. */
   protected readonly sharesKeys: boolean;
-  /** Known key, in a record shared by all layers with the same keys; `undefined` if items are their own keys. */
+  /** Record of the known key, shared by all layers with the same keys; `undefined` if items are their own keys. */
   protected readonly known: KnownKey | undefined;
   readonly name: string;
   keyOf?(item: T): unknown;

@@ -58,8 +58,8 @@ export * from "./delaying_queue.ts";
  * @param limiter Decides how long an item is delayed. Several queues may share it.
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown or has an invalid value. Also if
- * `queue` is given together with `onDrop` or `addWhileDelayed: "replace"`: create that queue with these options
+ * @throws {TypeError} If `limiter` is not a rate limiter, an option is unknown or has an invalid value, or `queue` is
+ * given together with `onDrop` or `addWhileDelayed: "replace"`. In the last case, create `queue` with these options
  * instead.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws Any error that the metrics provider throws when it creates a metric.

@@ -11,7 +11,7 @@ const ITEMS_PER_LOOK = 16;
 export interface DueItems {
   /** Reports whether no item is due by this time. */
   isNothingDue(time: number): boolean;
-  /** Adds the item that is due first to the queue below. There must be a delayed item. */
+  /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
   makeNextReady(): void;
   /** Called at the end of each batch, even if the batch ends with an error. */
   onBatchEnd(): void;
@@ -19,7 +19,7 @@ export interface DueItems {
 
 /** Items that were due at the same check. */
 interface Batch {
-  /** Time of that check. */
+  /** Time of the check that found the items due. */
   readonly time: number;
   /** Adds a slice to the queue below. */
   readonly addSlice: AddSlice;
@@ -29,7 +29,7 @@ interface Batch {
 
 /**
  * Makes due items ready in slices, so that the event loop is never blocked for long. All items that are due at the
- * first check form one batch. Items that become due before the batch ends are in the next batch.
+ * first check form one batch. Items that become due during a batch form the next batch.
  */
 export class Slices {
   readonly #clock: Clock;

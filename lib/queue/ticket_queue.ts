@@ -30,8 +30,8 @@ import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 
 /**
- * Lease on a key for one hand-out. A lease is stale once its key is done, even if the key is handed out again. The
- * ticket shows whether the lease is stale.
+ * Lease on a key that was handed out once. A lease is stale once its key is done, even if the key is handed out again.
+ * The ticket shows whether the lease is stale.
  */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
@@ -306,8 +306,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Makes an item ready even though the discipline refused it. If its key is ready already, the item replaces the older
-   * item.
+   * Makes an item ready even though the discipline refused it. If the item's key is already ready, the item replaces
+   * the older item.
    */
   #keep(item: T, priority: number): void {
     const key = this.#key(item);
@@ -321,8 +321,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Hands ready items to pending calls to `get`. An error rejects the call to `get`, because the item was added
-   * successfully.
+   * Hands ready items to pending calls to `get`. An error rejects the call to `get` and not the add, because the item
+   * was added successfully.
    */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
@@ -355,8 +355,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Reports whether the queue is shut down and nothing is ready or blocked. After that, only keys that were added again
-   * while processing are handed out.
+   * Reports whether the queue is shut down and nothing is ready or blocked. From that moment on, only keys that were
+   * added again while processing are handed out.
    */
   #isOver(): boolean {
     return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;

@@ -19,14 +19,14 @@ export const wallClock: () => number = Date.now;
 
 /**
  * Largest number of event loop turns in a pause. Timers fire in each turn. Deno polls the network only every 61st turn
- * while another turn is always scheduled. On every runtime, accepting a connection and reading from it takes several
- * turns.
+ * if the next turn is always already scheduled. On every runtime, accepting a connection and reading from it takes
+ * several turns.
  */
 export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
 
 /**
- * Longest pause, as a fraction of the preceding burst. The pause would otherwise be long when other code makes each
- * turn slow.
+ * Longest pause, as a fraction of the preceding burst. Without this limit, a pause would be long when other code makes
+ * each turn slow.
  */
 const MAX_PAUSE = 0.05;
 
@@ -91,8 +91,8 @@ export class Burst {
   }
 
   /**
-   * Reads the clock, and decides after how many pieces to read it again. At the average speed so far, those pieces fit
-   * in the remaining time.
+   * Reads the clock, and decides after how many pieces to read it again: at the average speed so far, that many pieces
+   * fit in the remaining time.
    */
   #look(): void {
     const pieces = this.#pieces;
@@ -120,8 +120,8 @@ export class Burst {
   }
 
   /**
-   * Lets the workers in the line continue, one at a time. If this burst becomes too long, the remaining workers
-   * continue first in the next burst.
+   * Lets the workers in the line continue, one at a time. If this burst becomes too long, the remaining workers are the
+   * first to continue in the next burst.
    */
   async #serveLine(): Promise<void> {
     this.#begin();

@@ -1,7 +1,7 @@
 /** Up to this many keys, a map deletes keys instead of marking them, because its hash chains are short. */
 const SMALL = 32;
 
-/** After this many keys are marked in a row, further keys are deleted, because the map is being drained. */
+/** After this many keys are marked in a row, further keys are deleted, because the map is probably being emptied. */
 const MAX_MARKS_IN_A_ROW = 64;
 
 /** Largest number of marked keys per unmarked key. */
@@ -42,7 +42,8 @@ export class ChurnMap<K, V> {
    * Sets a key's value. A key that is already in the map, even a marked key, keeps its position.
    *
    * @returns Whether the key was marked.
-   * @throws {RangeError} If the map has as many keys as the runtime's `Map` supports. Nothing has changed then.
+   * @throws {RangeError} If the map has as many keys as the runtime's `Map` supports. In that case, nothing has
+   * changed.
    */
   set(key: K, value: V): boolean {
     this.#marksInARow = 0;

@@ -48,7 +48,7 @@ export class Deadlines<K> {
     if (slot !== undefined) this.#heap.decrease(slot, deadline);
   }
 
-  /** Removes a key. Reports whether it had a deadline. */
+  /** Removes a key. Reports whether the key had a deadline. */
   remove(key: K): boolean {
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;

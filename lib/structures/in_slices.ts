@@ -17,7 +17,7 @@ const unfinished: (() => boolean)[] = [];
  * passes.
  *
  * @param step Does a small piece of work and reports whether there is more work. It must not throw.
- * @param clock Clock of the object that the work belongs to.
+ * @param clock Clock of the object to which the work belongs.
  */
 export function inSlices(step: () => boolean, clock: Clock): void {
   if (!isRealTime(clock)) {

@@ -1,6 +1,9 @@
 import type { ChurnMap } from "./churn_map.ts";
 
-/** Number of keys checked in each call. If it were 1, new keys could be added as fast as expired keys are removed. */
+/**
+ * Number of keys checked in each call. If only one key were checked, new keys could be added as fast as expired keys
+ * are removed.
+ */
 const LOOKS = 2;
 
 /**

@@ -5,7 +5,7 @@ export type Watch = (callback: () => void) => () => void;
 
 /** Callbacks that are called after each change. */
 export class Watchers {
-  /** Callbacks by unsubscribe function, because the same callback may be added several times. */
+  /** Callbacks, keyed by their unsubscribe functions, because the same callback may be added several times. */
   readonly #callbacks = new Map<() => void, () => void>();
 
   /** Adds a callback. A callback that is added twice is called twice. Returns an unsubscribe function. */

@@ -40,10 +40,10 @@ interface Grant {
   readonly rate: number;
   /**
    * Time from which the tokens may be used, by the clock. Neither a later pause nor the early end of a pause changes
-   * it.
+   * this time.
    */
   readonly usableAt: number;
-  /** The same time by the bucket's own time, for comparison with later grants. */
+  /** The same moment by the bucket's own time, for comparison with later grants. */
   readonly event: number;
 }
 
@@ -61,8 +61,8 @@ interface Grant {
  * - `reserve` does the same, and the token can be returned;
  * - `wait` waits for the token.
  *
- * A rate of `Infinity` allows everything, regardless of the burst. A rate of 0 allows only the tokens in the bucket.
- * The algorithm, including every edge case, is the same as in Go's
+ * A rate of `Infinity` allows everything, regardless of the burst. With a rate of 0, only the tokens that are already
+ * in the bucket can be used. The algorithm, including every edge case, is the same as in Go's
  * [`golang.org/x/time/rate`](https://pkg.go.dev/golang.org/x/time/rate).
  *
  * Unlike in Go, the bucket can be paused (`pauseFor`), for example when a server responds with `Retry-After`.
@@ -126,7 +126,7 @@ export class TokenBucket {
     this.#rate = rate;
     this.#burst = burst;
     this.#tokens = burst;
-    // For `onBucketChange`. Not a class member, because bundlers would then keep even an unused class.
+    // For `onBucketChange`. Not a class member, because bundlers would then keep the class even if nothing uses it.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
     setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
@@ -369,8 +369,8 @@ export class TokenBucket {
   }
 
   /**
-   * Changes the maximum number of tokens in the bucket. If the burst is lowered, tokens beyond it are lost. If the
-   * burst is raised, the bucket fills to its new capacity at its rate.
+   * Changes the maximum number of tokens in the bucket. If the burst is lowered, tokens in excess of the new burst are
+   * lost. If the burst is raised, the bucket fills to its new capacity at its rate.
    *
    * @param burst Maximum number of tokens in the bucket: a non-negative integer.
    * @throws {RangeError} If `burst` is negative, fractional or not finite.
@@ -406,8 +406,8 @@ export class TokenBucket {
   }
 
   /**
-   * Returns the number of tokens in the bucket at a time, by the bucket's own time. If the time went backwards, no
-   * tokens were added.
+   * Returns the number of tokens in the bucket at a given moment of the bucket's own time. If the time went backwards,
+   * no tokens were added.
    */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
@@ -422,9 +422,9 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens at a time, by the clock. Returns the time until the tokens may be used, in nanoseconds. Returns
-   * `undefined` and takes no tokens if that time would exceed `maxWait`, or if `n` exceeds the burst while the rate is
-   * finite.
+   * Takes tokens as of a given moment, in the clock's time. Returns the time until the tokens may be used, in
+   * nanoseconds. Returns `undefined` and takes no tokens if that time would exceed `maxWait`, or if `n` exceeds the
+   * burst while the rate is finite.
    */
   #take(n: number, maxWait: number, time: number): number | undefined {
     const pause = Math.max(this.#pausedUntil - time, 0);
@@ -443,8 +443,8 @@ export class TokenBucket {
 
   /**
    * Takes the tokens for a call to `wait`. If the bucket was not used since the previous call was served, takes the
-   * tokens as of that moment. Otherwise, takes the tokens as of now. Without the earlier time, tokens would be lost if
-   * the timer fires late and the bucket is already full.
+   * tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. Without the earlier time,
+   * tokens would be lost if the timer fires late and the bucket is already full.
    */
   #grantInTurn(n: number, turn = Infinity): Grant {
     const now = this.#clockTime();
@@ -479,7 +479,7 @@ export class TokenBucket {
     const time = this.#clockTime();
     if (this.#rate === Infinity || tokens === 0 || usableAt < time) return;
 
-    // Tokens that were reserved after this reservation are not restored, because those reservations depend on them.
+    // The tokens on which later reservations depend are not restored.
     const restored = tokens - tokensIn(this.#lastEvent - event, rate);
     if (restored <= 0) return;
     const now = this.#putBack(restored, time);

@@ -11,7 +11,7 @@ export interface AttemptTerms {
   readonly clock: Clock;
   /** Timeout of an attempt in milliseconds; `undefined` for no limit. */
   readonly timeout: number | undefined;
-  /** Aborts the signal of every attempt. */
+  /** Signal that also aborts the signal of every attempt. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -23,12 +23,12 @@ export class Attempt<T> implements WorkAttempt<T> {
   readonly number: number;
   /**
    * Time at which the handler first awaited something. Not set for a handler that never awaits, because such a handler
-   * ends before any other code can read it.
+   * ends before any other code can read this property.
    */
   began: Moment | undefined = undefined;
   /**
-   * Error of the timeout, if the attempt has timed out. The attempt has then failed, whatever the handler does
-   * afterwards.
+   * Error of the timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler
+   * does afterwards.
    */
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;

@@ -23,7 +23,7 @@ export interface Failure<T> {
  */
 export class Failures<T> {
   readonly #time: BurstTime;
-  /** In order of failure, the latest last. */
+  /** Failures in the order in which they happened, the latest last. */
   readonly #byKey = new Map<unknown, Failure<T>>();
 
   constructor(time: BurstTime) {

@@ -131,7 +131,7 @@ export class Intake<T> {
     this.#taker.onIdle();
   }
 
-  /** Reports whether one more handler may start now. If not, gives back items that the source brought. */
+  /** Reports whether one more handler may start now. If not, gives back items that the source has already received. */
   #mayBegin(): boolean {
     if (this.#taker.isOpen() && this.#slots.isOneFree) return true;
     this.#source.giveBackUnused?.();
@@ -151,8 +151,8 @@ export class Intake<T> {
   }
 
   /**
-   * Reports whether the pool may take an item: it has a token, or no item will come. In the second case, the pool needs
-   * no token, and the wait for an item then reports that the source has shut down.
+   * Reports whether the pool may take an item: it has a token, or no item will come. If no item will come, the pool
+   * needs no token, and the wait for an item reports that the source has shut down.
    */
   #hasToken(tokens: PoolTokens): boolean {
     if (this.#wait.isOn) return false; // the unused token belongs to that wait
@@ -196,7 +196,8 @@ export class Intake<T> {
   }
 
   /**
-   * Starts a worker with an item from a wait. If the item arrived just as the wait was canceled, hands the item back.
+   * Starts a worker with an item for which the pool was waiting. If the item arrived just as the wait was canceled,
+   * hands the item back.
    */
   #accept(lease: WorkLease<T>): void {
     let mayBegin = false;

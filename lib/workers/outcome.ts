@@ -36,19 +36,19 @@ export class Outcomes<T> {
     this.#endings.carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#endingOf(attempt, outcome));
   }
 
-  /** Ends an attempt whose handler threw, or succeeded after its timeout. */
+  /** Ends an attempt whose handler threw, or returned after the attempt's timeout. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const isTerminal = isTerminalError(thrown);
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
     if (isInterrupted && this.#handBack(attempt)) return;
-    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of the lost-lease
-    // error.
+    // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
+    // lost-lease error.
     if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timeoutError ?? thrown;
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
     if (attempt.number > maxRetries && !isInterrupted) return this.#giveUp(attempt, error, "maxRetries");
-    // An item that the queue doesn't take back is given up. Otherwise, it would disappear without a report.
+    // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
     if (!this.#takesBack(attempt)) return this.#giveUp(attempt, error, "shutdown");
     try {
       this.#endings.carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
@@ -76,7 +76,8 @@ export class Outcomes<T> {
   }
 
   /**
-   * Hands back the item of an interrupted attempt, which is then not counted. Reports whether the item was handed back.
+   * Hands back the item of an interrupted attempt, so that the attempt is not counted. Reports whether the item was
+   * handed back.
    */
   #handBack(attempt: Attempt<T>): boolean {
     try {

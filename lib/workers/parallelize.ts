@@ -10,7 +10,7 @@ import { burst } from "../structures/burst.ts";
 
 /** Options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
-  /** Signal to stop. Once it aborts, no further pieces start. */
+  /** Signal to stop. Once the signal aborts, no further pieces start. */
   signal?: AbortSignal | undefined;
   /**
    * Number of pieces that a worker takes at a time; a positive integer. A larger number keeps neighboring pieces on one

@@ -30,7 +30,7 @@ export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
   readonly #source: WorkSource<T>;
   readonly #handler: Handler<T>;
-  /** Some settings may change at any time. Read them at each use. */
+  /** Settings of the pool. Some may change at any time, so read each setting when it is used. */
   readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
   readonly #time: BurstTime;
   readonly #metrics: PoolMetrics | undefined;
@@ -126,7 +126,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   stop(): Promise<void> {
     this.#takeNoMore();
-    this.#endIfIdle(); // nothing else calls it if the pool is paused
+    this.#endIfIdle(); // nothing else ends a paused pool
     return this.finished;
   }
 

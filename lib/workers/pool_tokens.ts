@@ -54,7 +54,7 @@ export class PoolTokens {
     this.token = undefined;
   }
 
-  /** Stops waiting for a token, and passes on the unused one. */
+  /** Stops waiting for a token, and passes on the unused token, if there is one. */
   leave(): void {
     const { token } = this;
     this.token = undefined;
@@ -73,13 +73,13 @@ export class PoolTokens {
  * Pools that take tokens from the same bucket, and the line of pools that wait for a token.
  *
  * Only the first waiting pool has a reservation, so no pool relies on the reservations of others. A pool that leaves
- * passes its token to the next pool, and a change of the rate doesn't change the order of the line.
+ * passes its token to the next pool, and a change to the rate doesn't affect the order of the line.
  */
 class TokenLine {
   readonly #source: TokenSource;
   readonly #pools = new Set<PoolTokens>();
   readonly #waiting = new Set<PoolTokens>();
-  /** Unused tokens, if the bucket doesn't take tokens back. */
+  /** Unused tokens of a bucket that doesn't take tokens back. */
   readonly #spare: Token[] = [];
   #reservation: Token | undefined = undefined;
   #clearTimer: (() => void) | undefined = undefined;
@@ -147,8 +147,8 @@ class TokenLine {
   }
 
   /**
-   * Gives back the reservation after a change of the bucket and makes a new one for the waiting pools. At a pause, also
-   * takes away the unused tokens of all pools, which request new tokens later.
+   * After a change to the bucket, replaces the reservation with a new one for the waiting pools. If the bucket was
+   * paused, also takes away the unused tokens of all pools, which request new tokens later.
    */
   #onChange(isPause: boolean): void {
     if (isPause) { for (const pool of this.#pools) this.#takeAway(pool); }

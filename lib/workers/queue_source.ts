@@ -93,7 +93,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Returns `true` until the queue shuts down. From then on, a `requeue` is plain success. */
+  /** Returns `true` until the queue shuts down. Once the queue is shutting down, a `requeue` is plain success. */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
     if (reason === "requeue" || this.#hooks.takeBack === undefined) return false;
@@ -184,7 +184,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Adds an item again after its limiter's delay, or after `minDelay` milliseconds if that delay is longer. */
+  /** Adds an item again after the limiter's delay or after `minDelay` milliseconds, whichever is longer. */
   #addRateLimited(item: T, options: AddOptions | undefined, minDelay: number): void {
     const queue = this.#queue;
     if (minDelay <= 0) queue.addRateLimited(item, options);

@@ -68,7 +68,7 @@ export function runWorkers<T>(
 }
 
 /**
- * Prevents inference of `T` from this argument. TypeScript has `NoInfer` for this since 5.4.
+ * Prevents inference of `T` from this argument. TypeScript 5.4 and later have `NoInfer` for this purpose.
  *
  * @internal
  */

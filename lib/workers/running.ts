@@ -33,8 +33,8 @@ export class Running<T> {
 }
 
 /**
- * Returns the start of an attempt, for sorting. An attempt whose handler has not awaited yet sorts last. `Infinity`
- * would not work, because the difference of two infinities is `NaN`.
+ * Returns the start time of an attempt, for sorting. An attempt whose handler has not awaited anything yet sorts last.
+ * `Infinity` would not work, because the difference of two infinities is `NaN`.
  */
 function beganAt({ began }: Attempt<unknown>): number {
   return began?.time ?? Number.MAX_VALUE;

@@ -14,7 +14,7 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Callbacks } from "./reports.ts";
 
-/** Settings of a pool that may change while it runs. Read them at each use; don't copy them. */
+/** Pool settings that may change while the pool runs. Read the settings at each use; don't copy them. */
 export interface LiveSettings {
   concurrency: number;
   maxRetries: number;

@@ -10,20 +10,22 @@ export interface SlotBounds {
  * Slots of a pool's handlers.
  *
  * An abandoned handler frees its slot for another handler. Beyond `maxAbandoned`, abandoned handlers keep their slots.
- * Otherwise, any number of handlers could run while a backend hangs.
+ * Without this limit, any number of handlers could run while a backend hangs.
  */
 export class Slots {
   readonly #bounds: SlotBounds;
   #taken = 0;
   #abandoned = 0;
-  /** Whether an excess over `maxAbandoned` has been reported since there were last no abandoned handlers. */
+  /** Whether an excess over `maxAbandoned` has been reported since the number of abandoned handlers was last 0. */
   #wasReported = false;
 
   constructor(bounds: SlotBounds) {
     this.#bounds = bounds;
   }
 
-  /** Number of handlers that may still start. Negative if more are running than a lowered `concurrency` allows. */
+  /**
+   * Number of handlers that may still start. Negative if more handlers are running than a lowered `concurrency` allows.
+   */
   get free(): number {
     const free = this.#bounds.concurrency - this.#taken;
     return this.#abandoned === 0 ? free : free + Math.min(this.#abandoned, this.#maxAbandoned);
@@ -34,7 +36,7 @@ export class Slots {
     return this.free > 0;
   }
 
-  /** Number of handlers that passed their timeout and still run. */
+  /** Number of handlers that passed their timeout and are still running. */
   get abandoned(): number {
     return this.#abandoned;
   }
@@ -49,8 +51,8 @@ export class Slots {
   }
 
   /**
-   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and this has not been
-   * reported since there were last no abandoned handlers.
+   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and the excess has not been
+   * reported since the number of abandoned handlers was last 0.
    */
   abandon(): boolean {
     this.#abandoned++;

@@ -1,7 +1,7 @@
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkRequest } from "../contracts/work_source.ts";
 
-/** A pool's wait for an item. There is one wait at a time, and it can be canceled. */
+/** A pool's wait for an item. There is at most one wait at a time, and it can be canceled. */
 export class Wait {
   readonly #wanted: () => number;
   readonly #throttle: () => TokenSource | undefined;
@@ -34,7 +34,7 @@ export class Wait {
     this.#isOver ||= isShutdown;
   }
 
-  /** Cancels the wait. An item that still arrives is given back. */
+  /** Cancels the wait. An item that arrives after the cancellation is given back. */
   takeBack(): void {
     if (!this.#isOn) return;
     this.#takeBack.abort();
