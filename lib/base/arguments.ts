@@ -91,8 +91,8 @@ export function requireOptions(action: string, options: unknown, known: readonly
 }
 
 /**
- * Throws unless a value is a non-negative integer. This check is faster than {@linkcode requireRule}, because token
- * buckets run it for every request.
+ * Throws unless a value is a non-negative integer. Token buckets make this check for every request, so it is faster
+ * than {@linkcode requireRule}.
  *
  * @throws {RangeError} If the value is any other number.
  * @throws {TypeError} If the value is not a number.

@@ -10,8 +10,8 @@
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /**
- * Key of a number in a queue's entry. A discipline can store the entry's position under this key, and then needs no
- * map.
+ * Key of a number in a queue's entry. A discipline can store the entry's position under this key, so that it needs no
+ * map from entries to positions.
  */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 

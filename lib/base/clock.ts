@@ -63,7 +63,7 @@ const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performa
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** Fake `Date` that the clock used in the last call; `undefined` if the clock used the runtime's time. */
+/** Fake `Date` that the clock used in its latest call; `undefined` if that call used the runtime's time. */
 let fakeDate: DateConstructor | undefined;
 /** Offset added to the runtime's time or the fake time, so that a switch between the two doesn't move the clock. */
 let offset = 0;

@@ -26,7 +26,7 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
 export const DURATION: RegExp = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in a duration string
 
-/** Rule for the argument of {@linkcode parseDuration}, as it appears in messages. */
+/** Rule for the argument of {@linkcode parseDuration}, in the words that messages use. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
 
 /** Maximum length of a duration string, in characters. Nobody writes a longer string by hand. */

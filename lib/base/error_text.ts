@@ -18,8 +18,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * Returns the source location where an error was created, as the runtime formats it; `""` if the location is unknown.
- * Takes a few microseconds.
+ * Returns the source location where an error was created, as the runtime formats it; `""` if the location is unknown. A
+ * call takes a few microseconds.
  */
 export function placeOf(thrown: unknown): string {
   try {

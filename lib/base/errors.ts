@@ -54,7 +54,7 @@ export class TerminalError extends Error {
 export interface ConfigIssue {
   /** JSON Pointer (RFC 6901) to the problem, such as `/limiters/api/burst`; `""` for the whole document. */
   readonly path: string;
-  /** The option, the rule that it breaks, and the value received. */
+  /** Description of the problem: the option, the rule that it breaks, and the value received. */
   readonly message: string;
   /** Line of the problem in the config file, starting at 1. Absent if the file's parser doesn't report lines. */
   readonly line?: number;
@@ -155,7 +155,7 @@ function isArray(value: object): boolean {
   }
 }
 
-/** Describes a value for a message. Runs none of the value's own code, such as its `toString`. */
+/** Describes a value for a message. Doesn't run any of the value's own code, such as its `toString`. */
 export function inspect(value: unknown): string {
   switch (typeof value) {
     case "string":

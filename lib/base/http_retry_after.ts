@@ -2,7 +2,7 @@
 export interface RetryAfterResponse {
   /** HTTP status code, such as 429. */
   readonly status: number;
-  /** Reason phrase of the status. HTTP/2 responses have none. */
+  /** Reason phrase of the status. HTTP/2 responses have no reason phrase. */
   readonly statusText?: string | undefined;
   /** Response headers. `Retry-After` and `Date` are read. */
   readonly headers: { get(name: string): string | null };

@@ -1,7 +1,7 @@
 /**
  * Internals that the packages of this repository share, so that all of them check arguments and report errors in the
- * same way. **Unstable:** this entry point may change in any release. Only packages of this repository should use it,
- * because they require exactly this version of the core.
+ * same way. **Unstable:** this entry point may change in any release. Only packages of this repository should use this
+ * entry point, because each of them requires exactly this version of the core.
  *
  * @example Usage
  * ```ts

@@ -18,7 +18,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Property names with a special meaning in JavaScript. Only malicious input uses them as keys. */
+/** Property names with a special meaning in JavaScript, which only malicious input uses as keys. */
 export const PROTOTYPE_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"];
 
 /**

@@ -13,8 +13,8 @@ export type { RetryAfterResponse } from "./http_retry_after.ts";
  * given up after `maxRetries`. The limiter still computes a delay, and the longer of the two delays applies. If the
  * item is added during the delay, it is ready at once.
  *
- * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. The queue's
- * limiter then does not count this failure.
+ * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. In that
+ * case, the queue's limiter does not count the failure.
  *
  * To delay all attempts instead of one item, call `pauseFor` on the bucket that is the pool's `throttle`.
  *

@@ -60,7 +60,7 @@ class SteadyClock implements Clock {
     this.#try(() => timer?.stop());
   }
 
-  /** Makes a call, and repeats it if it throws. Returns the result, or `undefined` if no call succeeds. */
+  /** Makes a call, and repeats the call once if it throws. Returns the result, or `undefined` if no call succeeds. */
   #try<R>(call: () => R, repeats = 1): R | undefined {
     try {
       return call();

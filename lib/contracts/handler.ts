@@ -48,7 +48,7 @@ export interface HandlerContext {
   readonly addedAgain: () => boolean;
   /**
    * Fencing token: a number that grows each time the item is handed out, so that a backend can reject writes from an
-   * earlier consumer. `undefined` for queues in memory, which don't need it.
+   * earlier consumer. `undefined` for queues in memory, which don't need fencing.
    */
   readonly token: bigint | undefined;
 }
@@ -58,7 +58,7 @@ export interface HandlerContext {
  *
  * - `requeueAfter` forgets the item's failures and adds the item again after that duration. A duration of 0 or less is
  *   ignored, as in controller-runtime: without `requeue: true`, the outcome is then plain success.
- * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` is plain success.
+ * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` means plain success.
  *
  * If both `requeue` and `requeueAfter` are given, `requeueAfter` takes precedence, as in controller-runtime. The item
  * keeps its priority unless `priority` is given. An invalid duration or priority fails the attempt, and so does a

@@ -56,14 +56,14 @@ export interface QueueHooks<T> {
 
   /**
    * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook, a
-   * queue on top of this queue doesn't show the time when printed to the console.
+   * queue on top of this queue doesn't show this time when it is printed to the console.
    */
   nextDueAt?(): number | undefined;
 
   /**
    * Iterates over the delayed items, in no particular order. The caller may request the next item in a later turn of
-   * the event loop. Items that are added to or removed from the delayed items during the iteration may or may not
-   * appear. Without the hook, a dashboard blocks the event loop while it searches for items to act on.
+   * the event loop. Items whose delay begins or ends during the iteration may or may not appear. Without the hook, a
+   * dashboard blocks the event loop while it searches for items to act on.
    */
   allDelayed?(): Iterable<DelayedItem<T>>;
 
@@ -106,16 +106,17 @@ export interface QueueHooks<T> {
   readonly metrics?: MetricsProvider | undefined;
 
   /**
-   * Whether `addRateLimited` supports the option `minDelay`. If not, an item with a minimum delay is added with
-   * `addAfter`, and the limiter doesn't count that failure. A queue with `[Symbol.for("workqueue.options")]: true`
-   * doesn't need the hook.
+   * Whether `addRateLimited` supports the option `minDelay`. If the option is not supported, an item with a minimum
+   * delay is added with `addAfter`, and the limiter doesn't count that failure. A queue with
+   * `[Symbol.for("workqueue.options")]: true` doesn't need the hook.
    */
   readonly takesMinDelay?: boolean;
 
   /**
-   * Reports whether the limiter threw this error in the latest call to `addRateLimited`. If so, the pool gives up the
-   * failed item, because its delay is unknown. After any other error, the pool adds the item again without the limiter.
-   * Without the hook, the pool gives up the item after any error that `addRateLimited` throws.
+   * Reports whether the limiter threw this error in the latest call to `addRateLimited`. If the limiter threw the
+   * error, the pool gives up the failed item, because the item's delay is unknown. After any other error, the pool adds
+   * the item again without the limiter. Without the hook, the pool gives up the item after any error that
+   * `addRateLimited` throws.
    */
   limiterThrew?(error: unknown): boolean;
 

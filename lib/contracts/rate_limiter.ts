@@ -35,8 +35,8 @@ export interface RateLimiter<T = unknown> {
    * Reports whether the limiter behaves like a new one: its bucket is full, or no failures are counted. A limiter that
    * wraps other limiters is at rest if all of them are at rest.
    *
-   * A `per-group` limiter drops a group's limiter that is at rest, and creates it again when needed. Without this
-   * method, the limiter is never dropped.
+   * A `per-group` limiter drops the limiter of a group when that limiter is at rest, and creates it again when needed.
+   * Without this method, the limiter is never dropped.
    */
   atRest?(): boolean;
   /**

@@ -3,8 +3,8 @@ import type { DelayingQueue, DelayingQueueOptions } from "./delaying_queue.ts";
 import type { AddOptions } from "./work_queue.ts";
 
 /**
- * A {@linkcode DelayingQueue} for items that failed. Its limiter decides how long each item is delayed before the next
- * attempt.
+ * A {@linkcode DelayingQueue} for items that failed. The queue's limiter decides how long each item is delayed before
+ * the next attempt.
  *
  * Made by {@linkcode createRateLimitingQueue}. {@linkcode runWorkers} calls `addRateLimited` and `forget` for you.
  */
@@ -17,16 +17,16 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
    * @param item The item.
    * @param options The item's priority and its minimum delay.
    * @throws {TypeError} If an option is unknown or has the wrong type. In that case, the limiter is not called.
-   * @throws {RangeError} If `minDelay` or `priority` is `NaN` or infinite. The limiter is not called.
+   * @throws {RangeError} If `minDelay` or `priority` is `NaN` or infinite. In that case, the limiter is not called.
    * @throws The limiter's error, if the limiter throws; an error with the code `WQ_LIMITER`, if the limiter doesn't
    * return a finite number.
    */
   addRateLimited(item: T, options?: RateLimitedAddOptions): void;
 
   /**
-   * Forgets the item's failures. Call this method after the item succeeded or was given up. This resets the limiter's
-   * count and the pools' count of attempts. `forget` does not end the work on the item: call `done` or dispose the
-   * item's lease for that.
+   * Forgets the item's failures. Call this method after the item succeeded or was given up. Forgetting an item resets
+   * the limiter's count and the pools' count of attempts. `forget` does not end the work on the item: call `done` or
+   * dispose the item's lease for that.
    */
   forget(item: T): void;
 

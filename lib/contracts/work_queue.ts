@@ -87,7 +87,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
 
   /**
    * Waits until no item is ready, blocked, delayed or processing: all work is done, including retries. The promise
-   * resolves after the first such moment, even if items are added before it resolves.
+   * resolves after the first idle moment, even if items are added before the promise resolves.
    *
    * @param options `signal`: ends the wait.
    * @throws The signal's reason (as a rejection), if the signal aborts first.

@@ -93,7 +93,7 @@ export interface WorkSource<T> {
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
   /**
-   * Whether each lease comes with a token of the request's `throttle`, because several processes share that throttle.
+   * Whether each lease comes with a token from the request's `throttle`, because several processes share that throttle.
    * If not, the pool takes the tokens itself and requests one lease at a time.
    */
   readonly takesTokens?: boolean;
@@ -195,7 +195,7 @@ export interface WorkAttempt<T> {
  * Decision on an item whose attempt has ended:
  *
  * - `"succeeded"`: its failures are forgotten;
- * - `"requeueAfter"`: its failures are forgotten, and it is added again after a delay in milliseconds;
+ * - `"requeueAfter"`: its failures are forgotten, and it is added again after `delay` milliseconds;
  * - `"requeue"`: it is added again after the limiter's delay, and the attempt is counted;
  * - `"failed"`: as for `"requeue"`, but the item is added again no sooner than after `minDelay` milliseconds;
  * - `"givenUp"`: its failures are forgotten, and it is not retried;

@@ -15,8 +15,8 @@ export interface WorkerOptions<T = unknown> {
   concurrency?: number | undefined;
   /**
    * Maximum number of abandoned handlers that run in addition to `concurrency`; a non-negative integer or `Infinity`.
-   * Further abandoned handlers count toward `concurrency` until they end, and the pool reports that to `onError`. This
-   * option bounds the number of handlers when a backend hangs.
+   * Further abandoned handlers count toward `concurrency` until they end, and the pool reports this excess to
+   * `onError`. This option bounds the number of handlers when a backend hangs.
    *
    * @default {concurrency}
    */
@@ -57,14 +57,14 @@ export interface WorkerOptions<T = unknown> {
    * each pool may therefore start one attempt more than the burst allows. A pool that ends, is paused, or has no free
    * slot for a handler passes its token to the next waiting pool, or returns the token to the bucket.
    *
-   * A change of the rate or the burst takes effect at once, even for pools that are waiting for a token. With a rate or
-   * a burst of 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
+   * A change to the rate or the burst takes effect at once, even for pools that are waiting for a token. If the rate or
+   * the burst is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
    * starts, and the unused tokens of pools are returned to the bucket. The bucket's `resume` ends the pause at once. An
    * item that arrives just as the bucket is paused is added again, as when the pool is paused. If the queue is shutting
    * down and doesn't take the item back, the pool processes it.
    *
-   * Unlike a `TokenBucket`, an object that has only a `reserve` method doesn't report changes and pauses: granted
-   * tokens remain valid, and unused tokens are kept for the next pool that needs one.
+   * Unlike a `TokenBucket`, an object that has only a `reserve` method doesn't report changes or pauses: granted tokens
+   * remain valid, and unused tokens are kept for the next pool that needs one.
    */
   throttle?: TokenSource | undefined;
   /**
@@ -132,8 +132,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   readonly finished: Promise<void>;
   /**
    * Takes no more items. Resolves when the running handlers have ended and their outcomes have been carried out.
-   * Rejects as {@linkcode WorkerPool.finished} does. An item that was added again meanwhile is ready when the promise
-   * resolves. To drain the queue with other workers, await `stop` first.
+   * Rejects as {@linkcode WorkerPool.finished} does. An item that was added again while its handler was running is
+   * ready when the promise resolves. To drain the queue with other workers, await `stop` first.
    */
   stop(): Promise<void>;
 }

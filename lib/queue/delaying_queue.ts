@@ -97,7 +97,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
-  /** Whether adding a delayed key without a delay cancels its delay. */
+  /** Whether adding a delayed item without a delay cancels the item's delay. */
   readonly #replaces: boolean;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retries: Meter | undefined;
@@ -109,8 +109,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #slices: Slices;
   readonly #errors: ErrorOutput;
   /**
-   * Keys that a flush has not made ready yet; `undefined` outside of a flush. Keys that are delayed during the flush
-   * are not included.
+   * Keys that a flush has not made ready yet; `undefined` outside a flush. Keys that are delayed during the flush are
+   * not included.
    */
   #flushed: Deadlines<unknown> | undefined = undefined;
   /** First error that an add threw during a flush. */

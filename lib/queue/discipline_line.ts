@@ -96,7 +96,7 @@ class EntryList<T> {
 /**
  * Line whose order is chosen by a discipline.
  *
- * A discipline may be third-party code. It may throw, and it may call the queue's methods, so the line stores a key
+ * A discipline may be third-party code. Such code may throw, and may call the queue's methods, so the line stores a key
  * before it calls the discipline. If the discipline refuses a key that the queue accepted earlier, the key is not lost:
  * the line hands it out before the discipline's keys.
  */

@@ -143,7 +143,8 @@ function isNumbersByName(value: unknown): boolean {
 /**
  * Returns the rules for the options of delaying and rate limiting queues (layers 2 and 3), except `queue`.
  *
- * @param maxSleep The rule for `maxSleep`. Passed as an argument, so that layer 1 does not import the duration parser.
+ * @param maxSleep The rule for `maxSleep`. The rule is an argument, so that layer 1 does not import the duration
+ * parser.
  */
 export function delayingRules(
   maxSleep: Rule,

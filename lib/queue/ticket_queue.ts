@@ -53,8 +53,8 @@ class TicketLease<T> implements Lease<T> {
   }
 
   /**
-   * Returns a new function each time, so that the function also works when it is destructured. Takes no memory until
-   * the property is read.
+   * Returns a new function each time, so that the function also works when it is destructured. The function takes no
+   * memory until the property is read.
    */
   get addedAgain(): () => boolean {
     return () => this.#queue.ticketOf(this.key) === -this.#ticket;
@@ -200,7 +200,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
 
-  /** Returns the ticket of a key. {@linkcode Line} defines its meaning. */
+  /** Returns the ticket of a key. {@linkcode Line} defines the meaning of tickets. */
   ticketOf(key: unknown): number | undefined {
     return this.#line.ticketOf(key);
   }
@@ -292,8 +292,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Makes a key ready, and returns the ticket that the key draws. The key must not be in the line. Throws like
-   * {@linkcode Line.join}.
+   * Makes a key ready, and returns the ticket that the key draws. The key must not be in the line. Throws the same
+   * errors as {@linkcode Line.join}.
    */
   #join(key: unknown, item: T, priority: number): number {
     this.#items?.set(key, item);
@@ -404,7 +404,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       drawn = this.#line.rejoin(key, item);
     } finally {
       drawn ??= this.#line.ticketOf(key)!;
-      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless it was handed out meanwhile
+      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the key was handed out meanwhile
     }
   }
 

@@ -38,7 +38,7 @@ const MAX_PAUSE = 0.05;
  */
 export class Burst {
   readonly #now: () => number;
-  /** Workers that continue after the pause. */
+  /** Workers that are waiting for the end of the pause. */
   readonly #line = new Waiters<void>();
   #isOn = false;
   /** Number of bursts so far. */
@@ -143,7 +143,7 @@ export function nextTask(callback: () => void): void {
     setImmediate(callback);
     return;
   }
-  // In browsers, posting a message is the fastest way to start a task. A timer may take four milliseconds.
+  // In browsers, posting a message is the fastest way to start a task. A timer may take four milliseconds to fire.
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
     port1.close();

@@ -91,7 +91,7 @@ export class NumberHeap<E> {
     return entries;
   }
 
-  /** Decreases the number of a slot. Its order among equal numbers doesn't change. A larger number is ignored. */
+  /** Decreases the number of a slot. The slot keeps its order among equal numbers. A larger number is ignored. */
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;
     if (number < this.#numbers[place]!) this.#siftUp(slot, number, place);

@@ -21,7 +21,7 @@ export class Watchers {
   }
 }
 
-/** Count for a call to `whenIdle`. A call to `whenBelow` has a positive count. */
+/** Count that represents a call to `whenIdle`. A call to `whenBelow` has a positive count. */
 export const IDLE = 0;
 
 /** Pending calls to `whenIdle` and `whenBelow`. Calls with the same count share one check and resolve together. */

@@ -18,7 +18,7 @@ import { Waiters } from "../structures/waiters.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 
-/** Tokens reserved in a {@linkcode TokenBucket}. They may be future tokens, which are not in the bucket yet. */
+/** Tokens reserved in a {@linkcode TokenBucket}. The tokens may be future tokens, which are not in the bucket yet. */
 export interface Reservation {
   /** Whether the tokens were granted: `false` if more tokens were requested than the bucket can ever hold. */
   readonly ok: boolean;
@@ -50,8 +50,8 @@ interface Grant {
 /**
  * Limits how often events happen, with a token bucket.
  *
- * The bucket holds at most `burst` tokens. It is full at first. When it is not full, `rate` tokens are added per
- * second. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet
+ * The bucket holds at most `burst` tokens, and is full at first. While the bucket is not full, `rate` tokens are added
+ * per second. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet
  * period, up to `burst` events may happen at once.
  *
  * Choose a method by what should happen when no token is left:
@@ -104,7 +104,7 @@ export class TokenBucket {
    * promise resolves with the time from which the previous call's tokens could be used.
    */
   #line: Waiters<number | undefined> | undefined;
-  /** Listeners for changes. Most buckets have none. */
+  /** Listeners for changes. Most buckets have no listeners. */
   #listeners: Set<(isPause: boolean) => void> | undefined;
 
   /**
@@ -188,7 +188,7 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens if they are in the bucket now and it is not paused.
+   * Takes `n` tokens if they are in the bucket now and the bucket is not paused.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
    * @returns Whether the tokens were taken. If not, the bucket is unchanged.
@@ -292,7 +292,7 @@ export class TokenBucket {
    * its time, and the first pending call to `wait` ends when it would have ended without the pause. A reservation can
    * be canceled during a pause. `setRate` and `setBurst` take effect at the end of the pause.
    *
-   * Pools whose `throttle` is this bucket return their unused tokens. They don't begin an attempt before the end of the
+   * Pools whose `throttle` is this bucket return their unused tokens, and don't begin an attempt before the end of the
    * pause.
    *
    * @example A server asks all clients to retry later
@@ -443,8 +443,8 @@ export class TokenBucket {
 
   /**
    * Takes the tokens for a call to `wait`. If the bucket was not used since the previous call was served, takes the
-   * tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. Without the earlier time,
-   * tokens would be lost if the timer fires late and the bucket is already full.
+   * tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. If the current time were
+   * always used, tokens would be lost whenever the timer fires late and the bucket is already full.
    */
   #grantInTurn(n: number, turn = Infinity): Grant {
     const now = this.#clockTime();

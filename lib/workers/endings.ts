@@ -26,7 +26,7 @@ export class Endings<T> {
     return this.#pending;
   }
 
-  /** Carries out an ending. Throws if that is impossible: the caller must then choose another ending. */
+  /** Carries out an ending. Throws if the ending is impossible, so that the caller can choose another ending. */
   carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
     const isDone = this.#source.finish(attempt, ending, this.#reports.error);
     if (isDone === undefined) this.#note(attempt, ending);

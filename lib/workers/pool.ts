@@ -150,7 +150,7 @@ export class Pool<T> implements WorkerPool<T> {
     };
   }
 
-  /** Starts more handlers if slots are free. Otherwise, cancels waits for items for which there is no slot. */
+  /** Starts more handlers if slots are free. If no slot is free for the next item, cancels the wait for the item. */
   #followConcurrency(): void {
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     const { free } = this.#slots;

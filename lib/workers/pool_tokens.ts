@@ -180,7 +180,7 @@ class TokenLine {
   }
 
   #sleep({ clock }: PoolTokens, delay: number): void {
-    if (delay === Infinity) return this.#cancel(); // requested again when the bucket changes
+    if (delay === Infinity) return this.#cancel(); // the token is requested again when the bucket changes
     const timer = clock.setTimeout(() => {
       this.#clearTimer = undefined;
       this.#serve();

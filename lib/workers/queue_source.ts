@@ -15,7 +15,7 @@ import { ChurnMap } from "../structures/churn_map.ts";
 
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
-/** Delay of an item that could not be added with its limiter's delay, in milliseconds. */
+/** Delay of an item that could not be added with the limiter's delay, in milliseconds. */
 const RETRY_DELAY = 1000;
 
 /** Source of work for a queue in memory, built-in or third-party. */
@@ -152,7 +152,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Adds an item again after its limiter's delay. Throws only if the limiter throws. Any other error is reported; the
+   * Adds an item again after the limiter's delay. Throws only if the limiter throws. Any other error is reported; the
    * item then loses at most its delay or its count.
    */
   #requeue(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {

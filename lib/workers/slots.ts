@@ -1,6 +1,6 @@
 /** Limits on the slots of a pool. The limits may change at any time. */
 export interface SlotBounds {
-  /** Maximum number of running handlers. If it is lowered, running handlers continue. */
+  /** Maximum number of running handlers. If the maximum is lowered, running handlers continue. */
   readonly concurrency: number;
   /** Maximum number of abandoned handlers that run in addition to `concurrency`. Default: `concurrency`. */
   readonly maxAbandoned: number | undefined;
@@ -41,7 +41,7 @@ export class Slots {
     return this.#abandoned;
   }
 
-  /** Number of slots that were taken and not given back, including the slots of abandoned handlers. */
+  /** Number of slots that were taken and have not been given back, including the slots of abandoned handlers. */
   get taken(): number {
     return this.#taken;
   }

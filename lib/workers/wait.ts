@@ -19,7 +19,9 @@ export class Wait {
     return this.#isOn;
   }
 
-  /** Whether a wait found that the source has shut down. If so, no further wait will return an item. */
+  /**
+   * Whether a wait found that the source has shut down. Once the source has shut down, no further wait returns an item.
+   */
   get isOver(): boolean {
     return this.#isOver;
   }
