@@ -22,7 +22,7 @@ export interface ReadyEntry<T> {
  * Order of a work queue's ready items. Without a discipline, a queue is first in, first out.
  *
  * The queue de-duplicates first: it pushes an entry only while the discipline has no entry with the same key. `pop`
- * must return the same object that was pushed, and only once.
+ * must return the same object that was pushed, and must return each object only once.
  *
  * @example Last in, first out
  * ```ts

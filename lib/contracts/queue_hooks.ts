@@ -146,7 +146,7 @@ export interface DelayedItem<T> {
 }
 
 /**
- * Calls `action`, which adds some items of a batch. Waiting `get` calls are served only after `action` returns. A
+ * Calls `action`, which adds some items of a batch. Pending `get` calls are served only after `action` returns. A
  * first-in, first-out queue hands out items after each slice, because later slices can't change the order. A queue with
  * a discipline hands out no items until the batch is over, which is when `action` returns `true` or throws.
  */

@@ -13,7 +13,7 @@ import type { MetricsProvider } from "./metrics.ts";
  * Made by {@linkcode createWorkQueue}.
  */
 export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
-  /** The name given at creation; `""` by default. Metrics use it as a label. */
+  /** The name given at creation; `""` by default. Metrics use the name as a label. */
   readonly name: string;
 
   /**
@@ -66,7 +66,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** Marks the item as done. Does nothing if the item is not processing. */
   done(item: T): void;
 
-  /** Whether the queue was shut down or is draining. If so, adds are ignored. */
+  /** Whether the queue was shut down or is draining. In both cases, adds are ignored. */
   readonly shuttingDown: boolean;
 
   /**
@@ -141,8 +141,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * State of a queue at one moment. Apart from the items, it contains only numbers, strings and booleans, so it can be
- * sent as JSON if the items can.
+ * State of a queue at one moment. Apart from the items, a snapshot contains only numbers, strings and booleans, so it
+ * can be sent as JSON if the items can.
  */
 export interface QueueSnapshot<T> {
   /** The queue's name. */

@@ -11,7 +11,7 @@ import type { Lease, Shutdown } from "./work_queue.ts";
  * `@workqueue/core/hooks`.
  */
 export interface SourcedQueue<T> {
-  /** Opens a source for one pool. `runWorkers` calls it once. */
+  /** Opens a source for one pool. `runWorkers` calls this method once. */
   [SOURCE](): WorkSource<T>;
 }
 
@@ -20,9 +20,9 @@ export interface SourcedQueue<T> {
  * decisions on them. Each source serves one pool.
  *
  * The pool decides which failed items are given up, which attempts were interrupted, and how many handlers may start.
- * The source carries out these decisions. For each lease, the pool calls `finish` once and then disposes the lease. If
- * `finish` already ended the lease, disposing it does nothing. If a lease is disposed without `finish`, its item was
- * not processed and goes back to the queue.
+ * The source carries out the pool's decisions. For each lease, the pool calls `finish` once and then disposes the
+ * lease. If `finish` already ended the lease, disposing it does nothing. If a lease is disposed without `finish`, its
+ * item was not processed and goes back to the queue.
  */
 export interface WorkSource<T> {
   /** Name of the queue. */
@@ -87,8 +87,8 @@ export interface WorkSource<T> {
 
   /**
    * Reports whether the source now takes the item back for this reason, to hand it out again. If not, a failed item is
-   * given up, a `requeue` is plain success, and the pool processes an item instead of handing it back. If the method is
-   * omitted, the source always takes items back.
+   * given up, `requeue` means plain success, and the pool processes an item instead of handing it back. If the method
+   * is omitted, the source always takes items back.
    */
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
@@ -150,7 +150,7 @@ export interface GivenUpItem<T> {
   readonly attempts: number;
   /** The last error. */
   readonly error: unknown;
-  /** The reason for giving it up. */
+  /** The reason for giving the item up. */
   readonly reason: GiveUpReason;
 }
 
@@ -159,8 +159,8 @@ export interface WorkRequest {
   /** Aborts when the pool no longer wants leases. */
   readonly signal: AbortSignal;
   /**
-   * Returns the maximum number of leases wanted: one for each handler that may start now. The number changes during the
-   * wait.
+   * Returns the maximum number of leases wanted: one for each handler that may start now. The number may change during
+   * the wait.
    */
   wanted(): number;
   /**

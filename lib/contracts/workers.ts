@@ -92,9 +92,9 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   /** Number of running handlers, including abandoned ones. */
   readonly active: number;
   /**
-   * Maximum number of handlers that run at once. You can set it at any time. If the number is raised, more handlers
-   * start at once. If the number is lowered, running handlers continue until they end. `maxAbandoned` changes with
-   * `concurrency`, unless the option `maxAbandoned` was given.
+   * Maximum number of handlers that run at once. You can set this property at any time. If the number is raised, more
+   * handlers start at once. If the number is lowered, running handlers continue until they end. `maxAbandoned` changes
+   * with `concurrency`, unless the option `maxAbandoned` was given.
    *
    * @throws {RangeError} If set to a number that is not a positive integer.
    * @throws {TypeError} If set to anything that is not a number.
@@ -106,9 +106,9 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    */
   readonly throttle?: TokenSource | undefined;
   /**
-   * Starts no more handlers until {@linkcode WorkerPool.resume}. Running handlers continue. The items stay in the
-   * queue, where other consumers can take them. A paused pool doesn't notice that its queue was shut down: a drain and
-   * `finished` wait until the pool is resumed or stopped.
+   * Starts no more handlers until {@linkcode WorkerPool.resume} is called. Running handlers continue. The items stay in
+   * the queue, where other consumers can take them. A paused pool doesn't notice that its queue was shut down: a drain
+   * and `finished` wait until the pool is resumed or stopped.
    *
    * An item that arrives just as the pool is paused is added again, at the end of the queue. If the queue is shutting
    * down and doesn't take the item back, the pool still processes the item.
@@ -139,8 +139,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
 }
 
 /**
- * State of a pool at one moment. Apart from the items, it contains only numbers, strings and booleans, so it can be
- * sent as JSON if the items can.
+ * State of a pool at one moment. Apart from the items, a snapshot contains only numbers, strings and booleans, so it
+ * can be sent as JSON if the items can.
  */
 export interface PoolSnapshot<T = unknown> {
   /** Number of running handlers, including abandoned ones. */

@@ -102,7 +102,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retries: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
-  /** Latest value of the gauge. */
+  /** Latest value to which the gauge was set. */
   #delayedMeasured = 0;
   /** Delayed keys, except the keys in `#flushed`. */
   #deadlines = new Deadlines<unknown>();
@@ -127,10 +127,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * is still open.
    */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
-  /** Stops watching the queue below. Set while processing items may still be delayed again. */
+  /** Function that stops watching the queue below. Set while processing items may still be delayed again. */
   #stopWatching: (() => void) | undefined = undefined;
   #timer: unknown = undefined;
-  /** Time for which the timer is set; `Infinity` if there is none. */
+  /** Time for which the timer is set; `Infinity` if no timer is set. */
   #wakeAt = Infinity;
 
   constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, onDrop, metrics, ...common }: Settings<T>) {

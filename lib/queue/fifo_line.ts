@@ -24,7 +24,7 @@ function newBlock(): Block {
 /**
  * First-in, first-out line: tickets are called in numerical order. Priorities are stored, but do not affect the order.
  *
- * Ready keys are in a linked list of blocks.
+ * Ready keys are stored in a linked list of blocks.
  */
 export class FifoLine implements Line<unknown> {
   readonly blocked = 0;

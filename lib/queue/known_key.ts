@@ -1,6 +1,6 @@
 import type { KnownKey } from "../contracts/queue_hooks.ts";
 
-/** Returns a record without a known key. Its `item` is a new object, which is not in any queue. */
+/** Returns a record without a known key. The record's `item` is a new object, which is not in any queue. */
 export function noKnownKey(): KnownKey {
   return { item: {}, key: undefined };
 }

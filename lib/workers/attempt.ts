@@ -27,8 +27,8 @@ export class Attempt<T> implements WorkAttempt<T> {
    */
   began: Moment | undefined = undefined;
   /**
-   * Error of the timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler
-   * does afterwards.
+   * Timeout error, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
+   * afterwards.
    */
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;

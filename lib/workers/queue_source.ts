@@ -93,7 +93,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Returns `true` until the queue shuts down. Once the queue is shutting down, a `requeue` is plain success. */
+  /** Returns `true` until the queue shuts down. Once the queue is shutting down, `requeue` means plain success. */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
     if (reason === "requeue" || this.#hooks.takeBack === undefined) return false;
@@ -121,8 +121,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Reports whether a key still has a count of attempts. If not, another pool or a call to `forget` has reset the
-   * count.
+   * Reports whether a key still has a count of attempts. If there is no count, another pool or a call to `forget` has
+   * reset it.
    */
   isFailing(key: unknown, item: T): boolean {
     return this.#counts.get(key, item) !== undefined;
@@ -152,8 +152,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Adds an item again after the limiter's delay. Throws only if the limiter throws. Any other error is reported; the
-   * item then loses at most its delay or its count.
+   * Adds an item again after the limiter's delay. Throws only if the limiter throws. Any other error is reported, and
+   * the item loses at most its delay or its count.
    */
   #requeue(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
     const { lease, key, number } = attempt;
