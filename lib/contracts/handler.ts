@@ -41,9 +41,9 @@ export interface HandlerContext {
   /** Priority with which the item was handed out: the highest priority among the adds that led to this attempt. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out. In that case, the handler may end early, because
-   * the item will be handed out again. The function can be destructured (`{ addedAgain }` as the handler's parameter).
-   * Always returns `false` with a queue on Redis.
+   * Reports whether the item was added again since it was handed out. A handler whose item was added again may end
+   * early, because the item will be handed out again. The function can be destructured (`{ addedAgain }` as the
+   * handler's parameter). Always returns `false` with a queue on Redis.
    */
   readonly addedAgain: () => boolean;
   /**

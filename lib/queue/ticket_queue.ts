@@ -30,8 +30,8 @@ import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 
 /**
- * Lease on a key that was handed out once. A lease is stale once its key is done, even if the key is handed out again.
- * The ticket shows whether the lease is stale.
+ * Lease on a key, for a single hand-out of the key. A lease is stale once its key is done, even if the key is handed
+ * out again. The ticket shows whether the lease is stale.
  */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
@@ -355,8 +355,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Reports whether the queue is shut down and nothing is ready or blocked. From that moment on, only keys that were
-   * added again while processing are handed out.
+   * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
+   * shutdown, only keys that were added again while processing are handed out.
    */
   #isOver(): boolean {
     return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;

@@ -43,7 +43,7 @@ interface Grant {
    * this time.
    */
   readonly usableAt: number;
-  /** The same moment by the bucket's own time, for comparison with later grants. */
+  /** The same moment in the bucket's own time, for comparison with later grants. */
   readonly event: number;
 }
 
