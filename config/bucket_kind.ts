@@ -5,8 +5,9 @@ import type { PartDefinition, PartKind } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
 
 /**
- * Token buckets as parts, for `throttle`. There is only one type of bucket, so configs of buckets have no `type`. The
- * name of a bucket is the name of its limiter, which must be of type `"bucket"`.
+ * Kind of part for token buckets, which the option `throttle` takes. There is only one type of bucket, so the config of
+ * a bucket has no `type`. The name of a bucket in a document is the name of its limiter, which must be of type
+ * `"bucket"`.
  */
 export const bucketKind: PartKind<"bucket", TokenBucket> = {
   word: "bucket",
@@ -30,13 +31,13 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
-/** Definitions of this kind of part, with the methods of a registry. */
+/** Source of the only definition of a bucket. It has the methods of a registry that are used to read a config. */
 export const bucketDefinitions = {
   get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
   types: (): string[] => [definition.type],
 };
 
-/** Returns the bucket of a limiter, if it has one. */
+/** Returns the token bucket of a limiter; `undefined` if the limiter has none. */
 export function bucketOf(limiter: unknown): TokenBucket | undefined {
   const bucket = (limiter as { bucket?: unknown }).bucket;
   return isTokenBucket(bucket) ? bucket : undefined;

@@ -7,9 +7,9 @@ export interface Reference {
 
 /**
  * Orders names so that each name comes after all names to which it refers (Kahn, CACM 5, 1962), and finds the cycles.
- * Works without recursion, so chains of references may be long.
+ * Doesn't use recursion, so a long chain of references can't overflow the stack.
  *
- * @param references The references of each name. Every target must be among the keys.
+ * @param references The references that each name makes. Every name that is referred to must also be a key of the map.
  * @returns The order, without the names that are in a cycle or lead into one; and one chain of references for each
  * cycle.
  */
@@ -39,8 +39,8 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
 }
 
 /**
- * Returns the cycles. Every name that has no place in the order refers to another such name, so following references
- * leads into a cycle.
+ * Returns the cycles. Every name that is missing from the order refers to another missing name, so following these
+ * references always leads into a cycle.
  */
 function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visited: Set<string>): Reference[][] {
   const circles: Reference[][] = [];
@@ -51,7 +51,7 @@ function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visi
     while (!visited.has(name) && !places.has(name)) {
       places.set(name, walk.length);
       const next = references.get(name)!.find(({ to }) => !visited.has(to));
-      if (next === undefined) break; // this leads into a cycle that was found before
+      if (next === undefined) break; // the walk leads into a cycle that was already found
       walk.push(next);
       name = next.to;
     }

@@ -7,11 +7,11 @@ import { queueOptions } from "./queue_options.ts";
 import type { ConfigChange } from "./work_queue_config.ts";
 
 /**
- * Lists the differences between two documents: first changes and additions, in the order of the new document, then
- * removals.
+ * Lists the differences between two documents: limiters first, then queues. Each of the two lists begins with changes
+ * and additions, in the order of the new document, and ends with removals.
  *
- * @param removed Options of queues that the old document doesn't have, from the last document that had them. Pools of
- * these queues may still run, and follow the new document.
+ * @param removed Options of queues that are missing from the old document, taken from the last document that contained
+ * the queue. Pools of these queues may still be running, and follow the new document.
  */
 export function changesOf(
   old: DocumentTree,
@@ -56,10 +56,10 @@ function compareOptions(path: string, old: OptionsTree, now: OptionsTree): Confi
   });
 }
 
-/** Comparison of two values of an option, or of two parts at one place. */
+/** Result of comparing two values of an option, or two parts at the same place. */
 interface Comparison {
   readonly changes: readonly ConfigChange[];
-  /** Whether the outer part must change: the data differs, or the part is replaced. */
+  /** Whether the enclosing part must change, because the data differs or a part is replaced. */
   readonly isOther: boolean;
 }
 
@@ -81,8 +81,8 @@ function compareParts(path: string, old: PartTree | undefined, now: PartTree | u
 }
 
 /**
- * Compares an option in two documents. Returns one comparison for each part of the option. For an option that is plain
- * data, returns at most one comparison.
+ * Compares the values of an option in two documents. For an option that takes parts, returns one comparison for each
+ * part. For an option that is plain data, returns one comparison if the values differ, and none otherwise.
  */
 function compareOption(
   around: string,

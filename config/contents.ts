@@ -19,7 +19,7 @@ import { LiveLimiter, type Places } from "./places.ts";
 import { type FromDocument, optionsFor, type queueOptions } from "./queue_options.ts";
 import type { BucketDescription, ConfigContents, QueueDescription } from "./work_queue_config.ts";
 
-/** Options of a queue in a document, with its limiter and its bucket built. */
+/** Options of a queue in a document, after its limiter and its bucket have been built. */
 type QueueSettings =
   & { readonly limiter: RateLimiter }
   & OptionsOf<typeof queueOptions, {
@@ -38,7 +38,7 @@ export type QueueTerms =
 
 const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");
 
-/** Options of pools from a document. */
+/** Options of a pool that a document can supply. */
 type PoolTerms = FromDocument<WorkerOptions, "maxAbandoned" | "signal" | "clock" | "onError" | "onGiveUp">;
 
 const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
@@ -54,7 +54,7 @@ export class Contents implements ConfigContents {
   readonly #limiters = new Map<string, LiveLimiter>();
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #queues = new Map<string, QueueSettings>();
-  /** Limiter for each place. */
+  /** Limiters of this document, by the stable limiter that delegates to each of them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
   #updates: readonly Update[];
 
@@ -102,13 +102,14 @@ export class Contents implements ConfigContents {
   }
 
   /**
-   * Makes this document take effect: updates the kept parts, and sets the limiter of every place.
+   * Makes this document take effect: updates the kept parts, and makes the stable limiter of each place delegate to
+   * this document's limiter.
    *
-   * @throws {ConfigError} If a part can't be updated. Nothing has changed then.
+   * @throws {ConfigError} If a part can't be updated. In that case, nothing has changed.
    */
   putInForce(): void {
     carryOut(this.#updates, this.#building);
-    this.#updates = []; // the updates would keep the previous parts alive
+    this.#updates = []; // otherwise, the updates would keep the previous parts in memory
     for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
   }
 
@@ -120,7 +121,7 @@ export class Contents implements ConfigContents {
     return find(this.#buckets, "bucket", name);
   }
 
-  /** Returns the options for creating the queue with that name. */
+  /** Returns the options for creating the queue with the given name. */
   queueTerms(name: string): QueueTerms {
     const terms: QueueTerms = find(this.#queues, "queue", name);
     return pick(terms, QUEUE_OPTIONS);
@@ -138,7 +139,10 @@ export class Contents implements ConfigContents {
     return { name, ...options, ...withoutAbsent({ throttle }) } as object as QueueDescription;
   }
 
-  /** Describes the limiters, each one after all limiters to which it refers. */
+  /**
+   * Returns a context with descriptions of all limiters. Each limiter is described after the limiters to which it
+   * refers.
+   */
   #describing(): Describing {
     const limiters = new Map<string, LimiterDescription>();
     const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
@@ -165,8 +169,8 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
 }
 
 /**
- * Describes a bucket by its options in the document. If its type is third-party, describes the bucket by its own rate
- * and burst.
+ * Describes a bucket. Takes the rate and burst from the document, or from the bucket itself if its definition is
+ * third-party.
  */
 function describeBucket(description: PartDescription, bucket: TokenBucket): BucketDescription {
   const { path, name } = description;

@@ -17,7 +17,7 @@ import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
 
-/** A config document that was read and is valid. Nothing is built yet. */
+/** A config document that has been read and validated. None of its parts have been built. */
 export interface DocumentTree {
   /** Names of the limiters, in the order of the document. */
   readonly limiterNames: readonly string[];
@@ -26,7 +26,8 @@ export interface DocumentTree {
   /** Names of the limiters that are buckets. */
   readonly bucketNames: readonly string[];
   /**
-   * Queues by name, in the order of the document. Each queue has a limiter, by default the default controller limiter.
+   * Queues by name, in the order of the document. Every queue has a limiter: the default controller limiter if the
+   * document specifies none.
    */
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
@@ -78,7 +79,8 @@ export function readDocument(action: string, source: unknown, registries: Regist
 }
 
 /**
- * Returns the registries among the options, or the default ones. A registry may be from another copy of this package.
+ * Returns the registries given as options. If a registry is omitted, returns the default registry in its place. A
+ * registry may be from another copy of this package.
  */
 export function registriesOf(
   action: string,
@@ -198,7 +200,7 @@ function checkReferences(
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // limiters in each one: first only inline limiters, later all
+  const counts = new Map<string, number>(); // limiters used by each limiter: at first only inline limiters
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;
@@ -219,7 +221,7 @@ function checkReferences(
   for (const name of order) {
     const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
     const isAllowed = count <= MAX_COUNT;
-    counts.set(name, isAllowed ? count : 0); // so that it is reported once, not for each limiter that refers to it
+    counts.set(name, isAllowed ? count : 0); // 0, so that limiters that refer to this limiter aren't reported too
     if (isAllowed) continue;
     reader.fail(limiterPath(name), `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }

@@ -25,8 +25,9 @@ export interface DuplicateName extends Place {
 /**
  * Parses JSON, finds duplicate names in objects, and locates syntax errors.
  *
- * `JSON.parse` drops duplicates silently. Its errors differ between runtimes and don't always contain a position. So
- * the text is scanned a second time here. If there are very many duplicates, only the first of them are reported.
+ * `JSON.parse` drops duplicates silently. Its errors differ between runtimes and don't always contain a position.
+ * Therefore, this function scans the text a second time. If there are very many duplicates, only the first ones are
+ * reported.
  */
 export function parseJson(text: string): { value: unknown; duplicates: DuplicateName[] } | { error: JsonError } {
   const scanner = new Scanner(text);
@@ -51,7 +52,7 @@ function placeOf(text: string, at: number): Place {
   return { line, column: at - start + 1 };
 }
 
-/** An object or a list around the scanner's position. */
+/** An object or a list that contains the scanner's position. */
 interface Open {
   readonly isObject: boolean;
   /** Names in the object so far. */
@@ -168,7 +169,7 @@ class Scanner {
     if (text[this.#at] !== '"') return false;
     let at = this.#at + 1;
     for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
-      if (!(code >= 0x20)) return false; // a control character, or NaN at the end of the text
+      if (!(code >= 0x20)) return false; // a control character, or the end of the text (NaN)
       if (code === BACKSLASH) {
         const length = escapeLength(text, at);
         if (length === 0) return false;
@@ -230,7 +231,10 @@ function skipDigits(text: string, at: number): number {
   return at;
 }
 
-/** Returns the end of a part of a number if the part has digits. Otherwise, the number ends before that part. */
+/**
+ * Returns the end of a number that may have a fraction or an exponent: `end` if that part has digits, otherwise
+ * `before`.
+ */
 function longer(before: number, digits: number, end: number): number {
   return end > digits ? end : before;
 }

@@ -29,12 +29,12 @@ import type {
   WorkQueueConfig,
 } from "./work_queue_config.ts";
 
-/** Options that are the same for all documents. */
+/** Settings that stay the same when the document is replaced. */
 export interface Surroundings {
   readonly registries: Registries;
   /** Clock and random numbers of limiters. */
   readonly context: BuildContext;
-  /** Options of queues that a document can't supply. */
+  /** Queue options that a document can't supply. */
   readonly queueOptions: Pick<RateLimitingQueueOptions<unknown>, "clock" | "metrics">;
 }
 
@@ -44,7 +44,10 @@ type Follower = (next: ConfigContents) => (() => void) | void;
 export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
-  /** Options of removed queues, from the last document that had them. Their pools may still run. */
+  /**
+   * Options of removed queues, from the last document that contained the queue. Pools of these queues may still be
+   * running.
+   */
   readonly #removed = new Map<string, OptionsTree>();
   readonly #followers = new Set<{ readonly prepare: Follower }>();
   readonly #building: Omit<Building, "action">;
@@ -149,7 +152,7 @@ export class LoadedConfig implements WorkQueueConfig {
     return changes;
   }
 
-  /** Runs the steps that may refuse the document, except updates of parts, and then discards the document. */
+  /** Runs the steps that may refuse the document, except for the updates of parts. Then discards the document. */
   #tryReload(source: string | object): ConfigChange[] {
     const next = this.#places.tryFor(() => this.#prepare(source)[0]);
     return changesOf(this.#contents.document, next.document, this.#removed);
@@ -166,7 +169,7 @@ export class LoadedConfig implements WorkQueueConfig {
   }
 }
 
-/** Reports whether an update may throw. Updates of built-in definitions never do. */
+/** Reports whether the `update` of a definition may throw. The `update` of a built-in definition never throws. */
 function mayRefuse(definition: PartNode["definition"]): boolean {
   const builtIns: readonly unknown[] = [bucketDefinitions.get(), builtInLimiters().get(definition.type)];
   return !builtIns.includes(definition);

@@ -1,25 +1,27 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /**
- * Limiters by their place in the documents. A place is the JSON Pointer to a named limiter or to the limiter of a
- * queue. Places from loaded documents are never removed, because other code may use their limiters.
+ * Stable limiters, by their place in the documents. A place is the JSON Pointer to a named limiter or to the limiter of
+ * a queue. Places from loaded documents are never removed, because other code may use their limiters.
  */
 export class Places {
   readonly #places = new Map<string, LiveLimiter>();
 
-  /** Returns the limiter of a place. */
+  /** Returns the stable limiter of a place; `undefined` if the place is unknown. */
   get(path: string): LiveLimiter | undefined {
     return this.#places.get(path);
   }
 
-  /** Returns the limiter of a place. If the place is new, its limiter delegates to `limiter`. */
+  /**
+   * Returns the stable limiter of a place. If the place is new, creates a stable limiter that delegates to `limiter`.
+   */
   open(path: string, limiter: RateLimiter): LiveLimiter {
     let place = this.#places.get(path);
     if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter));
     return place;
   }
 
-  /** Runs the action. If the action throws, forgets new places. */
+  /** Runs the action. If the action throws, removes the places that it added. */
   openFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -30,7 +32,7 @@ export class Places {
     }
   }
 
-  /** Runs the action, and then forgets new places. */
+  /** Runs the action, and then removes the places that it added. */
   tryFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -45,7 +47,7 @@ export class Places {
   }
 }
 
-/** Members that every limiter or every class has. */
+/** Members that every limiter has, and `constructor`, which every class has. */
 const OWN: ReadonlySet<PropertyKey> = /* @__PURE__ */ new Set(["constructor", "when", "forget", "numRequeues"]);
 
 /**
@@ -53,7 +55,7 @@ const OWN: ReadonlySet<PropertyKey> = /* @__PURE__ */ new Set(["constructor", "w
  * delegates to another limiter, which may be replaced, and has all members of that limiter.
  */
 export class LiveLimiter implements RateLimiter {
-  // Bound functions use no stack frame, so a chain of limiters may be equally long with and without names.
+  // Bound functions take up no stack frame, so references by name don't shorten the longest possible chain of limiters.
   when!: RateLimiter["when"];
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];
@@ -92,14 +94,14 @@ function membersOf(limiter: object): Map<PropertyKey, PropertyDescriptor> {
   return members;
 }
 
-/** Reports whether a value is `null` or the object from which all objects inherit. */
+/** Reports whether a value is `null` or an `Object.prototype`, possibly of another realm. */
 function isBase(object: object | null): boolean {
   return object === null || Object.getPrototypeOf(object) === null && Object.hasOwn(object, "hasOwnProperty");
 }
 
 /**
- * Returns accessors that read and set a member of the limiter. Methods are called on the limiter itself, because it may
- * have private members.
+ * Returns accessors that read and set a member of the limiter. Methods are called on the limiter itself, because they
+ * may use its private members.
  */
 function accessorTo(limiter: object, member: PropertyKey, value: unknown): Pick<PropertyDescriptor, "get" | "set"> {
   const target = limiter as Record<PropertyKey, unknown>;

@@ -12,7 +12,7 @@ import type { WorkQueueConfig } from "./work_queue_config.ts";
 /** Options that a reload changes in running pools. */
 const LIVE_OPTIONS: readonly (keyof PoolChanges)[] = /* @__PURE__ */ optionsFor("pool", "now");
 
-/** Runs workers with the options that the config contains for a queue. The pool follows reloads as long as it runs. */
+/** Runs workers with the options that the config specifies for a queue. The pool follows reloads as long as it runs. */
 export function runFollowing<T>(
   config: Pick<WorkQueueConfig, "workers" | "onReload">,
   name: string,

@@ -2,8 +2,8 @@ import { MAX_TIMEOUT } from "../lib/base/clock.ts";
 import type { Field } from "../registry/fields.ts";
 
 /**
- * Declaration of a queue's option. All other code about the option is derived from this declaration, or doesn't compile
- * if it contradicts the declaration.
+ * Declaration of a queue option. All other code for the option is derived from this declaration, or fails to compile if
+ * it contradicts the declaration.
  */
 interface Declaration {
   /** Consumer of the option: the queue, or the pools that process its items. */
@@ -116,8 +116,8 @@ export function optionsFor<
 }
 
 /**
- * Options that a document must supply: all except `InCode`, which only code can supply. An option that is added to
- * `Given` must be declared for documents or listed in `InCode`.
+ * Options that documents must be able to supply: all options in `Given` except those in `InCode`, which can only be set
+ * in code. An option that is added to `Given` must be declared for documents or listed in `InCode`.
  */
 export type FromDocument<Given, InCode extends keyof Given> = {
   [K in Exclude<keyof Given, InCode>]-?: Given[K] | undefined;

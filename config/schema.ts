@@ -25,7 +25,7 @@ export interface ConfigSchemaOptions {
 }
 
 /**
- * Returns a JSON Schema (draft 2020-12) of config documents, with the currently registered limiter and discipline
+ * Returns a JSON Schema (draft 2020-12) for config documents, with the currently registered limiter and discipline
  * types. Write the schema to a file, and refer to the file with `$schema` in a config.
  *
  * @example Usage

@@ -18,30 +18,30 @@ export interface ConfigContents {
   readonly queueNames: string[];
   /**
    * Returns the limiter with the given name. The limiter is built once and shared by all queues and limiters that refer
-   * to it. After a reload, the limiter behaves as the new document specifies, even if its type has changed. If the name
-   * stands for another name, returns the limiter with the other name.
+   * to it. After a reload, the limiter behaves as the new document specifies, even if its type has changed. If the
+   * document gives another limiter's name in place of a config, returns that other limiter.
    *
    * @throws {RangeError} If the document has no limiter with that name.
    */
   limiter<T>(name: string): RateLimiter<T>;
   /**
-   * Returns the token bucket of the limiter with that name, for example to pause the bucket when a server requests a
-   * pause. The limiter and the queues whose `throttle` refers to the limiter share this bucket. The bucket stays the
-   * same object as long as every reloaded document has a bucket with that name.
+   * Returns the token bucket of the limiter with the given name. Use it, for example, to pause the bucket when a server
+   * asks clients to wait. The limiter and the queues whose `throttle` refers to the limiter share this bucket. The
+   * bucket stays the same object as long as every reloaded document has a bucket with that name.
    *
    * @throws {RangeError} If the document has no limiter with that name, or the limiter is not a bucket.
    */
   bucket(name: string): TokenBucket;
   /**
-   * Returns the options for {@linkcode runWorkers} that the document gives the queue. All pools with the options of one
-   * queue share the token bucket `throttle`. These options don't follow later reloads;
-   * {@linkcode WorkQueueConfig.runWorkers} starts a pool that follows reloads.
+   * Returns the options that the document specifies for pools of the queue, for use with {@linkcode runWorkers}. All
+   * pools with the options of the same queue share one token bucket, the option `throttle`. These options don't follow
+   * later reloads; {@linkcode WorkQueueConfig.runWorkers} starts a pool that follows reloads.
    *
    * @throws {RangeError} If the document has no queue with that name.
    */
   workers(name: string): WorkerOptions;
   /**
-   * Describes the queue as data, for displays, and for engines that build something other than a queue in memory.
+   * Describes the queue as data, for displays and for engines that don't build queues in memory.
    *
    * @throws {RangeError} If the document has no queue with that name.
    */
@@ -49,15 +49,15 @@ export interface ConfigContents {
 }
 
 /**
- * Queues, limiters and pools of a config document. The document can be replaced by another document. Made by
+ * Queues, limiters and pools of a config document. The document can be replaced by another document. Created by
  * {@linkcode loadConfig}.
  */
 export interface WorkQueueConfig extends ConfigContents {
   /** Receives the metrics of the config's queues, as given to {@linkcode loadConfig}. */
   readonly metrics?: MetricsProvider | undefined;
   /**
-   * Creates the queue with the given name as described in the document. Queues with the same name share their limiter,
-   * but each has its own discipline. After a reload, the limiter behaves as the new document specifies. Changes to the
+   * Creates a queue with the given name, as described in the document. Queues with the same name share a limiter, but
+   * each has its own discipline. After a reload, the limiter behaves as the new document specifies. Changes to the
    * queue's other options apply only to queues that are created later.
    *
    * @param options Options that a document can't supply, such as `keyOf`. These options override the options of the
@@ -67,11 +67,11 @@ export interface WorkQueueConfig extends ConfigContents {
    */
   queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
   /**
-   * Runs the handler on a queue, as {@linkcode runWorkers} does, with the options that the document gives the queue
-   * with that name. After a reload, a running pool follows the new document.
+   * Runs the handler on the items of a queue, as {@linkcode runWorkers} does, with the options that the document
+   * specifies for the queue named `name`. After a reload, a running pool follows the new document.
    *
    * Only changes in the document change the pool: a `concurrency` that was set in code stays until the document's value
-   * changes. Running attempts keep their timeout. If the document no longer has the queue, the pool continues
+   * changes. Running attempts keep their timeout. If a new document doesn't contain the queue, the pool continues
    * unchanged.
    *
    * @example A pool that follows its document
@@ -108,13 +108,13 @@ export interface WorkQueueConfig extends ConfigContents {
    *
    * **A limiter sets a delay when an item fails.** Existing delays stay: a lower rate lengthens the delays of later
    * failures, but not the delays of items that are already delayed. Likewise, a higher rate doesn't shorten existing
-   * delays. To limit attempts at once, change the `throttle` of a queue: every attempt needs a token of the throttle,
-   * first attempts and retries alike.
+   * delays. For a limit that takes effect immediately, change the `throttle` of a queue: every attempt, whether a first
+   * attempt or a retry, needs a token from the throttle.
    *
-   * A part at the same place and of the same type as before keeps its state: failure counts of items, and tokens
-   * available or owed. This applies to the built-in types, and to types whose definition has `update`. Parts of other
+   * A part that has the same place and the same type as before keeps its state: its failure counts, and its available
+   * or owed tokens. This applies to the built-in types, and to types whose definition has `update`. Parts of other
    * types are created again if their options change. Limiters and queues that the new document doesn't have continue
-   * unchanged for the code that uses them. They follow the document again if a later document has them. Values set in
+   * unchanged for the code that uses them. If a later document has them again, they follow that document. Values set in
    * code, such as the `rate` of a bucket or the `concurrency` of a pool, stay until the document's value changes.
    *
    * @example Twenty a second, from now on
@@ -136,23 +136,23 @@ export interface WorkQueueConfig extends ConfigContents {
    * @param source The new document, as for {@linkcode loadConfig}. It is read with the same registries.
    * @param options `dryRun`: with `true`, nothing changes. The document is checked, the callbacks of
    * {@linkcode WorkQueueConfig.onReload} are called, and the changes are returned. The `update` functions of
-   * definitions are not called, so a third-party definition can't refuse an update.
+   * definitions are not called, so a dry run doesn't detect that a third-party definition would refuse an update.
    * @returns The differences from the old document; an empty list if only the formatting differs.
    * @throws {ConfigError} If the document is invalid (the error lists every problem), or if a definition can't create a
    * part or refuses to update one. The old document stays in force.
    * @throws {TypeError} If `options` is not an object, or an option is unknown or has the wrong type.
-   * @throws {Error} If `reload` is called during a reload, by a definition or a callback. The error's code is
-   * `WQ_CONFIG`, and the old document stays in force.
-   * @throws The error of a callback of {@linkcode WorkQueueConfig.onReload} that refuses the new document. The old
-   * document stays in force.
+   * @throws {Error} If a definition or a callback calls `reload` during a reload. The error's code is `WQ_CONFIG`, and
+   * the old document stays in force.
+   * @throws The error that a callback of {@linkcode WorkQueueConfig.onReload} throws to refuse the new document. The
+   * old document stays in force.
    */
   reload(source: string | object, options?: ReloadOptions): ConfigChange[];
   /**
    * Calls `prepare` at each reload, with the contents of the next document, before the next document is in force. If
    * `prepare` throws, `reload` throws the same error and the old document stays in force. `prepare` must not change
-   * anything yet. It may return a function that makes changes. The function is called when all callbacks have accepted
-   * the document and the document is in force. The function should not throw, because it can no longer refuse the
-   * document. If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
+   * anything yet. It may return a function that makes changes. That function is called once all callbacks have accepted
+   * the document and the document is in force. It should not throw, because it is then too late to refuse the document.
+   * If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
    *
    * The contents of the next document are final, except that limiters and buckets receive their new options only when
    * the next document is in force.
@@ -205,13 +205,13 @@ export interface ConfigChange {
   readonly new?: unknown;
   /**
    * Time at which the change takes effect. `"now"`: at once, for everything that is running. This includes a queue that
-   * was removed and is added again, because its pools follow it at once. `"nextStart"`: for queues that are created
-   * later, or once the program uses the new value.
+   * was removed and is added again, because its running pools follow it immediately. `"nextStart"`: for queues that are
+   * created later, or once the program uses the new value.
    */
   readonly inForce: "now" | "nextStart";
   /**
-   * `true` if counts are lost, because a part is created again or another `separator` assigns items to other groups.
-   * Absent otherwise. A group whose name stays the same keeps its counts.
+   * `true` if counts are lost, because a part is created again or because a new `separator` assigns items to different
+   * groups. Absent otherwise. A group whose name stays the same keeps its counts.
    */
   readonly startsAfresh?: true;
 }
@@ -228,11 +228,11 @@ export type QueueOptionDescriptions = {
 export interface QueueDescription extends QueueOptionDescriptions {
   /** Name of the queue. */
   readonly name: string;
-  /** Limiter of failed items. Default: the default controller limiter. */
+  /** Limiter that delays failed items. Default: the default controller limiter. */
   readonly limiter: LimiterDescription;
 }
 
-/** Type of an option as data, from its declaration. */
+/** Type of an option's value as data, derived from the option's declaration. */
 export type QueueOptionDescription<F> = F extends { kind: "limiter" } ? LimiterDescription
   : F extends { kind: "discipline" } ? DisciplineDescription
   : F extends { kind: "bucket" } ? BucketDescription
@@ -246,7 +246,7 @@ export interface BucketDescription {
    * have the same path.
    */
   readonly path: string;
-  /** Name of the bucket, or of the limiter that it belongs to. Absent if it has none. */
+  /** Name of the bucket, or of the limiter to which the bucket belongs. Absent if neither has a name. */
   readonly name?: string;
   /** Tokens per second. */
   readonly rate: number;

@@ -1,5 +1,5 @@
 /**
- * Limiter for all items together: a token bucket.
+ * Limiter that limits the retries of all items together, with a token bucket.
  *
  * Delay: none within the `burst`; beyond it, as long as it takes to keep to `rate` a second.
  *
@@ -101,12 +101,12 @@ class TokenBucketLimiter implements BucketLimiter {
   when(item: unknown, key: unknown = item): number {
     const reservation = this.bucket.reserve();
     this.#latest = { key, reservation };
-    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // "never" must be finite: about 292 years, as in Go
+    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
   }
 
   /**
-   * Returns the token to the bucket, unless another item has taken a token since. The delay of the other item may rely
-   * on this token.
+   * Returns the token to the bucket, unless another item has taken a token since, because that item's delay may rely on
+   * the returned token.
    */
   uncount(item: unknown, key: unknown = item): void {
     const latest = this.#latest;
@@ -132,8 +132,8 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   /**
-   * Reports whether the limiter behaves like a new one. It doesn't if other code changed the rate or burst of the
-   * bucket.
+   * Reports whether the limiter behaves like a new one. Returns `false` if other code has changed the rate or burst of
+   * the bucket.
    */
   atRest(): boolean {
     const { bucket } = this;

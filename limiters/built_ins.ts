@@ -1,6 +1,6 @@
 /**
- * Built-in limiters, one line for each. The types, entry points and docs of these limiters are generated from this
- * list.
+ * Exports of the built-in limiters, with one line for each limiter. The types, entry points and docs of these limiters
+ * are generated from this list.
  */
 
 export * from "./bucket.ts";

@@ -55,8 +55,8 @@ export function createDefaultControllerLimiter<T = unknown>(
 }
 
 /**
- * Creates a limiter for independent items. The delay of each item is 1 ms at first and doubles with each failure, up to
- * 1000 s.
+ * Creates a limiter that delays each item independently of all others. The delay of each item is 1 ms at first and
+ * doubles with each failure, up to 1000 s.
  *
  * Equivalent to client-go's `DefaultItemBasedRateLimiter`.
  *

@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Limiters as a kind of part. */
+/** Kind of part for limiters. */
 export const limiterKind: PartKind<"limiter", RateLimiter> = {
   word: "limiter",
   name: "rate limiter",
@@ -32,11 +32,11 @@ export type LimiterDescription = PartDescription<RateLimiter>;
 /**
  * Defines a type of limiter, for registration with {@linkcode LimiterRegistry}.
  *
- * The options are declared as plain data. The TypeScript types of `create`, validation and the JSON Schema follow from
- * that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"` (one of
- * `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`. {@linkcode Field} documents their
- * bounds. {@linkcode PartField} documents templates, for a limiter per group of items. An option is required unless it
- * has a `default` or `required: false`.
+ * The options are declared as plain data. The TypeScript types for `create`, the validation and the JSON Schema are all
+ * derived from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"`
+ * (one of `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`. {@linkcode Field} documents
+ * their bounds. {@linkcode PartField} documents templates, from which a limiter can be created for each group of items.
+ * An option is required unless it has a `default` or `required: false`.
  *
  * @example Usage
  * ```ts
@@ -117,7 +117,7 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * @typeParam F The declarations of the options.
  * @typeParam L The type of the limiter that `create` returns and `update` receives.
  * @param definition The definition.
- * @returns The same definition, checked.
+ * @returns The same definition, after checking it.
  * @throws {TypeError} If a member of the definition is missing or has the wrong type, or a default is invalid.
  * @throws {RangeError} If a default is a number out of range.
  */

@@ -25,7 +25,7 @@ export type * from "./types.ts";
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "Delay after an item's first failure." },
   maxDelay: { kind: "duration", description: "Maximum delay, regardless of the number of failures." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "exponential" }`. */
@@ -66,8 +66,8 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `baseDelay` and `maxDelay`: milliseconds, or strings such as `"5ms"`; `forgetAfter`: time after the
- * end of an item's last delay at which its failures are forgotten (longer than an attempt takes; default: never);
+ * @param options `baseDelay` and `maxDelay`: milliseconds, or strings such as `"5ms"`; `forgetAfter`: time from the end
+ * of an item's last delay until its failures are forgotten (must be longer than an attempt takes; default: never);
  * `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is a number out of range, or `maxDelay` is less than `baseDelay`.
@@ -79,7 +79,7 @@ export function createExponentialLimiter<T = unknown>(
   return createLimiter(exponentialLimiter, options, "clock");
 }
 
-/** Largest exponent for which the power of 2 is finite. With an infinite power, a `baseDelay` of 0 would give `NaN`. */
+/** Largest exponent for which a power of 2 is finite. An infinite power times a `baseDelay` of 0 would be `NaN`. */
 const MAX_EXPONENT = 1023;
 
 /** Returns the function that computes the delay after a number of failures. */

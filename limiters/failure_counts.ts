@@ -2,7 +2,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/structures/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 
-/** A count that expires some time after the end of its last delay. */
+/** A failure count that expires some time after the end of its key's last delay. */
 interface Passing {
   readonly count: number;
   readonly end: number;
@@ -12,33 +12,33 @@ interface Passing {
 type DelayAfter = (failures: number) => number;
 
 /**
- * Failure counts by key, since the key was last forgotten.
+ * Number of failures of each key since that key was last forgotten.
  *
- * Counts expire: a count is dropped `forgetAfter` after the end of its last delay. So the counts of keys that are never
- * forgotten, such as the keys of deleted objects, don't accumulate. If `forgetAfter` is `Infinity`, counts are
+ * Counts expire: a count is dropped `forgetAfter` after the end of its key's last delay. So the counts of keys that are
+ * never forgotten, such as the keys of deleted objects, don't accumulate. If `forgetAfter` is `Infinity`, counts are
  * permanent: they stay until they are deleted. `forgetAfter` may change at any time.
  */
 export class FailureCounts {
-  /** Counts by key. A plain number is a count that was made in the latest period of permanent counts. */
+  /** Counts by key. A plain number is a count that was stored in the latest period in which counts were permanent. */
   readonly #counts = new ChurnMap<unknown, number | Passing>();
   readonly #pruner = new Pruner(this.#counts);
   readonly #clock: Clock;
   #forgetAfter: number;
   /** Counts whose last delay ended at or before this time had already expired when `forgetAfter` last changed. */
   #passedBy = -Infinity;
-  /** Returns the end of the last delay, for a count that was made while counts were permanent. */
+  /** Returns the assumed end of a key's last delay, given a count that was stored while counts were permanent. */
   #endOfLasting: (count: number) => number = () => -Infinity;
   /**
-   * Latest end of all delays, including the delays of deleted counts. After a change, `undefined` until the value is
-   * needed.
+   * Time at which the last of all delays ends, including the delays of keys whose counts were deleted. After a change
+   * of `forgetAfter`, it may be `undefined` until the value is needed.
    */
   #lastEnd: number | undefined = -Infinity;
 
   /**
    * Creates an object without counts.
    *
-   * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds; `Infinity` for
-   * never.
+   * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds;
+   * `Infinity` for never.
    * @param clock The clock; not read while counts are permanent.
    */
   constructor(forgetAfter: number, clock: Clock) {
@@ -138,7 +138,7 @@ export class FailureCounts {
     return this.#lasts ? Infinity : this.#endOfLasting(value);
   }
 
-  /** Stores the ends of the counts that were made while counts were permanent. */
+  /** Stores the end of the last delay together with each count that is a plain number. */
   #noteEnds(): void {
     for (const [key, value] of this.#counts.entries()) {
       if (typeof value === "number") this.#counts.set(key, { count: value, end: this.#endOf(value) });

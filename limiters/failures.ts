@@ -4,7 +4,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Field } from "../registry/fields.ts";
 import { FailureCounts } from "./failure_counts.ts";
 
-/** Option of limiters that count failures. */
+/** Option `forgetAfter`, which all limiters that count failures have. */
 export const forgetAfterField = {
   kind: "duration",
   required: false,
@@ -20,11 +20,12 @@ export class FailureLimiter implements RateLimiter {
   #delayAfter: (failures: number) => number;
 
   /**
-   * Creates a limiter without failures.
+   * Creates a limiter that has not counted any failures.
    *
    * @param delayAfter Returns the delay after the given number of failures, in milliseconds. The number is 1 after the
    * first failure.
-   * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds. Default: never.
+   * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds. Default:
+   * never.
    * @param clock The clock for `forgetAfter`. Default: the system's clock.
    */
   constructor(

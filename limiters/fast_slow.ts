@@ -26,7 +26,7 @@ export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "Delay after each of an item's first failures." },
   slowDelay: { kind: "duration", description: "Delay after each further failure." },
   maxFastAttempts: { kind: "integer", min: 0, description: "Number of failures that get the fast delay." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "fast-slow" }`. */
@@ -58,8 +58,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
  *
  * @typeParam T The type of the items.
  * @param options `fastDelay` and `slowDelay`: milliseconds, or strings such as `"5ms"`; `maxFastAttempts`: a
- * non-negative integer; `forgetAfter`: time after the end of an item's last delay at which its failures are forgotten
- * (longer than an attempt takes; default: never); `clock`: the clock for `forgetAfter`.
+ * non-negative integer; `forgetAfter`: time from the end of an item's last delay until its failures are forgotten (must
+ * be longer than an attempt takes; default: never); `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is a number out of range.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.

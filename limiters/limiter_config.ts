@@ -39,7 +39,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 export type LimiterConfig = string | BuiltInConfig;
 
 /**
- * Type that a config of type `C` must have. Built-in limiters must have exactly their declared options, at any depth.
- * Options of custom limiters are not checked.
+ * Type to which a config of type `C` must be assignable. Built-in limiters must have exactly their declared options, at
+ * any depth. Options of custom limiters are not checked.
  */
 export type CheckedConfig<C> = CheckedPartConfig<C, BuiltInOptions, "limiter", LimiterConfig>;

@@ -37,7 +37,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @param context The clock and the random numbers to build with.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   override build<T>(config: LimiterConfig, context?: BuildContext): RateLimiter<T>;
   /**
@@ -50,7 +50,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @param context The clock and the random numbers to build with.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   override build<T, const C = CustomConfig>(
     config: C & CheckedConfig<C>,
@@ -78,10 +78,10 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * ```
    *
    * @param config The limiter's type and options, as for `build`.
-   * @param context The clock and the random numbers for `create` of the description.
+   * @param context The clock and the random numbers for parts that the description's `create` builds.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   override describe(config: LimiterConfig, context?: BuildContext): LimiterDescription;
   /**
@@ -89,10 +89,10 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    *
    * @typeParam C The type of `config`.
    * @param config The limiter's type and options, as for `build`.
-   * @param context The clock and the random numbers for `create` of the description.
+   * @param context The clock and the random numbers for parts that the description's `create` builds.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   override describe<const C = CustomConfig>(config: C & CheckedConfig<C>, context?: BuildContext): LimiterDescription;
   override describe(config: unknown, context?: BuildContext): LimiterDescription {

@@ -42,7 +42,7 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
  * Creates a limiter that calls all the given limiters and returns the longest delay and the highest count.
  *
  * Equivalent to client-go's `MaxOfRateLimiter`. If a bucket is among the limiters, items may be retried in larger
- * bursts than the bucket allows, because another limiter delayed these items longer.
+ * bursts than the bucket allows, because longer delays from another limiter may end at the same time.
  *
  * @example Usage
  * ```ts

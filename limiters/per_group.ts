@@ -72,12 +72,14 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * Creates a limiter that gives each group of items its own limiter, such as a bucket for each host. A group's limiter
  * is created when it is first needed.
  *
- * A group's limiter that is at rest behaves like a new limiter. So it is dropped and created again when needed, and old
- * groups use no memory. Each new group triggers a check of a few other groups. Up to a hundred limiters are always
- * kept. Limiters without the method `atRest` of {@linkcode RateLimiter} are never dropped.
+ * A limiter that is at rest behaves like a new limiter. Such a limiter is dropped, and created again when its group
+ * next needs it, so old groups use no memory. Each new group triggers a check of a few other groups. While there are
+ * fewer than a hundred groups, no limiter is dropped. A limiter that doesn't implement `atRest` (see
+ * {@linkcode RateLimiter}) is never dropped.
  *
- * If groups share a limiter, such as a bucket for all of them, put the shared limiter next to this limiter in a max-of
- * limiter. Inside this limiter, a busy shared limiter would prevent every group from being at rest.
+ * If groups share a limiter, such as a bucket for all of them, put the shared limiter and the per-group limiter side by
+ * side in a max-of limiter. Inside the per-group limiter, a busy shared limiter would prevent every group from being at
+ * rest.
  *
  * @example A bucket for each host
  * ```ts
@@ -99,10 +101,10 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  *
  * @typeParam T The type of the items.
  * @typeParam L The type of the groups' limiters.
- * @param options `limiter`: creates the limiter of a group. Also either `groupOf` or `separator`. `groupOf`: returns
- * the group of an item; groups are compared as keys of a `Map`, and items with the same key must be in the same group.
- * `separator`: the group is the text before the first separator in the item's key, or the whole key if it has no
- * separator; the key must be a string.
+ * @param options `limiter`: creates the limiter of a group. Exactly one of `groupOf` and `separator` is also required.
+ * `groupOf`: returns the group of an item; groups are compared as keys of a `Map`, and items with the same key must be
+ * in the same group. `separator`: the group is the text before the first separator in the item's key, or the whole key
+ * if it has no separator; the key must be a string.
  * @returns The limiter. It is at rest if the limiters of all groups are at rest. Its `atRest` checks the limiter of
  * each group.
  * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is unknown, missing, or
@@ -137,7 +139,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   readonly #groups = new ChurnMap<unknown, Group>();
   readonly #pruner = new Pruner(this.#groups);
   readonly #clock: Clock;
-  /** The group that was created last, even if the group was dropped since. */
+  /** The group that was created last, even if it has been dropped since. */
   #latest: Group | undefined = undefined;
   #groupOf: GroupOf;
   #template: Template<RateLimiter>;
@@ -152,7 +154,7 @@ class LimiterOfGroups implements PerGroupLimiter {
    * Changes the limiters of all groups: each limiter when it is next used, and unused limiters in slices. Existing
    * groups keep their names, even if `groupOf` changes.
    *
-   * @throws The error of an update, if an update throws. All limiters are unchanged then.
+   * @throws The error of the first update that throws. In that case, all limiters are unchanged.
    */
   change(groupOf: GroupOf, template: Template<RateLimiter>): void {
     if (!template.neverRefuses) this.#updateAll(template);
@@ -178,7 +180,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.of(item, key).when(item, key);
   }
 
-  /** The value of any group, because all groups have the same options. */
+  /** Value of the latest group's limiter. All groups have the same options, so the value is the same for each. */
   get forgetAfter(): number | undefined {
     return this.#latest && this.#upToDate(this.#latest).forgetAfter;
   }

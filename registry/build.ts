@@ -22,10 +22,10 @@ import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updati
 export interface Building extends Updating {
   /**
    * Returns the part with the given name, which is already built. The part stays the same object as long as the name
-   * exists. Absent without a document, because only documents have names.
+   * exists. Absent if there is no document, because only documents contain names.
    */
   named?(node: NameNode): unknown;
-  /** Whether a part was already built from each template as a test. */
+  /** Whether each template has already been tested by building a part from it. */
   readonly hasTried?: boolean;
 }
 
@@ -45,7 +45,10 @@ export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part 
   return new Builder(building).part(tree);
 }
 
-/** Builds parts that replace earlier parts. Existing parts don't change until the updates are carried out. */
+/**
+ * Builds the parts of a tree, and keeps earlier parts where possible. Kept parts don't change until the updates are
+ * carried out.
+ */
 export class Builder {
   /** All parts that were built or kept. */
   readonly made: MadeParts;
@@ -73,12 +76,12 @@ export class Builder {
     return part as Part;
   }
 
-  /** Builds the parts among options, and returns all options. `old` are the previous options. */
+  /** Builds the options that are parts, and returns all options. `old` contains the previous options. */
   options(tree: OptionsTree, old?: OptionsTree): Record<string, unknown> {
     for (const [option, template] of Object.entries(tree.templates)) {
       const before = old?.templates[option];
       if (this.#building.hasTried || (before !== undefined && isSameTree(before, template))) continue;
-      buildPart(template, this.#building); // reports problems with the template now, not at each use
+      buildPart(template, this.#building); // reports problems with the template now, rather than at each use
     }
     return optionsOf(tree, this.#building, (part) => this.part(part));
   }
@@ -95,7 +98,7 @@ export class Builder {
     return part;
   }
 
-  /** Reports whether two trees stand for the same object. */
+  /** Reports whether an old tree and a new tree stand for the same built part. */
   #isSamePart(old: PartTree, now: PartTree): boolean {
     if (isName(old) || isName(now)) return isSameTree(old, now);
     return this.#made.get(now.path)!.part === this.#before.get(old.path)!.part;

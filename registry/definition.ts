@@ -12,7 +12,7 @@ import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fie
 import { offencesOf, readPlainValue } from "./plain_values.ts";
 
 /**
- * A kind of part of a config, such as limiters. The code for definitions, reading, building and schemas is the same for
+ * A kind of part of a config, such as limiters. The code for definitions, reading, building and schemas is shared by
  * all kinds, and uses these members.
  */
 export interface PartKind<Word extends string = string, Part = unknown> {
@@ -21,11 +21,11 @@ export interface PartKind<Word extends string = string, Part = unknown> {
    * is this word followed by an `s` takes a list of parts.
    */
   readonly word: Word;
-  /** Name in messages about code, such as "rate limiter". */
+  /** Name of the kind in messages about options given in code, such as "rate limiter". */
   readonly name: string;
   /** Whether parts of this kind can have names in a document. If so, an option accepts a name in place of a config. */
   readonly hasNames: boolean;
-  /** The only type of this kind of part, if there is only one type. Configs then have no `type`. */
+  /** Name of the type, if this kind of part has only one type. In that case, configs have no `type`. */
   readonly onlyType?: string;
   /** Reports whether a value is a part of this kind. */
   is(value: unknown): value is Part;
@@ -47,7 +47,7 @@ export interface BuildContext {
   readonly random?: Random | undefined;
 }
 
-/** Violation of a rule about several options. */
+/** Violation of a rule that involves several options. */
 export interface BrokenRule {
   /** Name of the option that breaks the rule. */
   readonly option: string;
@@ -72,7 +72,10 @@ export interface PartDefinition<
   readonly description: string;
   /** Declarations of the part's options. */
   readonly options: F;
-  /** Returns a broken rule about several options, if there is one. Called only if each option by itself is valid. */
+  /**
+   * Returns a broken rule that involves several options; `undefined` if there is none. Called only if each option by
+   * itself is valid.
+   */
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /**
    * Creates a part from checked options. An error that `create` throws is reported with the place of the part in the
@@ -85,14 +88,14 @@ export interface PartDefinition<
    *
    * If `update` throws, the whole reload is rejected, so `update` must check the options before it changes the part. If
    * another part refuses its update, `update` is called again with the previous options to undo the change. It must
-   * accept these options.
+   * accept the previous options.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
-    | undefined; // a method type, so that the definition of a limiter is assignable to the definition of a part
+    | undefined; // a method type, so that a limiter's definition is assignable to a part's definition
 }
 
-/** The kind of parts that an option takes, and whether it takes a list. */
+/** Kind of the parts that an option takes, and whether the option takes a list of them. */
 interface PartOption<Kind extends PartKind> {
   readonly kind: Kind;
   readonly isList: boolean;
@@ -110,7 +113,7 @@ export function findPartKind<Kind extends PartKind>(
   return undefined;
 }
 
-/** Throws if a context has a member that is unknown or of the wrong type. */
+/** Throws if a context has an unknown member, or a member of the wrong type. */
 export function requireContext(action: string, context: BuildContext): void {
   requireRules(action, context, { clock: A_CLOCK, random: A_FUNCTION });
 }
@@ -125,7 +128,7 @@ const PLAIN_KINDS: readonly PlainField["kind"][] = [
   "weights",
 ];
 
-/** Throws if a value is not a valid definition of a type of this kind of part. */
+/** Throws if a value is not a valid definition for the given kind of part. */
 export function requireDefinition(kind: PartKind, definition: unknown): void {
   const action = `define ${kind.word}`;
   if (!isObject(definition)) throw invalidArgument(action, "definition", "must be an object", definition);

@@ -1,5 +1,5 @@
 /**
- * Parts of a config as data, for displays, and for engines that build something other than parts in memory.
+ * Descriptions of a config's parts as data, for displays and for engines that don't build parts in memory.
  *
  * @module
  */
@@ -36,7 +36,8 @@ export interface PartDescription<Part = unknown> {
    */
   definition(): PartDefinition<string, Part>;
   /**
-   * Creates a part as described. Parts to which it refers by name are the shared parts of the document.
+   * Creates the described part. If the description refers to other parts by name, the created part uses the document's
+   * shared parts.
    *
    * @returns A new part.
    * @throws {ConfigError} If the definition can't create the part.
@@ -45,8 +46,8 @@ export interface PartDescription<Part = unknown> {
 }
 
 /**
- * Option of a described part: plain data, or parts whose names are resolved. Durations are in milliseconds and may be
- * `Infinity`. Weights are an object.
+ * Value of a described part's option: plain data, or descriptions of parts, in which names are resolved. Durations are
+ * in milliseconds and may be `Infinity`. Weights are an object.
  */
 export type OptionDescription =
   | number
@@ -61,8 +62,8 @@ export interface Describing {
   /** Context for building the described parts. */
   readonly building: Building;
   /**
-   * Returns the description of the part with the given name, which already exists. Absent without a document, because
-   * only documents have names.
+   * Returns the description of the part with the given name. That description already exists. Absent if there is no
+   * document, because only documents contain names.
    */
   named?(node: NameNode): PartDescription;
 }
@@ -77,7 +78,7 @@ export function describePart<Part>(
   return new Described(tree, describing, name === undefined ? {} : { name });
 }
 
-/** Describes options, and the parts among them. */
+/** Describes options, including those that are parts. */
 export function describeOptions(
   { plain, parts, templates }: OptionsTree,
   describing: Describing,
@@ -98,8 +99,8 @@ export function describeOptions(
 }
 
 /**
- * Implementation of {@linkcode PartDescription}. All members except data and methods are private, so that descriptions
- * can be compared and sent as data.
+ * Implementation of {@linkcode PartDescription}. All internal state is private, so that descriptions can be compared
+ * and sent as data.
  */
 class Described<Part> implements PartDescription<Part> {
   readonly type: string;

@@ -20,8 +20,8 @@ export interface FieldBase {
    */
   readonly required?: boolean | undefined;
   /**
-   * Whether the part loses its counts when a reload changes the option, even though its definition has `update`. If so,
-   * `reload` reports the change with `startsAfresh`.
+   * Whether the part loses its counts when a reload changes the option, even though the part's definition has `update`.
+   * If so, `reload` reports the change with `startsAfresh`.
    */
   readonly startsAfresh?: true | undefined;
 }
@@ -39,8 +39,8 @@ export interface DurationField extends FieldBase {
   /** Longest allowed duration, in milliseconds. By default, there is no limit. */
   readonly max?: number | undefined;
   /**
-   * Whether the duration may be unlimited: `Infinity`, or the string `"unlimited"`, because JSON has no infinity.
-   * Passed to `create` as `Infinity`. Has no effect with `max`.
+   * Whether the duration may be unlimited. An unlimited duration is given as `Infinity` or, because JSON has no
+   * infinity, as the string `"unlimited"`. It is passed to `create` as `Infinity`. Has no effect if `max` is set.
    *
    * @default {false}
    */
@@ -61,7 +61,7 @@ export interface IntegerField extends FieldBase {
   readonly default?: number;
 }
 
-/** A number. `NaN` is never allowed. `Infinity` is allowed only if declared. */
+/** A number. `NaN` is never allowed. `Infinity` is allowed only with `infinite: true`. */
 export interface NumberField extends FieldBase {
   /** Distinguishes the kinds. */
   readonly kind: "number";
@@ -70,7 +70,8 @@ export interface NumberField extends FieldBase {
   /** Largest allowed value. By default, there is no limit. */
   readonly max?: number | undefined;
   /**
-   * Whether `Infinity` is allowed. Has no effect with `max`. JSON can't express `Infinity`; code, YAML and TOML can.
+   * Whether `Infinity` is allowed. Has no effect if `max` is set. JSON can't express `Infinity`; code, YAML and TOML
+   * can.
    *
    * @default {false}
    */
@@ -109,7 +110,7 @@ export interface EnumField extends FieldBase {
   readonly default?: string;
 }
 
-/** An object whose values are numbers from 0.001 to 1,000, by name. Passed to `create` as a `Map`. */
+/** An object that maps names to numbers from 0.001 to 1,000. Passed to `create` as a `Map`. */
 export interface WeightsField extends FieldBase {
   /** Distinguishes the kinds. */
   readonly kind: "weights";
@@ -140,8 +141,8 @@ export interface PartField<Word extends string> extends FieldBase {
    * document, the option must be a config, not a name, because a name stands for one shared part. Names inside the
    * config are allowed, and refer to shared parts.
    *
-   * The config is checked once, when it is read. One part is then built and discarded. So an error in building parts is
-   * reported at once, not when the first group needs its part.
+   * The config is checked once, when it is read. At that time, one part is built and discarded, so that an error in
+   * building parts is reported immediately, not when the first group needs its part.
    */
   readonly template?: true | undefined;
 }
@@ -167,9 +168,9 @@ export interface Template<Part> {
   /** Creates a part. */
   (): Part;
   /**
-   * Updates a part that an earlier template of the same option created, so that the part behaves like a new one.
-   * Returns the part, or a replacement. If `update` throws, the part is unchanged. Templates from a config have this
-   * method. For functions given in code, the method is optional.
+   * Updates a part that an earlier template of the same option created, so that the part behaves like one that this
+   * template creates. Returns the same part, or a replacement. If `update` throws, the part is unchanged. Templates
+   * from a config have this method. For functions given in code, the method is optional.
    */
   update?(part: Part): Part;
   /** Whether `update` never throws, so that a part can be updated at its next use. */
@@ -204,7 +205,7 @@ export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: Input
 /** Type of the options as passed to a `create…` function: with parts in place of configs. */
 export type OptionsInCode<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InCodeOf<F[K], Parts> }>;
 
-/** Object type of options. Options that are not required may be missing or `undefined`. */
+/** Object type with the given types of options. Options that are not required may be missing or `undefined`. */
 export type ByNeed<F, Types extends Record<keyof F, unknown>> =
   & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: Types[K] }
   & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: Types[K] | undefined };

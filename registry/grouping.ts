@@ -28,7 +28,7 @@ export function groupBySeparator(separator: string): GroupOf {
 }
 
 /**
- * Creates a part that groups items, from options given in code. In code, the function `groupOf` may replace
+ * Creates a part that groups items, from options given in code. Code may pass the function `groupOf` in place of
  * `separator`.
  *
  * @param create Creates the part if `groupOf` is given.

@@ -8,7 +8,7 @@ import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
  * Creates a part from options given in code. Throws an error for the first problem. In place of the config of a nested
  * part, code passes the part itself. In place of a template, code passes a function that creates a part.
  *
- * @param contextOptions The members of the context that are passed as options.
+ * @param contextOptions The members of the build context that code passes as options.
  */
 export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   kind: PartKind<Word, Part>,
@@ -31,7 +31,7 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   return definition.create(options as OptionsOf<F, Record<Word, Part>>, context);
 }
 
-/** Returns the current action for error messages, such as `create bucket limiter`. */
+/** Returns a description of the current action for error messages, such as `create bucket limiter`. */
 export function actionOf({ word }: PartKind, { type }: { type: string }): string {
   return `create ${type} ${word}`;
 }

@@ -6,7 +6,7 @@
 
 import type { OptionsInput } from "./fields.ts";
 
-/** Declared options of each definition among the exports of a module, by type. */
+/** Declared options of each definition that a module exports, by type. */
 export type DeclaredOptions<Exports> = {
   [
     Name in keyof Exports as Exports[Name] extends { readonly type: infer Type extends string; create: unknown } ? Type
@@ -23,9 +23,9 @@ export type PartConfig<Declared, Inputs, Type extends keyof Declared = keyof Dec
 export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
 
 /**
- * Type that a config of type `C` must have. Parts of the declared types must have exactly their declared options, at
- * any depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the required type of a
- * config without a `type`.
+ * Type to which a config of type `C` must be assignable. Parts of the declared types must have exactly their declared
+ * options, at any depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the
+ * required type of a config without a `type`.
  */
 export type CheckedPartConfig<C, Declared, Word extends string, Config> = C extends readonly unknown[]
   ? { [I in keyof C]: CheckedPartConfig<C[I], Declared, Word, Config> }

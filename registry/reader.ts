@@ -8,7 +8,7 @@ import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** Maximum nesting depth of parts. Deeper nesting is a mistake or an attack. */
 export const MAX_DEPTH = 32;
-/** Maximum number of parts that one part uses, including itself and the parts it refers to by name. */
+/** Maximum number of parts that one part may use, counting the part itself and the parts to which it refers by name. */
 export const MAX_COUNT = 5000;
 /** Maximum number of parts in a document. An object that appears in several places is counted each time. */
 const MAX_TOTAL = 100_000;
@@ -22,7 +22,7 @@ export interface PartSource<Part = unknown> {
     get(type: string): PartDefinition<string, Part> | undefined;
     types(): string[];
   };
-  /** Names of such parts in the document; `undefined` without a document. */
+  /** Names of the document's parts of this kind; `undefined` if there is no document. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
@@ -37,7 +37,7 @@ export class ConfigReader {
   readonly #kinds: readonly PartKind[];
   /** Number of parts that enclose the current part. */
   #depth = 0;
-  /** Number of parts read since the outermost one began. */
+  /** Number of parts read since the reader entered the current outermost part. */
   #count = 0;
   /** Number of parts read in total. */
   #total = 0;
@@ -50,7 +50,7 @@ export class ConfigReader {
 
   /**
    * Records a problem at a JSON Pointer. The hint is computed only if the error's message will show it, because
-   * computing it is slow and a document may have thousands of problems.
+   * computing a hint is slow and a document may have thousands of problems.
    */
   fail(path: string, message: string, findHint?: () => string): void {
     const hint = this.issues.length < MAX_ISSUES_IN_MESSAGE ? findHint?.() : undefined;
@@ -121,7 +121,8 @@ export class ConfigReader {
   }
 
   /**
-   * Returns the rule for a part of a kind without names. A string in place of such a part is usually meant as its type.
+   * Returns the rule for parts of a kind that can't have names. A string in place of such a part is usually meant to be
+   * the part's type.
    */
   #ruleOf(kind: PartKind, value: unknown): string {
     const rule = `must be a ${kind.word}`;
@@ -196,8 +197,8 @@ export class ConfigReader {
   }
 
   /**
-   * Checks the limits. An object can contain itself or appear in many places, so the number of parts that are read must
-   * be bounded.
+   * Checks the limits on nesting and on the number of parts. These limits are necessary because an object can contain
+   * itself or appear in many places.
    */
   #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
     this.#count++;
@@ -234,7 +235,7 @@ export class ConfigReader {
     return undefined;
   }
 
-  /** Checks the rules about several options. */
+  /** Checks the rules that involve several options. */
   #checkRules(
     definition: PartDefinition<string, unknown>,
     { plain }: OptionsTree,

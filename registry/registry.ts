@@ -44,7 +44,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Removes a type. Parts that were built from it are not affected.
+   * Removes a type. Existing parts of this type are not affected.
    *
    * @param type The name of the type.
    * @returns `true` if the type was registered, `false` otherwise.
@@ -112,7 +112,7 @@ export abstract class Registry<Word extends string, Part> {
    * @param context The clock and the random numbers to build with.
    * @returns A new part.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   build(config: unknown, context: BuildContext = {}): Part {
     const { tree, building } = this.#read(`build ${this.kind.word}`, config, context);
@@ -124,10 +124,10 @@ export abstract class Registry<Word extends string, Part> {
    * is built.
    *
    * @param config The part's type and options, as for `build`.
-   * @param context The clock and the random numbers for `create` of the description.
+   * @param context The clock and the random numbers for parts that the description's `create` builds.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
-   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
+   * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
   describe(config: unknown, context: BuildContext = {}): PartDescription<Part> {
     const { tree, building } = this.#read(`describe ${this.kind.word}`, config, context);
@@ -135,7 +135,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Returns a JSON Schema (draft 2020-12) of a part's config, with the currently registered types.
+   * Returns a JSON Schema (draft 2020-12) for the config of a part, with the currently registered types.
    *
    * `build` also checks rules that a schema can't express: rules about several options (`maxDelay` must not be less
    * than `baseDelay`), the bounds of durations written as strings, and names.
@@ -160,7 +160,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 }
 
-/** Registers the definitions among the exports of a module. The other exports of the module are ignored. */
+/** Registers all definitions that a module exports, and ignores the module's other exports. */
 export function registerExports<R extends { register(definition: never): unknown }>(registry: R, exports: object): R {
   for (const value of Object.values(exports)) if (hasMethods(value, "create")) registry.register(value as never);
   return registry;

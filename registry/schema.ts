@@ -121,7 +121,7 @@ function plainSchema(field: PlainField): Record<string, unknown> {
  * only when a config is loaded.
  */
 function durationSchema(minimum: number, maximum?: number): Record<string, unknown> {
-  // In `source`, Bun escapes characters outside ASCII, and the schema must be the same on all runtimes.
+  // Bun escapes non-ASCII characters in `source`, but the schema must be the same on all runtimes.
   const pattern = DURATION.source.replaceAll(/\\u([0-9A-F]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
   return {
     type: ["string", "number"],

@@ -7,7 +7,7 @@
 
 import type { PartDefinition, PartKind } from "./definition.ts";
 
-/** Options after reading. */
+/** Options of a part or a queue, after they have been read and checked. */
 export interface OptionsTree {
   /** Options that are plain data, with durations in milliseconds and defaults filled in. */
   readonly plain: Readonly<Record<string, unknown>>;
@@ -68,7 +68,7 @@ export function isSameTree(one: PartTree, other: PartTree): boolean {
   return one.definition === other.definition && isSameOptions(one, other, isSameTree);
 }
 
-/** Reports whether options are equal. `isSamePart` compares the parts among them. */
+/** Reports whether two sets of options are equal. `isSamePart` compares the options that are parts. */
 export function isSameOptions(
   one: OptionsTree,
   other: OptionsTree,

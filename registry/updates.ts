@@ -18,7 +18,7 @@ export interface Updating {
   /** The current action, for messages. */
   readonly action: string;
   readonly context: BuildContext;
-  /** Reports whether updates with this definition may throw. If the method is absent, any update may throw. */
+  /** Reports whether the `update` of this definition may throw. If the method is absent, any update may throw. */
   mayRefuse?(definition: PartNode["definition"]): boolean;
 }
 
@@ -31,7 +31,7 @@ export function mayRefuse(node: PartNode, updating: Updating): boolean {
 
 /** Updates that are carried out together, including nested updates of inner parts. */
 interface Batch {
-  /** Parts that templates have replaced, by the replacement. */
+  /** Parts that templates have replaced. The key of each part is its replacement. */
   readonly replaced: Map<object, object>;
   /**
    * Updates that never throw. They run last, because they can't be undone: for example, lowering a burst discards
@@ -44,8 +44,8 @@ let batch: Batch | undefined;
 
 /**
  * Carries out all of the updates, or none. If an update throws, it is undone along with the earlier updates, because
- * some of its inner parts may have been updated already. In a call made during the update of another part, updates that
- * never throw are postponed to the end of the outermost call.
+ * some of its inner parts may have been updated already. If this function is called during the update of another part,
+ * updates that never throw are postponed to the end of the outermost call.
  *
  * @throws {ConfigError} If an update throws. The error contains the place of the part.
  */
@@ -77,7 +77,7 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
   try {
     definition.update!(part, options as never, context);
   } catch (cause) {
-    if (cause instanceof ConfigError) throw cause; // the error contains the inner place
+    if (cause instanceof ConfigError) throw cause; // the error already contains the place of the inner part
     const message = cause instanceof Error ? cause.message : `updating ${inspect(definition.type)} failed`;
     throw Object.assign(new ConfigError(action, [{ path, message }]), { cause });
   }

@@ -122,7 +122,7 @@ export class Workspace implements AsyncDisposable {
    *
    * @param args The arguments after `workqueue`.
    * @param input The content of standard input.
-   * @param script A shell script that starts the CLI. `"$@"` in it stands for the command line of the CLI.
+   * @param script A shell script that starts the CLI. In the script, `"$@"` stands for the command line of the CLI.
    */
   async start(args: string[], input: string | Uint8Array = "", script?: string): Promise<Cli> {
     const whole = [...await commandOn(this.runtime), ...args];
@@ -183,7 +183,10 @@ export async function isRunning(pid: string): Promise<boolean> {
   return state !== "" && !state.startsWith("Z");
 }
 
-/** Minimal Linux systems have no `ps`. In this file, the state follows the process name, which is in parentheses. */
+/**
+ * Reads the state of a process from `/proc`, because minimal Linux systems have no `ps`. In the file, the state follows
+ * the process name, which is in parentheses.
+ */
 async function readState(pid: string): Promise<string> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") ");
   return stat.slice(stat.lastIndexOf(")") + 2);

@@ -20,7 +20,7 @@ const DOCUMENT = {
   queues: { images: { limiter: "slow" }, api: { limiter: { type: "bucket", rate: 0.5, burst: 1 } }, mails: {} },
 };
 
-/** Returns the delays of an item that fails in a queue at each attempt. */
+/** Returns the delays of an item whose every attempt fails, in a queue with the given limiter. */
 async function failIn(limiter: unknown, failures: number): Promise<number[]> {
   const clock = new HandClock();
   const queue = loadConfig({ ...DOCUMENT, queues: { q: { limiter } } } as object, { clock }).queue<string>("q");

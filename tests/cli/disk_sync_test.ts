@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { DiskSync } from "../../packages/cli/report/disk_sync.ts";
 
-/** Disk whose syncs end when the test calls a method. */
+/** Simulated disk, on which each sync lasts until the test calls `end`. */
 class Disk implements Disposable {
   readonly time = new FakeTime();
   /** Callbacks of the pending syncs. */

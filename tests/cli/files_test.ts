@@ -6,7 +6,7 @@ import { runtimes, Workspace } from "./cli.ts";
 const INPUT = "a\nb\n";
 const CONFIG = '{ "queues": { "q": {} } }';
 
-/** Ways to pass the same file twice. `what` is the message's name for the file. */
+/** Ways to pass the same file twice. `what` is the name of the file in the error message. */
 const SAME: { name: string; args: string[]; what: string; script?: string }[] = [
   { name: "the input", args: ["--input", "list", "--report", "./list"], what: "the input" },
   { name: "a symbolic link to the input", args: ["--input", "list", "--report", "link"], what: "the input" },

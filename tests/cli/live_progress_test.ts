@@ -36,13 +36,13 @@ class FakeStream implements OutputStream {
   /** Returns the lines visible after the first `writes` writes. */
   async linesAfter(writes: number): Promise<string[]> {
     const screen = new Screen(this.columns, this.rows);
-    // The system converts line feeds in the same way.
+    // On a real terminal, the operating system converts line feeds in the same way.
     for (const data of this.writes.slice(0, writes)) await screen.write(data.replaceAll("\n", "\r\n"));
     return screen.lines;
   }
 }
 
-/** Runs a test under fake time. A screen needs real time, so the test can examine the screen only afterwards. */
+/** Runs a test under fake time. A screen works only in real time, so a test can examine the screen only afterwards. */
 async function withProgress(
   test: (progress: LiveProgress, time: FakeTime, terminal: FakeStream) => Promise<void> | void,
   { tally = () => tallyOf(), stdout }: { tally?: () => Tally; stdout?: OutputStream } = {},

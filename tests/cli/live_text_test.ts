@@ -115,7 +115,7 @@ Deno.test("live text: numbers that get shorter and longer move nothing", () => {
     const rows = show(tally, { columns: 100, places });
     return rows.map((row) => [...row.matchAll(/ · /g)].map(({ index }) => index));
   });
-  // "100 failing now" is one character longer.
+  // With "100 failing now", the rest of its row moves one character to the right.
   assertEquals(separators[2], separators[1]!.map((row, y) => row.map((x) => x + (y === 2 ? 1 : 0))));
   assertEquals(separators[1]![3]!.length, separators[0]![3]!.length);
 });

@@ -1,4 +1,4 @@
-/** Tests of the options that replace a config, and of the options for the handling of lines. */
+/** Tests of the options that replace a config, and of the options that control how lines are handled. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
@@ -51,7 +51,7 @@ Deno.test("options: --rate says how many attempts begin, retries among them", as
 
 Deno.test("options: --jitter takes a random part off the delays", async () => {
   await using workspace = new Workspace();
-  // The jitter usually removes most of the one-minute delay. A full delay would exceed the test's deadline.
+  // The command succeeds at once, so this run only checks that the options are accepted.
   const args = ["--backoff", "1m..1m", "--jitter", "1", "--retries", "0", "--", "true"];
   assertEquals((await workspace.run(["run", ...args], "a\n")).code, 0);
   workspace.write("items", Array.from({ length: 30 }, (_, i) => `${i}\n`).join(""));
@@ -71,7 +71,7 @@ Deno.test("options: with --group-by, groups take turns, however many lines come 
   assertEquals(order.length, 52);
   assert(order.indexOf("small/2") < 10, `it came after ${order.indexOf("small/2")} others`);
 
-  const tabbed = items.join("\n").replaceAll("/", "\t"); // `\t`, or a tab inserted by a shell
+  const tabbed = items.join("\n").replaceAll("/", "\t"); // the option is either the two characters `\t` or a tab
   for (const tab of ["\\t", "\t"]) {
     const { stdout } = await workspace.run(["run", "--group-by", tab, "--concurrency", "1", "--", "echo"], tabbed);
     assert(stdout.split("\n").indexOf("small\t2") < 10);

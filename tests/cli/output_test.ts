@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
 
-/** Device that acts like a file on a full disk. Only Linux has it. */
+/** Whether the system has a device that acts like a file on a full disk. Only Linux has one. */
 const hasFullDevice = Deno.build.os === "linux";
 
 const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
@@ -109,7 +109,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
     await using workspace = new Workspace(runtime);
-    // The CLI detects that the reader has ended when it writes the next line. It may have written the first output
+    // The CLI detects that the reader has ended when it writes the next line. The CLI may have written the first output
     // before the reader ended.
     const script = 'echo $$ > "pid $1"; while echo "$1"; do sleep 0.1; done';
     const { stdout } = await workspace.run(

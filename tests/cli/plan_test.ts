@@ -43,7 +43,7 @@ function plan(args: readonly string[], command = ["echo"], environment: Partial<
   return planRun(command, givenFlags(parsed), { ...ENVIRONMENT, ...environment });
 }
 
-/** Arguments with each flag, and the resulting changes to the plan. */
+/** Arguments that use each flag, and the resulting changes to the plan. */
 const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = {
   input: [[["--input", "urls.txt"], { input: "urls.txt" }], [["--input", "a", "--input", "b"], { input: "b" }]],
   null: [[["-0"], { separator: "NUL", reading: ["--null"] }], [["--null"], { separator: "NUL", reading: ["--null"] }]],
@@ -63,7 +63,7 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
   retries: [
     [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
-    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config, its default doesn't
+    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config; its default doesn't
   ],
   timeout: [[["--timeout", "1m30s"], { queueOptions: { timeout: 90_000 } }]],
   backoff: [
@@ -197,7 +197,7 @@ Deno.test("plan: each of its fields is used", async () => {
 const _flags: RunFlags = { retries: 3, "no-dedupe": false, serve: 0, report: { path: "r", resumes: false } };
 // @ts-expect-error -- this flag doesn't exist
 const _unknown: RunFlags = { "no-such-flag": true };
-// @ts-expect-error -- a number
+// @ts-expect-error -- the value must be a number
 const _text: RunFlags = { retries: "3" };
 // @ts-expect-error -- no flag sets such a field
 const _field: keyof RunPlan = "nothing";

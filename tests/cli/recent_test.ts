@@ -30,7 +30,7 @@ Deno.test("recent: nothing succeeds when several attempts failed and no success 
   assertEquals(nothingSucceeds({ seconds: 0.2, succeeded: 0, failures: 3 }), true);
   const success = { seconds: 7, succeeded: 4, failures: 10 };
   assertEquals(nothingSucceeds(success, { ...success, seconds: 8, failures: 90 }), false);
-  assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 12 }), false); // others may succeed soon
+  assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 12 }), false); // only two new failures
   assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 13 }), true);
   assertEquals(nothingSucceeds(success, { ...success, seconds: 60, failures: 13 }), true); // no retry is due
   assertEquals(nothingSucceeds(success, { ...success, seconds: 60, failures: 13, failing: 0 }), false);

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, quickConfig, until, Workspace } from "./cli.ts";
 
-/** Value for a shell script's `$0`, which is the first argument after the script. */
+/** Returns arguments that run a shell script. The argument after the script is only the value of the script's `$0`. */
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
-/** Shell command that exits with `code` in the first attempts, and with 0 in later attempts. */
+/** Returns a shell command that exits with `code` in the first `attempts` attempts, and with 0 in later ones. */
 const failing = (attempts: number, code = 1) => `[ $WORKQUEUE_ATTEMPT -gt ${attempts} ] || exit ${code}`;
 
 Deno.test("run: the command is run once for each item of standard input", async () => {
@@ -67,8 +67,8 @@ Deno.test("run: a hundred thousand lines with few distinct ones are folded", asy
 Deno.test("run: a list that is longer than the queue may be at once is worked through", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 1 }));
-  // An item that contains a NUL can't start a process. Such an item is given up immediately, so thousands of items take
-  // little time.
+  // No process can be started with an argument that contains a NUL. Items with a NUL are given up immediately, so
+  // thousands of them take little time.
   const items = Array.from({ length: 5000 }, (_, i) => `${i}\0\n`).join("");
   const { code, stderr } = await workspace.run([
     "run",
@@ -259,7 +259,7 @@ Deno.test("run: a discipline bounds how many items of a group run at once, and o
   const discipline = { type: "fair", separator: "/", maxPerGroup: 1 };
   workspace.write("config.json", quickConfig({ concurrency: 4, maxRetries: 0, discipline }));
   const items = Array.from({ length: 30 }, (_, i) => `${i % 3 === 0 ? "a" : "b"}/${i}\n`).join("");
-  // The folder already exists if another item of the group is running.
+  // `mkdir` fails if another item of the same group is running.
   const script = 'mkdir "${1%%/*}" && ls > "seen-${1##*/}" && rmdir "${1%%/*}"';
   for (const flags of [[], ["--no-dedupe"]]) {
     const { code, stderr } = await workspace.run(

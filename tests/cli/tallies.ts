@@ -44,7 +44,7 @@ export function failingTally(changes: Partial<Tally> = {}): Tally {
   });
 }
 
-/** Returns the recent history of a run that was in these states. */
+/** Returns the recent history of a run that went through these states. */
 export function recentOf(...tallies: Tally[]): Recent {
   const recent = new Recent();
   for (const tally of tallies) recent.add(tally);

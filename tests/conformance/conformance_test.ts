@@ -8,7 +8,10 @@ import { families, replay } from "./replay.ts";
 
 const vectors = new URL("vectors/", import.meta.url);
 
-/** Size of the recorded traces, and the exceptions in them. Update these values together with the vectors. */
+/**
+ * Number of recorded traces and operations, and the exceptions that occur in them, by family. Update these values
+ * together with the vectors.
+ */
 const RECORDED: Readonly<Record<string, { traces: number; operations: number; exceptions?: string[] }>> = {
   "fifo": { traces: 448, operations: 30859 },
   "delaying": { traces: 448, operations: 39068 },

@@ -17,10 +17,10 @@ import type { LimiterSpec, Trace } from "./trace.ts";
 /** Delay that a limiter returns when no token will ever arrive: Go's longest duration, in milliseconds. */
 export const LONGEST_DELAY = 2 ** 63 / 1e6;
 
-/** Result of an overflowing Go conversion to int64, on most processors. */
+/** Result of a Go conversion to int64 that overflows, on most processors. */
 const OVERFLOW = -(2 ** 63);
 
-/** Builds the limiter at the start of a trace. */
+/** Builds the limiter that is specified at the start of a trace. */
 export function buildLimiter(
   [kind, ...made]: LimiterSpec,
   clock: Clock,

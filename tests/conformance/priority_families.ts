@@ -13,11 +13,11 @@ import { StrictOrder } from "./strict_order.ts";
 import type { Trace } from "./trace.ts";
 
 /**
- * Replay of controller-runtime's priority queue, which has strict priorities and one record per item. Adds and
- * hand-outs include a priority.
+ * Replay of controller-runtime's priority queue, which has strict priorities and one record per item. In its traces,
+ * every add and every hand-out has a priority.
  */
 class PriorityReplay extends RateLimitingReplay {
-  /** Results of pending calls to `get`, in order, that have not been compared yet. */
+  /** Results of calls to `get` that had to wait, in order. Results that have been compared are removed. */
   readonly #served: (Lease<number> | Shutdown)[] = [];
 
   constructor(trace: Trace, options: RateLimitingQueueOptions<number> = {}) {
@@ -104,7 +104,9 @@ export function replayPriorityMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics()).run();
 }
 
-/** Replay of families in which the queues differ. It tracks the expected order of both queues. */
+/**
+ * Replay of families in which the two queues behave differently. It tracks the expected order of items in each queue.
+ */
 class FollowedReplay extends PriorityReplay {
   readonly ours = new StrictOrder("ours");
   readonly theirs = new StrictOrder("theirs");
@@ -150,8 +152,8 @@ class FollowedReplay extends PriorityReplay {
 }
 
 /**
- * Replay of traces in which the order differs. `takeAll` takes all ready items and finishes them, so that both queues
- * are in the same state again.
+ * Replay of traces in which the two queues hand out items in different orders. `takeAll` takes all ready items and
+ * finishes them, so that both queues are in the same state again.
  */
 class OrderReplay extends FollowedReplay {
   constructor(trace: Trace, readonly exception: string) {
@@ -183,7 +185,7 @@ class OrderReplay extends FollowedReplay {
 
 /**
  * Replays items that are added again while processing. In controller-runtime, the item is ready immediately and takes
- * its place at that time. Here, it becomes ready when it is done, behind the other ready items.
+ * its place at that time. Here, the item becomes ready when it is done, behind the other ready items.
  */
 export function replayPriorityReadds(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "readd-keeps-its-place").run();
@@ -191,9 +193,9 @@ export function replayPriorityReadds(trace: Trace): Promise<void> {
 
 /**
  * Replays promotions. If a delayed item is added without a delay, controller-runtime puts it before items of its
- * priority that became ready during the delay. Here, it is placed behind these items. If a delayed item is raised and
- * becomes due together with items of its new priority, it comes last in controller-runtime. Here, the items are ordered
- * by the start of their delays.
+ * priority that became ready during the delay. Here, the item is placed behind these items. If the priority of a
+ * delayed item is raised, and the item becomes due at the same time as items of its new priority, controller-runtime
+ * puts it last. Here, items that become due at the same time are ordered by the start of their delays.
  */
 export function replayPriorityPromotions(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "promotion-keeps-its-place").run();
@@ -275,8 +277,8 @@ class LevelMetrics extends Metrics {
 
 /**
  * Replay of depths by priority. Once controller-runtime has seen 26 priorities, it records all further changes, for any
- * priority, in a common gauge. Items that were ready at that moment stay in their own gauges forever, and the common
- * gauge falls below zero. Here, every named priority has a gauge. If the priority of a ready item is raised,
+ * priority, in a common gauge. Items that were ready at that moment remain counted in their own gauges forever, and the
+ * common gauge falls below zero. Here, every named priority has a gauge. If the priority of a ready item is raised,
  * controller-runtime moves the item to another gauge. Here, the item stays in the gauge of its first priority.
  */
 class GaugesReplay extends FollowedReplay {

@@ -59,8 +59,8 @@ interface Due {
 
 /**
  * Replay of equal deadlines. Both queues hand out items with different deadlines in the order of the deadlines.
- * client-go hands out items due at the same time in any order. Here, they are handed out in the order in which they
- * were added.
+ * client-go hands out items due at the same time in any order. Here, items due at the same time are handed out in the
+ * order in which they were added.
  */
 class EqualDeadlinesReplay extends DelayingReplay {
   #time = 0;
@@ -147,8 +147,8 @@ export function replayEqualDeadlines(trace: Trace): Promise<void> {
 }
 
 /**
- * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. Here, it also
- * waits until no item is ready. `shutDown` ends both drains.
+ * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. Here,
+ * `shutDownWithDrain` also waits until no item is ready. In both packages, `shutDown` ends the drain.
  */
 class DrainReplay extends QueueReplay {
   #isShutDown = false;
@@ -184,7 +184,7 @@ class DrainReplay extends QueueReplay {
   }
 }
 
-/** Replays a drain while items are ready, or added again while processing. */
+/** Replays drains that begin while items are ready, or while items that are processing have been added again. */
 export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DrainReplay(trace, createWorkQueue<number>({ clock }), clock)
@@ -196,7 +196,7 @@ export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
  * others, so the item is handed out twice. Here, the call is ignored.
  */
 class DoneOfReadyReplay extends QueueReplay {
-  /** Extra items that are ready only in client-go, in order. */
+  /** Items that are ready a second time in client-go but not here, in order. */
   readonly #extra: number[] = [];
 
   override async get(): Promise<void> {

@@ -25,8 +25,8 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   /** Whether the last drain has ended; `undefined` before the first drain. */
   drained: boolean | undefined;
   /**
-   * Whether the replay takes and finishes items through leases, as it does in every other trace. The results must be
-   * the same.
+   * Whether the replay takes and finishes items through leases. It does so in every other trace; the results must be
+   * the same with and without leases.
    */
   readonly usesLeases: boolean;
 
@@ -110,7 +110,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   }
 }
 
-/** Lets promises settle, for more microtask turns than a drain takes. */
+/** Waits until promises have settled. Takes more microtask turns than a drain does. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }

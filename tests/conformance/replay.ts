@@ -55,7 +55,7 @@ export interface Report {
   readonly family: string;
   readonly traces: number;
   readonly operations: number;
-  /** One message per trace with a different result. */
+  /** One message for each trace in which a result differs. */
   readonly differences: readonly string[];
   /** Number of deliberate differences from the Go package, by exception name. */
   readonly exceptions: ReadonlyMap<string, number>;
@@ -66,7 +66,7 @@ export async function replay(directory: URL, family: string): Promise<Report> {
   return await replayBy(FAMILIES[family]!, directory, family);
 }
 
-/** Replays recorded traces like `replay`, with options: several traces at a time, or only some of the traces. */
+/** Replays a family's recorded traces like `replay`, and can replay several at a time, or only some of them. */
 export async function replayBy(
   replayTrace: ReplayTrace,
   directory: URL,

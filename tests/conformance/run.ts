@@ -1,9 +1,9 @@
 /**
- * Command that records traces of client-go and controller-runtime, which needs Go, and replays them:
+ * Command that records traces of client-go and controller-runtime, and replays them. Recording needs Go:
  *
  *     deno task conformance --seed 7 --traces 20000
  *
- * On Redis, it replays the traces in `vectors/` unless a seed or a number of traces is given:
+ * With `--engine redis`, it replays the traces in `vectors/` on Redis, unless a seed or a number of traces is given:
  *
  *     deno task conformance --engine redis
  *
@@ -119,7 +119,7 @@ function readArguments(): Arguments | string {
   }
 }
 
-/** Replays on the engine: in memory, or on a Redis server, which is started unless a URL is given. */
+/** Replays traces in memory or on Redis. For Redis, starts a server unless `WORKQUEUE_REDIS_URL` is set. */
 async function compareOn(engine: "memory" | "redis", directory: URL): Promise<number> {
   if (engine === "memory") return await compare(directory, { families, replay });
   const given = process.env["WORKQUEUE_REDIS_URL"];

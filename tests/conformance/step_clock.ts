@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Clock that only moves when `step` is called. Like the recorded traces, it counts whole nanoseconds. */
+/** Clock that moves only when `step` is called. Like the recorded traces, it counts whole nanoseconds. */
 export class StepClock implements Clock {
   #time = 0;
   /** Active timers, sorted by time. */
@@ -26,7 +26,7 @@ export class StepClock implements Clock {
     this.#timers = this.#timers.filter((timer) => timer !== handle);
   }
 
-  /** Moves the clock forward or back, and fires each due timer at the timer's time. */
+  /** Moves the clock forward or back, and fires each timer that becomes due when the clock shows the timer's time. */
   step(ns: number): void {
     const end = this.#time + ns;
     for (

@@ -14,11 +14,12 @@ interface Place {
  * Plain model of strict priorities with one record per item, either for our queue ("ours") or for controller-runtime
  * ("theirs"). The two models order items of the same priority differently in these cases:
  *
- * - An item is added again while processing. In ours, its place is determined by `done`; in theirs, by the add.
- * - A delayed item is added without a delay. In ours, its place is determined by this add; in theirs, by the earlier
+ * - An item is added again while processing. In "ours", the item's place is determined by `done`; in "theirs", by the
  *   add.
- * - A delayed item is raised and is due at the same time as other items. In ours, its place is determined by the start
- *   of its delay; in theirs, by the raise.
+ * - A delayed item is added without a delay. In "ours", the item's place is determined by this add; in "theirs", by the
+ *   earlier add.
+ * - The priority of a delayed item is raised, and the item is due at the same time as other items. In "ours", the
+ *   item's place is determined by the start of its delay; in "theirs", by the raise.
  */
 export class StrictOrder {
   #time = 0;
@@ -34,8 +35,8 @@ export class StrictOrder {
   }
 
   /**
-   * Ready items by priority. In "ours", this is the priority at the time when the item became ready; in "theirs", the
-   * current priority.
+   * Returns the number of ready items by priority. In "ours", an item counts under the priority that it had when it
+   * became ready; in "theirs", under its current priority.
    */
   depths(): Map<number, number> {
     const depths = new Map<number, number>();

@@ -22,7 +22,7 @@ const NEVER = 2 ** 62;
 /** Go's longest duration in nanoseconds, as parsed from JSON. */
 const LONGEST = 2 ** 63;
 
-/** Reader that compares the recorded results in a trace with the results here. */
+/** Reader of a trace, which compares the recorded results with the results of this package. */
 export class Trace {
   /** Number of operations read so far. */
   operations = 0;
@@ -47,7 +47,7 @@ export class Trace {
     return `operation ${this.operations - 1} (${this.#operation})`;
   }
 
-  /** Reads the name of the next operation; `undefined` at the end. */
+  /** Reads the next operation and returns its name; returns `undefined` at the end of the trace. */
   operation(): string | undefined {
     if (this.#read === this.#values.length) return undefined;
     this.operations++;
@@ -79,7 +79,10 @@ export class Trace {
     this.equal(what, Number(received), this.next());
   }
 
-  /** Compares a fractional number with the next number in the trace. Sums of doubles are inexact. */
+  /**
+   * Compares a fractional number with the next number in the trace. Allows a small difference, because sums of doubles
+   * are inexact.
+   */
   close(what: string, received: number): void {
     const expected = this.next();
     if (
@@ -90,7 +93,7 @@ export class Trace {
   /**
    * Compares a delay in milliseconds with the next number, which is in nanoseconds. Returns that number.
    *
-   * @param never Expected delay here if the recorded delay is infinite.
+   * @param never Delay expected from this package if the recorded delay is infinite.
    */
   delay(received: number, never: number): number {
     const expected = this.next();
@@ -98,8 +101,7 @@ export class Trace {
       this.equal("delay", received, never);
       if (expected !== LONGEST) this.except("never");
     } else {
-      // Delays must be equal to the nanosecond. Beyond 26 days, a double of milliseconds is inexact in its last two
-      // bits.
+      // Delays must match to the nanosecond. Beyond 26 days, a double of milliseconds is inexact in its last two bits.
       const tolerance = Math.max(0.5, expected * 2 ** -51);
       if (!(Math.abs(received * 1e6 - expected) <= tolerance)) {
         this.fail("delay in ns", received * 1e6, expected);
@@ -108,7 +110,7 @@ export class Trace {
     return expected;
   }
 
-  /** Compares a value with an expected one that isn't in the trace. */
+  /** Compares a value with an expected value that isn't recorded in the trace. */
   equal(what: string, received: number | undefined, expected: number): void {
     if (received !== expected) this.fail(what, received, expected);
   }

@@ -30,7 +30,7 @@ interface Settings {
 
 const GROUPS = ["a", "b", "c", "d"];
 
-/** Numbers whose reciprocals, and the sums of these, are exact. No bound needs a tolerance. */
+/** Weights whose reciprocals can be represented and summed exactly, so that no bound needs a tolerance. */
 const weight = fc.tuple(fc.constantFrom(1, 2, 8), fc.integer({ min: 1, max: 12 })).map(([n, d]) => n / d);
 
 const settings: fc.Arbitrary<Settings> = fc.record({
@@ -69,7 +69,9 @@ class Group {
   }
 }
 
-/** Replay of a trace. It reports each hand-out, together with the groups that had ready items just before. */
+/**
+ * Replay of a trace. It reports each hand-out, together with the groups that had ready items just before the hand-out.
+ */
 abstract class Schedule {
   readonly groups = new Map<string, Group>();
   readonly #settings: Settings;
@@ -112,14 +114,14 @@ abstract class Schedule {
 }
 
 /**
- * Check of shares. Two groups that always have ready items get work in proportion to their weights, up to one item per
- * group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This holds for every interval of
- * hand-outs.
+ * Check of the groups' shares of the work. Two groups that always have ready items get work in proportion to their
+ * weights, up to one item per group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This
+ * holds for every interval of hand-outs.
  */
 class Shares extends Schedule {
   /**
-   * State for each pair of groups: the first group's work minus the second's, with its extremes while both groups were
-   * ready.
+   * Difference between the weighted work of the two groups in each pair, and the smallest and largest difference since
+   * both groups have been ready.
    */
   #differences = new Map<string, { now: number; least: number; most: number }>();
 
@@ -141,12 +143,14 @@ class Shares extends Schedule {
 }
 
 /**
- * Check of waiting times. A ready group gets its next turn after at most `ceil(w_g / w_f)` items of each other group,
- * including groups that become ready meanwhile. A new group waits for one item of each group that is ready when the new
- * group appears, and for no other group.
+ * Check of waiting times. A ready group f gets its next turn after at most `ceil(w_g / w_f)` items of each other group
+ * g, including groups that become ready meanwhile. A new group waits for one item of each group that is ready when the
+ * new group appears, and for no other group.
  */
 class Turns extends Schedule {
-  /** Items served while each group waits, counted since the group became ready or had its last turn. */
+  /**
+   * For each ready group, the number of items of other groups served since the group became ready or had its last turn.
+   */
   readonly #waits = new Map<Group, { served: Map<Group, number>; before: Group[] | undefined }>();
   readonly #known = new Set<Group>();
 
@@ -239,7 +243,7 @@ Deno.test("rule 13: every schedule keeps the bounds of start-time fair queuing",
 interface Mistake {
   readonly startOf?: (now: number, finish: number, cost: number) => number;
   readonly costOf?: (weight: number) => number;
-  /** Finish time that an empty group keeps. */
+  /** Returns the finish time that a group keeps when it is empty. */
   readonly remembered?: (finish: number) => number;
 }
 
@@ -252,7 +256,7 @@ interface PlainGroup {
   turn: number;
 }
 
-/** Start-time fair queuing, simple enough to insert deliberate mistakes. */
+/** Simple implementation of start-time fair queuing, into which tests can insert deliberate mistakes. */
 class PlainFair implements QueueDiscipline<string> {
   length = 0;
   readonly #groups = new Map<string, PlainGroup>();
@@ -322,7 +326,7 @@ for (const [what, mistake] of Object.entries(mistakes)) {
 
 /**
  * Takes `count` items, one at a time, and adds an item again if its group is in `readded`. Returns the number of items
- * taken by group.
+ * taken from each group.
  */
 function takeInTurn(queue: WorkQueue<string>, count: number, readded: string[] = []): Map<string, number> {
   const counts = new Map<string, number>();

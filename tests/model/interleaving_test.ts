@@ -1,5 +1,5 @@
 /**
- * Tests of workers under every interleaving of handlers, producer and interruptions.
+ * Tests of workers under random interleavings of handlers, producers and interruptions.
  *
  * fast-check's scheduler decides which task continues next. `WORKQUEUE_RUNS=1000000` runs more interleavings.
  */
@@ -22,7 +22,10 @@ function inAnyOrder(property: fc.IAsyncProperty<unknown>): Promise<void> {
   return fc.assert(property, { numRuns: RUNS });
 }
 
-/** Clock that never moves. Pools therefore make no pauses, which the scheduler couldn't see. */
+/**
+ * Clock that moves only when a test advances it. Pools therefore never pause on their own. The scheduler couldn't see
+ * such pauses.
+ */
 const clock = new HandClock();
 
 /** Creates a queue whose retries are due immediately: the tests check order, not time. */
@@ -75,7 +78,7 @@ Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, 
         builder: () => Promise.resolve(work.add(queue, key)),
       }));
       await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
-      await scheduler.waitIdle(); // let all retries happen, because none happen after a shutdown
+      await scheduler.waitIdle(); // wait for all retries, because nothing is retried after a shutdown
       await scheduler.waitFor(queue.shutDownWithDrain());
       await pool.finished;
       assertEquals(work.covered, work.added);
@@ -132,7 +135,7 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
       async (scheduler, adds, failures, steps, burst) => {
         const queue = immediateQueue();
         const work = new Work(scheduler, new Map(failures));
-        // The rate is infinite. Each attempt still takes a token, and after a change, waiting pools ask for a token
+        // Although the rate is infinite, each attempt takes a token. After each change, waiting pools ask for a token
         // again.
         const throttle = burst === 0 ? undefined : new TokenBucket(Infinity, burst, { clock });
         const pools = [1, 2].map(() => runWorkers(queue, work.handle, { clock, throttle, onError() {} }));
@@ -154,8 +157,8 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
         await scheduler.waitFor(Promise.all([added, changed]));
         throttle?.setRate(Infinity);
         for (const pool of pools) pool.resume();
-        await clock.advance(1); // end a pause of the bucket
-        await scheduler.waitIdle(); // let all retries happen, because none happen after a shutdown
+        await clock.advance(1); // end the bucket's pause, if there is one
+        await scheduler.waitIdle(); // wait for all retries, because nothing is retried after a shutdown
         await scheduler.waitFor(queue.shutDownWithDrain());
         await scheduler.waitFor(Promise.all(pools.map(({ finished }) => finished)));
         assertEquals(work.covered, work.added);
@@ -232,7 +235,7 @@ Deno.test("rules 2 and 3: those who wait in get, and are aborted at any moment, 
         builder: () => Promise.resolve(work.add(queue, key)),
       }));
       await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
-      await scheduler.waitFor(Promise.all(ends)); // each consumer was aborted, in its next `get` at the latest
+      await scheduler.waitFor(Promise.all(ends)); // each aborted consumer ends in its current or next `get`
 
       const last = consume(new AbortController().signal);
       await scheduler.waitFor(queue.shutDownWithDrain());

@@ -1,6 +1,6 @@
 /**
- * Random loads on a queue with a discipline, under virtual time. The models of disciplines check the trace of all calls
- * to the discipline.
+ * Random loads on a queue with a discipline, under virtual time. Tests check the recorded trace of all calls to the
+ * discipline.
  */
 
 import * as fc from "fast-check";
@@ -13,7 +13,7 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
-/** Items added over time, and the duration of each hand-out's work. All times are whole milliseconds. */
+/** Items that are added over time, and the work that follows each hand-out. All times are whole milliseconds. */
 export interface Load {
   readonly workers: number;
   readonly addWhileDelayed: "keep" | "replace";
@@ -30,8 +30,8 @@ interface Arrival {
   readonly delay: number;
   readonly priority: number;
   /**
-   * Jump of the clock at that moment. No timer fires during the jump: the machine sleeps (positive), or the clock is
-   * set back (negative).
+   * Jump of the clock at the time of the arrival. No timer fires during the jump. With a positive jump, the machine
+   * sleeps; with a negative jump, the clock is set back.
    */
   readonly jump: number;
 }
@@ -76,7 +76,10 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary
 /** Call to a discipline. */
 export interface Call {
   readonly what: "push" | "touch" | "pop" | "done";
-  /** Entry that was passed to the call. An item has the same entry object from its push until its work has ended. */
+  /**
+   * Entry that was passed to the call or returned by it. An item has the same entry object from its push until its work
+   * has ended.
+   */
   readonly entry: ReadyEntry<string>;
   /** Values of the entry at the time of the call. */
   readonly readyAt: number;
@@ -86,7 +89,7 @@ export interface Call {
   /** Values of the discipline after the call. */
   readonly length: number;
   readonly blocked: number;
-  /** Number of workers that waited for an item. */
+  /** Number of workers that were waiting for an item. */
   readonly idle: number;
 }
 

@@ -267,7 +267,7 @@ class Comparison {
     assertEquals(this.clock.timers, 0);
   }
 
-  /** Moves the clock. Without pools, only promises can be pending. */
+  /** Moves the clock. There are no pools, so flushing promises is enough to let all work settle. */
   #advance(ms: number): Promise<void> {
     return this.clock.advance(ms, flushPromises);
   }

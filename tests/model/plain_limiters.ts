@@ -1,4 +1,6 @@
-/** Plain model of the limiters in reloaded documents. It stores only the counts at each place in the document. */
+/**
+ * Plain model of the limiters in reloaded documents. It stores the state of the limiter at each place in the document.
+ */
 
 import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
 import type { HandClock } from "../helpers.ts";
@@ -30,8 +32,8 @@ export function isRefused(document: unknown): boolean {
 }
 
 /**
- * Registers limiters that wrap an inner limiter and add a step per failure to its delay. `soft` limiters can be
- * updated, `stiff` limiters can't.
+ * Returns a registry with two custom types, `soft` and `stiff`. Their limiters wrap an inner limiter, and add one step
+ * to its delay for each failure. `soft` limiters can be updated, `stiff` limiters can't.
  */
 export function customLimiters(): LimiterRegistry {
   class Steps {
@@ -78,7 +80,7 @@ export function customLimiters(): LimiterRegistry {
     }));
 }
 
-/** Counts of one place in the document. */
+/** State of the limiter at one place in the document. */
 interface Place {
   readonly config: Exclude<Config, string>;
   readonly counts: Map<string, number>;
@@ -162,8 +164,8 @@ export class PlainLimiters {
   }
 
   /**
-   * Returns the counts of a key's group. If the group doesn't exist, `isMade` decides whether it is created. Otherwise,
-   * the result is empty.
+   * Returns the limiters of a key's group. If the group doesn't exist, creates it if `isMade` is true, and otherwise
+   * returns an empty map.
    */
   #group(path: string, place: Place, key: string, isMade = false): Places {
     const { separator, limiter } = place.config as Extract<Config, { type: "per-group" }>;
@@ -227,7 +229,8 @@ export class PlainLimiters {
   }
 
   /**
-   * Reports whether a `stiff` limiter must be replaced. It is kept only if its step and its inner limiter are the same.
+   * Reports whether a `stiff` limiter must be replaced. The limiter is kept only if its step and its inner limiter are
+   * unchanged.
    */
   #isMadeAnew(path: string, config: Config, old: Place, before: Places, places: Places): boolean {
     if (typeof config === "string" || config.type !== "stiff" || old.config.type !== "stiff") return false;

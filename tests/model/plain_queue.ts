@@ -1,4 +1,4 @@
-/** Item whose version distinguishes it from others with the same key. */
+/** Item whose version distinguishes it from other items with the same key. */
 export interface Item {
   readonly key: number;
   readonly version: number;
@@ -135,7 +135,7 @@ export class PlainQueue {
     this.waits = this.waits.filter(({ isOver }) => !isOver());
   }
 
-  /** Ends a drain like `shutDown`. The other pending drains resolve. */
+  /** Aborts a drain, which shuts the queue down like `shutDown`. The other pending drains resolve. */
   abortDrain(name: string): void {
     if (!this.drainers.includes(name)) return;
     this.drainers = this.drainers.filter((each) => each !== name);
@@ -159,7 +159,7 @@ export class PlainQueue {
     this.#settleDrainers();
   }
 
-  /** Moves time from one deadline to the next. */
+  /** Moves time forward, stopping at each deadline. */
   pass(ms: number): void {
     const end = this.now + ms;
     while (this.now < end) this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), end) - this.now);
@@ -167,8 +167,8 @@ export class PlainQueue {
   }
 
   /**
-   * Moves time in one step. Due items are added in the order of their deadlines. Items with equal deadlines are added
-   * in the order in which they were delayed.
+   * Moves time forward in a single step. Due items are added in the order of their deadlines. Items with equal
+   * deadlines are added in the order in which they were delayed.
    */
   sleep(ms: number): void {
     this.now += ms;

@@ -15,8 +15,8 @@ import { type Config, customLimiters, type Document, isRefused, PlainLimiters, R
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
 /**
- * Generates a limiter that may refer to `names` and is nested at most `depth` levels. Numbers are small, so that
- * options are sometimes equal.
+ * Generates a limiter that may refer to the given names and is nested at most `depth` levels deep. Its numbers are
+ * small, so that options of different documents are sometimes equal.
  */
 function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> {
   const number = fc.integer({ min: 1, max: 3 });
@@ -45,8 +45,8 @@ function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> 
 }
 
 /**
- * Names that limiters can refer to. A limiter refers only to later names, and "d" only to the names in this list, so
- * there are no cycles. Limiter "d" and queue "r" are optional.
+ * Names to which limiters can refer. Limiters "a" to "c" refer only to later names in this list. No limiter refers to
+ * "d", so there are no cycles. Limiter "d" and queue "r" are optional.
  */
 const NAMES = ["a", "b", "c"];
 const document: fc.Arbitrary<Document> = fc.record({
@@ -67,7 +67,7 @@ const sequence = fc.tuple(document, document, fc.nat()).map(([one, other, seed])
   return [one, vary(one, random), vary(one, random), other];
 });
 
-/** Changes some of the numbers in a part of a document, and sometimes its type. */
+/** Returns a part of a document in which some numbers, and sometimes the type, have been changed. */
 function vary<C>(config: C, random: () => number): C {
   if (Array.isArray(config)) return config.map((each) => vary(each, random)) as C;
   if (typeof config !== "object" || config === null) return config;
@@ -116,7 +116,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
       const clock = new HandClock();
       const config = loadConfig(documents[0]!, { clock, limiters: customLimiters() });
       const plain = new PlainLimiters(clock, documents[0]!);
-      // Only limiters with their own config. A name refers to another limiter.
+      // Only limiters with their own config, because a name stands for another limiter.
       const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string");
       const processing = new Map(described.map((name) => [name, config.limiter<string>(name)]));
       const queues = new Map([["q", config.queue<string>("q")]]);
@@ -243,8 +243,8 @@ Deno.test("rule 16: pools lose no item, take none twice, and begin no attempt wi
         const running = new Map<string, (fails: boolean) => void>();
         const succeeded: string[] = [];
         const added: string[] = [];
-        // Maximum number of tokens that the shared bucket can have given, and the number of attempts that needed a
-        // token.
+        // Maximum number of tokens that the shared bucket can have given out so far, and the number of attempts that
+        // needed a token.
         let [tokens, attempts] = [documents[0]!.limiters.shared.burst, 0];
         const advance = async (ms: number) => {
           for (let i = 0; i < ms; i++) {

@@ -1,6 +1,6 @@
 /**
- * Tests that no item starves under the priority discipline. Rule 12 limits which items can be handed out before a ready
- * item. The tests check this limit under random loads.
+ * Tests that no item starves under the priority discipline. Rule 12 limits which items can overtake an item that is
+ * ready. The tests check this limit under random loads.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/starvation_test.ts` runs more loads.
  */
@@ -42,14 +42,14 @@ interface ReadyItem {
   priority: number;
 }
 
-/** Calls `look` for each pair of a hand-out and an item that is still ready at that time. */
+/** Calls `look(next, overtaken)` for each hand-out of an item `next` and each item `overtaken` that is still ready. */
 function overtakings(
   trace: Call[],
   { min, max }: Settings,
   look: (next: ReadyItem, overtaken: ReadyItem) => void,
 ): void {
   const ready = new Map<ReadyEntry<string>, ReadyItem>();
-  let now = -Infinity; // the clock's time, but never going back
+  let now = -Infinity; // the latest time that the clock has shown
   let turns = 0;
   for (const { what, entry, at, priority: given } of trace) {
     const priority = Math.min(Math.max(given, min), max);
@@ -68,8 +68,8 @@ function overtakings(
 }
 
 /**
- * Checks the theorem: while an item is ready, no item is handed out that became ready at least `(max - priority) ×
- * worth` after it.
+ * Checks the theorem: an item of priority p is never overtaken by an item that became ready at least `(max - p) ×
+ * worth` later.
  */
 function assertNothingStarves(trace: Call[], settings: Settings): void {
   overtakings(trace, settings, (next, overtaken) => {
@@ -79,8 +79,8 @@ function assertNothingStarves(trace: Call[], settings: Settings): void {
 }
 
 /**
- * Checks the stronger property from which the theorem follows. The next item has the smallest ready time minus
- * `priority × worth`. On a tie, the item that became ready first is next. Items of equal priority are therefore handed
+ * Checks a stronger property, which implies the theorem: the next item is the item with the smallest `readyAt -
+ * priority × worth`. On a tie, the item that became ready first is next. Items of equal priority are therefore handed
  * out first in, first out.
  */
 function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
@@ -92,8 +92,8 @@ function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
 }
 
 /**
- * Checks the queue's part. An entry's `readyAt` is the time when the entry became ready, on a clock that never goes
- * back. The entry's priority never falls.
+ * Checks the properties that the queue must guarantee. An entry's `readyAt` is the time when the entry became ready, on
+ * a clock that never goes back. The entry's priority never falls.
  */
 function assertPremises(trace: Call[]): void {
   let latest = -Infinity;
@@ -123,7 +123,9 @@ Deno.test("rule 12: no item is handed out later than first in, first out would h
   );
 });
 
-/** Discipline whose next item has the smallest number. It is simple enough to insert deliberate mistakes. */
+/**
+ * Simple discipline in which the item with the smallest number is next. Tests can insert deliberate mistakes into it.
+ */
 class Ordered implements QueueDiscipline<string> {
   readonly #numberOf: (entry: ReadyEntry<string>) => number;
   readonly #numbers = new Map<ReadyEntry<string>, number>();

@@ -1,5 +1,5 @@
 /**
- * Tests of pools that share a bucket, under random changes of pools, bucket and queues.
+ * Tests of pools that share a bucket, under random changes to the pools, the bucket and the queues.
  *
  * `WORKQUEUE_RUNS=1000000` runs more sequences.
  */
@@ -83,8 +83,8 @@ class Model {
   }
 
   /**
-   * Maximum number of tokens that a bucket can have given so far. The bucket's time stands still while the bucket is
-   * paused.
+   * Maximum number of tokens that a bucket can have given out so far. The bucket's time stands still while the bucket
+   * is paused.
    */
   get tokens(): number {
     const ownTime = Math.max(this.clock.time, this.pausedUntil) - this.paused;

@@ -1,6 +1,6 @@
 /**
- * Comparison of a token bucket that is sometimes paused with a plain model. The model is a bucket that is never paused,
- * like Go's. It has its own clock, which stands still during each pause.
+ * Comparison between a plain model and a token bucket that is sometimes paused. The model uses a bucket that is never
+ * paused, like Go's. The model's bucket has its own clock, which stands still during each pause.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
@@ -95,8 +95,8 @@ class PlainBucket {
   }
 
   /**
-   * Reports whether the model supports this cancellation. After a pause that ended early, a reservation's time may have
-   * passed on the model's clock but not on the real clock.
+   * Reports whether the model supports the cancellation of this reservation. After a pause that ended early, a
+   * reservation's time may have passed on the model's clock but not on the real clock.
    */
   canCancel(index: number): boolean {
     const { usableAt, event } = this.#granted[index]!;

@@ -1,8 +1,8 @@
 /**
  * Tests of a token bucket whose rate and burst change while it is in use: a change never creates tokens.
  *
- * The tests cancel reservations as pools do: only the last reservation, and only if no tokens were granted since.
- * Cancelling an earlier reservation uses Go's arithmetic, which assumes a constant rate.
+ * The tests cancel reservations as pools do: only the latest reservation, and only if no tokens have been granted
+ * since. Canceling an earlier reservation uses Go's arithmetic, which assumes a constant rate.
  *
  * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
@@ -37,7 +37,7 @@ interface Grant {
   cancelledAt?: number;
 }
 
-/** Rate and burst that apply from this time until the next change. */
+/** Rate and burst that apply from the time `from` until the next change. */
 interface Figures {
   readonly from: number;
   readonly rate: number;
@@ -48,8 +48,8 @@ interface Figures {
 const ROUNDING = 1e-5;
 
 /**
- * Checks the tokens that are requested and usable within a window. There can't be more of them than the bucket can have
- * contained, received and got back.
+ * Checks the number of tokens that are both requested and usable within a window of time. There can't be more of them
+ * than the bucket can have contained at the start of the window, plus those added and returned during the window.
  */
 function checkWindow(from: number, to: number, grants: readonly Grant[], history: readonly Figures[]): void {
   const inForce = history.filter((each, i) => each.from <= to && (history[i + 1]?.from ?? Infinity) >= from);
@@ -109,7 +109,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
       case "update":
         bucketLimiter.update!(limiter, operation, {});
         history.push({ from: clock.time, rate: operation.rate, burst: operation.burst });
-        // A larger burst adds no tokens. A smaller burst drops the excess tokens. Debt remains.
+        // A larger burst adds no tokens. A smaller burst drops the excess tokens. A debt of tokens remains.
         assertAlmostEquals(bucket.tokens, Math.min(before, operation.burst), ROUNDING);
         break;
     }
