@@ -182,8 +182,8 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
 }
 
 /**
- * Returns the default controller limiter, for a queue without a limiter. `path` is the JSON Pointer to the missing
- * limiter.
+ * Returns the default controller limiter, for a queue that has no limiter in the document. `path` is the JSON Pointer
+ * at which a limiter would be.
  */
 function defaultLimiter(path: string): PartTree {
   const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: builtInLimiters() });

@@ -99,13 +99,17 @@ export const queueOptions = {
 type Options = typeof queueOptions;
 
 /**
- * Names of the options for queues or for pools, optionally only those for which a reload takes effect at a given time.
+ * Names of the options for queues or for pools. If `When` is given, only options whose changes take effect at that
+ * time.
  */
 type OptionFor<Who extends Declaration["serves"], When extends Declaration["inForce"] = Declaration["inForce"]> = {
   [K in keyof Options]: Options[K] extends { serves: Who; inForce: When } ? K : never;
 }[keyof Options];
 
-/** Lists the options for queues or for pools, optionally only those for which a reload takes effect at a given time. */
+/**
+ * Lists the options for queues or for pools. If `when` is given, lists only options whose changes take effect at that
+ * time.
+ */
 export function optionsFor<
   Who extends Declaration["serves"],
   When extends Declaration["inForce"] = Declaration["inForce"],

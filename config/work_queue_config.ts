@@ -34,7 +34,7 @@ export interface ConfigContents {
   bucket(name: string): TokenBucket;
   /**
    * Returns the options that the document specifies for pools of the queue, for use with {@linkcode runWorkers}. All
-   * pools with the options of the same queue share one token bucket, the option `throttle`. These options don't follow
+   * pools with the options of the same queue share one token bucket as their `throttle`. These options don't follow
    * later reloads; {@linkcode WorkQueueConfig.runWorkers} starts a pool that follows reloads.
    *
    * @throws {RangeError} If the document has no queue with that name.
@@ -70,9 +70,9 @@ export interface WorkQueueConfig extends ConfigContents {
    * Runs the handler on the items of a queue, as {@linkcode runWorkers} does, with the options that the document
    * specifies for the queue named `name`. After a reload, a running pool follows the new document.
    *
-   * Only changes in the document change the pool: a `concurrency` that was set in code stays until the document's value
-   * changes. Running attempts keep their timeout. If a new document doesn't contain the queue, the pool continues
-   * unchanged.
+   * Only changes to the document change the pool: a `concurrency` that was set in code stays until the document's value
+   * changes. Attempts that are already running keep their timeout. If a new document doesn't contain the queue, the
+   * pool continues unchanged.
    *
    * @example A pool that follows its document
    * ```ts
@@ -102,8 +102,8 @@ export interface WorkQueueConfig extends ConfigContents {
   ): WorkerPool<T>;
   /**
    * Atomically replaces the document in force with another document. The new document applies at once to limiters from
-   * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and running pools of
-   * {@linkcode WorkQueueConfig.runWorkers}. Options of a queue that {@linkcode queueOptions} declares as
+   * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and running pools that
+   * {@linkcode WorkQueueConfig.runWorkers} started. Options of a queue that {@linkcode queueOptions} declares as
    * `inForce: "nextStart"`, such as its discipline, apply to queues that are created later.
    *
    * **A limiter sets a delay when an item fails.** Existing delays stay: a lower rate lengthens the delays of later
@@ -113,9 +113,10 @@ export interface WorkQueueConfig extends ConfigContents {
    *
    * A part that has the same place and the same type as before keeps its state: its failure counts, and its available
    * or owed tokens. This applies to the built-in types, and to types whose definition has `update`. Parts of other
-   * types are created again if their options change. Limiters and queues that the new document doesn't have continue
-   * unchanged for the code that uses them. If a later document has them again, they follow that document. Values set in
-   * code, such as the `rate` of a bucket or the `concurrency` of a pool, stay until the document's value changes.
+   * types are created again if their options change. Limiters and queues that are missing from the new document
+   * continue to work unchanged for code that uses them. If a later document contains them again, they follow that
+   * document. Values set in code, such as the `rate` of a bucket or the `concurrency` of a pool, stay until the
+   * document's value changes.
    *
    * @example Twenty a second, from now on
    * ```ts
@@ -150,9 +151,9 @@ export interface WorkQueueConfig extends ConfigContents {
   /**
    * Calls `prepare` at each reload, with the contents of the next document, before the next document is in force. If
    * `prepare` throws, `reload` throws the same error and the old document stays in force. `prepare` must not change
-   * anything yet. It may return a function that makes changes. That function is called once all callbacks have accepted
-   * the document and the document is in force. It should not throw, because it is then too late to refuse the document.
-   * If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
+   * anything yet. `prepare` may return a function that makes changes. That function is called once all callbacks have
+   * accepted the document and the document is in force. It should not throw, because it is then too late to refuse the
+   * document. If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
    *
    * The contents of the next document are final, except that limiters and buckets receive their new options only when
    * the next document is in force.
@@ -205,8 +206,8 @@ export interface ConfigChange {
   readonly new?: unknown;
   /**
    * Time at which the change takes effect. `"now"`: at once, for everything that is running. This includes a queue that
-   * was removed and is added again, because its running pools follow it immediately. `"nextStart"`: for queues that are
-   * created later, or once the program uses the new value.
+   * was removed and is added again, because its running pools follow it immediately. `"nextStart"`: only for queues and
+   * pools that the program creates later.
    */
   readonly inForce: "now" | "nextStart";
   /**

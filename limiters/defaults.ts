@@ -24,8 +24,7 @@ export const defaultControllerConfig = {
 
 /**
  * Creates the limiter that Kubernetes controllers use. The delay of each item is 5 ms at first and doubles with each
- * failure, up to 1000 s. All items together are retried at most 10 times per second on average, and at most 100 of them
- * at once.
+ * failure, up to 1000 s. Over all items, there are at most 10 retries per second on average, and at most 100 at once.
  *
  * Equivalent to client-go's `DefaultControllerRateLimiter`.
  *

@@ -92,7 +92,8 @@ class MaxOfLimiter implements RateLimiter {
     try {
       for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
     } catch (error) {
-      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // or the retry would count twice
+      // Otherwise, a repeated call would count the same failure twice.
+      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key);
       throw error;
     }
     return longest;

@@ -105,7 +105,7 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * `groupOf`: returns the group of an item; groups are compared as keys of a `Map`, and items with the same key must be
  * in the same group. `separator`: the group is the text before the first separator in the item's key, or the whole key
  * if it has no separator; the key must be a string.
- * @returns The limiter. It is at rest if the limiters of all groups are at rest. Its `atRest` checks the limiter of
+ * @returns The limiter, which is at rest if the limiters of all groups are at rest. Its `atRest` checks the limiter of
  * each group.
  * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is unknown, missing, or
  * has the wrong type.
@@ -151,8 +151,8 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   /**
-   * Changes the limiters of all groups: each limiter when it is next used, and unused limiters in slices. Existing
-   * groups keep their names, even if `groupOf` changes.
+   * Changes the limiters of all groups. A limiter that is used is changed at that time; the other limiters are changed
+   * in slices. Existing groups keep their names, even if `groupOf` changes.
    *
    * @throws The error of the first update that throws. In that case, all limiters are unchanged.
    */
@@ -162,7 +162,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     this.#template = template;
     const names = this.#groups.keys();
     inSlices(() => {
-      if (this.#template !== template) return false; // the newer change goes through all groups again
+      if (this.#template !== template) return false; // the newer change updates all groups itself
       const { done, value } = names.next();
       const group = done ? undefined : this.#groups.get(value);
       if (group !== undefined) this.#upToDate(group);

@@ -40,7 +40,7 @@ export interface BuildContext {
    */
   readonly clock?: Clock | undefined;
   /**
-   * Returns random numbers from 0 up to 1.
+   * Returns random numbers from 0 to 1.
    *
    * @default {Math.random}
    */
@@ -87,8 +87,8 @@ export interface PartDefinition<
    * new options, but keeps its counts. Without `update`, a part whose options change is created again.
    *
    * If `update` throws, the whole reload is rejected, so `update` must check the options before it changes the part. If
-   * another part refuses its update, `update` is called again with the previous options to undo the change. It must
-   * accept the previous options.
+   * another part refuses its update, `update` is called again with the previous options to undo the change. `update`
+   * must accept the previous options.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]

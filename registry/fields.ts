@@ -2,7 +2,7 @@
  * Kinds of option that a limiter or another part of a config can declare.
  *
  * A declaration is plain data. The TypeScript types of the options ({@linkcode OptionsInput}, {@linkcode OptionsOf}),
- * their validation, and their JSON Schema follow from it.
+ * their validation, and their JSON Schema are derived from the declaration.
  *
  * @module
  */

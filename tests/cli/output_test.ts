@@ -79,7 +79,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `output, ${runtime}: a report that can hold no more holds whole lines only`,
-    // Deno's runtime itself writes to a file beyond the size limit, so there is no such error.
+    // Deno's runtime itself writes a file that exceeds the size limit, so this error can't be tested on Deno.
     ignore: Deno.build.os === "windows" || runtime === "Deno",
     fn: async () => {
       await using workspace = new Workspace(runtime);

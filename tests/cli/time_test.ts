@@ -76,7 +76,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `time, ${runtime}: nohup holds`,
-    ignore: runtime === "Node", // Node doesn't preserve which signals were ignored
+    ignore: runtime === "Node", // Node resets ignored signals, so `nohup` has no effect
     fn: async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';

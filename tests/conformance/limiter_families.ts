@@ -92,7 +92,7 @@ export function replayLimiter(trace: Trace): void {
 /**
  * Replays exponential backoff in two cases where Go's arithmetic overflows. In the first case, the base is 0 and there
  * are 1024 failures. In the second case, a base of 2^n nanoseconds has doubled to 2^63. In Go, the delay is negative in
- * both cases. Here, it is 0 in the first case and the maximum in the second.
+ * both cases. In this package, the delay is 0 in the first case and the maximum in the second.
  */
 export function replayBackoffOverflow(trace: Trace): void {
   const spec = trace.limiter();

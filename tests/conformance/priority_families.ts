@@ -99,7 +99,7 @@ class MeasuredReplay extends PriorityReplay {
   }
 }
 
-/** Replays client-go's seven metrics. */
+/** Replays a trace with client-go's seven metrics. */
 export function replayPriorityMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics()).run();
 }
@@ -185,7 +185,7 @@ class OrderReplay extends FollowedReplay {
 
 /**
  * Replays items that are added again while processing. In controller-runtime, the item is ready immediately and takes
- * its place at that time. Here, the item becomes ready when it is done, behind the other ready items.
+ * its place at that time. In this package, the item becomes ready when it is done, behind the other ready items.
  */
 export function replayPriorityReadds(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "readd-keeps-its-place").run();
@@ -193,9 +193,10 @@ export function replayPriorityReadds(trace: Trace): Promise<void> {
 
 /**
  * Replays promotions. If a delayed item is added without a delay, controller-runtime puts it before items of its
- * priority that became ready during the delay. Here, the item is placed behind these items. If the priority of a
- * delayed item is raised, and the item becomes due at the same time as items of its new priority, controller-runtime
- * puts it last. Here, items that become due at the same time are ordered by the start of their delays.
+ * priority that became ready during the delay. In this package, the item is placed behind these items. If the priority
+ * of a delayed item is raised, and the item becomes due at the same time as items of its new priority,
+ * controller-runtime puts it last. In this package, items that become due at the same time are ordered by the start of
+ * their delays.
  */
 export function replayPriorityPromotions(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "promotion-keeps-its-place").run();
@@ -276,10 +277,11 @@ class LevelMetrics extends Metrics {
 }
 
 /**
- * Replay of depths by priority. Once controller-runtime has seen 26 priorities, it records all further changes, for any
- * priority, in a common gauge. Items that were ready at that moment remain counted in their own gauges forever, and the
- * common gauge falls below zero. Here, every named priority has a gauge. If the priority of a ready item is raised,
- * controller-runtime moves the item to another gauge. Here, the item stays in the gauge of its first priority.
+ * Replay of traces with depths by priority. Once controller-runtime has seen 26 priorities, it records all further
+ * changes, for any priority, in a common gauge. Items that were ready at that moment remain counted in their own gauges
+ * forever, and the common gauge falls below zero. In this package, every named priority has a gauge. If the priority of
+ * a ready item is raised, controller-runtime moves the item to another gauge. In this package, the item stays in the
+ * gauge of the priority with which it became ready.
  */
 class GaugesReplay extends FollowedReplay {
   readonly #priorities = new Set<number>();
@@ -320,7 +322,7 @@ function isSame(depths: ReadonlyMap<number, number>, others: ReadonlyMap<number,
   return depths.size === others.size && [...depths].every(([priority, depth]) => others.get(priority) === depth);
 }
 
-/** Replays depths by priority. */
+/** Replays a trace with depths by priority. */
 export function replayPriorityGauges(trace: Trace): Promise<void> {
   return new GaugesReplay(trace, new LevelMetrics()).run();
 }

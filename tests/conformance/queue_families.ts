@@ -47,7 +47,7 @@ class MeasuredReplay extends DelayingReplay {
   }
 }
 
-/** Replays client-go's seven metrics on a delaying queue. */
+/** Replays a trace with client-go's seven metrics on a delaying queue. */
 export function replayMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics(), new StepClock()).run();
 }
@@ -58,9 +58,9 @@ interface Due {
 }
 
 /**
- * Replay of equal deadlines. Both queues hand out items with different deadlines in the order of the deadlines.
- * client-go hands out items due at the same time in any order. Here, items due at the same time are handed out in the
- * order in which they were added.
+ * Replay of items with equal deadlines. Both queues hand out items with different deadlines in the order of the
+ * deadlines. client-go hands out items due at the same time in any order. In this package, items due at the same time
+ * are handed out in the order in which they were added.
  */
 class EqualDeadlinesReplay extends DelayingReplay {
   #time = 0;
@@ -147,8 +147,8 @@ export function replayEqualDeadlines(trace: Trace): Promise<void> {
 }
 
 /**
- * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. Here,
- * `shutDownWithDrain` also waits until no item is ready. In both packages, `shutDown` ends the drain.
+ * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. In this
+ * package, `shutDownWithDrain` also waits until no item is ready. In both packages, `shutDown` ends the drain.
  */
 class DrainReplay extends QueueReplay {
   #isShutDown = false;
@@ -193,10 +193,10 @@ export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
 
 /**
  * Replay of `done` for a ready item that is not processing. client-go makes the item ready once more, behind the
- * others, so the item is handed out twice. Here, the call is ignored.
+ * others, so the item is handed out twice. In this package, the call is ignored.
  */
 class DoneOfReadyReplay extends QueueReplay {
-  /** Items that are ready a second time in client-go but not here, in order. */
+  /** Items that are ready a second time in client-go, but not in this package, in order. */
   readonly #extra: number[] = [];
 
   override async get(): Promise<void> {

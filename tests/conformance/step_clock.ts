@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Clock that moves only when `step` is called. Like the recorded traces, it counts whole nanoseconds. */
+/** Clock that moves only when `step` is called. Like the recorded traces, the clock counts whole nanoseconds. */
 export class StepClock implements Clock {
   #time = 0;
   /** Active timers, sorted by time. */

@@ -6,7 +6,7 @@ interface Place {
   readyWith: number;
   /** Position among items with the same priority. */
   place: number;
-  /** Time when the item becomes ready; `undefined` if it is ready. */
+  /** Time when the item becomes ready; `undefined` if it is already ready. */
   due: number | undefined;
 }
 
@@ -15,7 +15,7 @@ interface Place {
  * ("theirs"). The two models order items of the same priority differently in these cases:
  *
  * - An item is added again while processing. In "ours", the item's place is determined by `done`; in "theirs", by the
- *   add.
+ *   second add.
  * - A delayed item is added without a delay. In "ours", the item's place is determined by this add; in "theirs", by the
  *   earlier add.
  * - The priority of a delayed item is raised, and the item is due at the same time as other items. In "ours", the

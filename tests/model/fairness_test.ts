@@ -24,7 +24,7 @@ const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 interface Settings {
   readonly weights: Readonly<Record<string, number>>;
   readonly maxPerGroup: number | undefined;
-  /** Whether groups order their items by priority instead of first in, first out. */
+  /** Whether the items within each group are ordered by priority instead of first in, first out. */
   readonly hasPriorities: boolean;
 }
 
@@ -115,8 +115,8 @@ abstract class Schedule {
 
 /**
  * Check of the groups' shares of the work. Two groups that always have ready items get work in proportion to their
- * weights, up to one item per group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This
- * holds for every interval of hand-outs.
+ * weights, up to one item per group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). The bound
+ * holds for every series of consecutive hand-outs.
  */
 class Shares extends Schedule {
   /**
@@ -144,8 +144,8 @@ class Shares extends Schedule {
 
 /**
  * Check of waiting times. A ready group f gets its next turn after at most `ceil(w_g / w_f)` items of each other group
- * g, including groups that become ready meanwhile. A new group waits for one item of each group that is ready when the
- * new group appears, and for no other group.
+ * g, including groups that become ready meanwhile. A new group waits for at most one item of each group that is ready
+ * when the new group appears, and for no other items.
  */
 class Turns extends Schedule {
   /**

@@ -18,7 +18,7 @@ export interface Load {
   readonly workers: number;
   readonly addWhileDelayed: "keep" | "replace";
   readonly arrivals: readonly Arrival[];
-  /** Work for each hand-out, in order. Any further hand-outs end immediately. */
+  /** Work for each hand-out, in order. The work of any further hand-outs ends immediately. */
   readonly works: readonly Work[];
 }
 

@@ -309,7 +309,7 @@ Deno.test("rule 16: pools lose no item, take none twice, and begin no attempt wi
         for (let i = 0; succeeded.length < added.length && i < 200; i++) {
           await flush();
           for (const end of running.values()) end(false);
-          await flush(); // before the attempts time out
+          await flush(); // let work settle before the attempts time out
           await advance(10);
         }
         await flush();
