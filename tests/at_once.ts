@@ -9,7 +9,7 @@ interface Test {
  * Registers tests that run concurrently. The first test to run starts all of them, so the total time is the time of the
  * slowest test.
  *
- * For tests that mostly wait for time to pass.
+ * Use it for tests that mostly wait for time to pass.
  */
 export function testAtOnce(tests: readonly Test[], ignore = false): void {
   let results: Promise<PromiseSettledResult<void>[]> | undefined;

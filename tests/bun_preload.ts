@@ -2,7 +2,8 @@
  * Replaces `Deno.test` with Bun's own `test`, so that the tests run on Bun.
  *
  * The tests that run on Bun use no other member of `Deno`. `denoFolders` in `tests/test_files.ts` lists the folders
- * that run only on Deno. Their tests use more members of `Deno`, or start processes on both runtimes themselves.
+ * that run only on Deno. Tests in these folders use other members of `Deno`, or start processes on both runtimes
+ * themselves.
  */
 
 // @ts-ignore -- Deno's type checker does not know Bun's modules

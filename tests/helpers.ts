@@ -13,7 +13,7 @@ export class HandClock implements Clock {
   time: number;
   /** Delays of all timers that were set, in order. */
   readonly delays: number[] = [];
-  /** Number of calls of `clearTimeout`. */
+  /** Number of calls to `clearTimeout`. */
   cleared = 0;
   readonly #timers = new Map<number, { at: number; callback: () => void }>();
 
@@ -21,7 +21,7 @@ export class HandClock implements Clock {
     this.time = time;
   }
 
-  /** Number of timers that are set and have not fired. */
+  /** Number of timers that are set and have not fired yet. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -63,7 +63,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** Records calls of `console.error`. */
+/** Records calls to `console.error`. */
 export class Console implements Disposable {
   readonly calls: unknown[][] = [];
   readonly #error = console.error;
@@ -87,17 +87,19 @@ export class Console implements Disposable {
   }
 }
 
-/** Returns the issues of a config that must be rejected. */
+/** Returns the issues of a config. Fails if the config is not rejected. */
 export function issuesOf(build: () => unknown): ConfigIssue[] {
   return [...assertThrows(build, ConfigError).issues];
 }
 
-/** Returns the paths of the issues of a config that must be rejected. */
+/** Returns the paths of the issues of a config. Fails if the config is not rejected. */
 export function pathsOf(build: () => unknown): string[] {
   return issuesOf(build).map(({ path }) => path);
 }
 
-/** Runs `action` while every object inherits these properties, as after an attack on `Object.prototype`. */
+/**
+ * Runs `action` while every object inherits the given properties, as it would after an attack on `Object.prototype`.
+ */
 export function whilePolluted<R>(properties: Record<string, unknown>, action: () => R): R {
   for (const [name, value] of Object.entries(properties)) {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, enumerable: true, writable: true });

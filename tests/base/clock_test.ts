@@ -5,8 +5,8 @@ import { createDelayingQueue, systemClock, TokenBucket } from "@workqueue/core";
 const HOUR = 3_600_000;
 
 /**
- * Reports whether the system clock runs as fast as the runtime's monotonic clock. The clocks may differ by a constant:
- * the system clock is behind if fake time ran slowly in an earlier test.
+ * Reports whether the system clock runs as fast as the runtime's monotonic clock. The two clocks may differ by a
+ * constant offset: if fake time ran slowly in an earlier test, the system clock lags behind.
  */
 function isMonotonic(): boolean {
   const behind = () => performance.now() - systemClock.now();
@@ -166,7 +166,7 @@ Deno.test("rule 9: a bucket goes on before, in and after fake time", async () =>
   assert(bucket.allow());
   {
     using time = new FakeTime();
-    time.tick(20); // before the bucket first reads fake time
+    time.tick(20); // the bucket has not read fake time yet
     assert(bucket.allow());
     assertFalse(bucket.allow());
     time.tick(20);

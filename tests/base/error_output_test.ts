@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";
 
-/** Error output under a settable time, and the lines that it wrote. */
+/** Error output whose clock the test sets, together with the lines that it wrote. */
 class Bench implements Disposable {
   time = 0;
   readonly lines: unknown[][] = [];

@@ -13,7 +13,7 @@ function queueOn<T>(clock: HandClock, options: RateLimitingQueueOptions<T> = {})
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 100, maxDelay: 100 }), { clock, ...options });
 }
 
-/** Returns the line that is logged for the thrown value. */
+/** Returns the line that is logged when a handler throws the given value. */
 async function lineOf(thrown: unknown, item: unknown = "a", name = ""): Promise<string> {
   using log = new Console();
   const clock = new HandClock();

@@ -1,4 +1,4 @@
-/** Tests of clocks that throw. They check the error reports and the replacement time. */
+/** Tests of clocks that throw: the errors that are reported, and the time that is used instead. */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";

@@ -24,7 +24,7 @@ Deno.test("a known name that is close to the one given is suggested, the closest
     ["abc", [], undefined],
     ["x".repeat(40), ["x".repeat(39)], "x".repeat(39)],
     ["x".repeat(39), ["x".repeat(40)], "x".repeat(40)],
-    ["x".repeat(41), ["x".repeat(40)], undefined], // too long for a typing error
+    ["x".repeat(41), ["x".repeat(40)], undefined], // names longer than 40 letters are not compared
     ["x".repeat(40), ["x".repeat(41)], undefined],
     ["x", new Array(201).fill("xx"), undefined],
     ["x", new Array(200).fill("xx"), "xx"],

@@ -36,7 +36,7 @@ function changes(old: object, now: object): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // it is added in the reverse change
+    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // the reverse change adds the queue
   });
   const isQueue = (path: string) => /^\/queues\/[^/]*$/.test(path);
   const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;

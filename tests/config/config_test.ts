@@ -119,7 +119,7 @@ Deno.test("queues that name one limiter share it: two queues, one bucket", () =>
   two!.addRateLimited(2);
   one!.addRateLimited(3);
   assertEquals([one!.length, two!.length], [2, 1]);
-  two!.addRateLimited(4); // the three tokens are used up
+  two!.addRateLimited(4); // the bucket's three tokens are used up
   three!.addRateLimited(5);
   assertEquals([two!.length, two!.delayed, three!.length], [1, 1, 1]);
 });

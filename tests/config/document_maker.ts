@@ -75,8 +75,8 @@ export const HOSTILE_VALUES: Json[] = [
   [{}],
 ];
 /**
- * Values without a JSON form that an object from a program may contain. The values are created at each use, because
- * documents are edited.
+ * Values that have no JSON form but may occur in an object that a program builds. Each use creates a new value, because
+ * the tests edit documents.
  */
 const FOREIGN_VALUES: (() => unknown)[] = [
   () => NaN,
@@ -99,10 +99,10 @@ const FOREIGN_VALUES: (() => unknown)[] = [
 const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms", "0"];
 const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 
-/** Kinds of parts that can be the value of an option. */
+/** Kinds of parts that an option can have as its value. */
 type Words = "limiter" | "discipline" | "bucket";
 
-/** Generates documents from the options declared by a registry's limiters. The same seed gives the same document. */
+/** Generates documents from the options that a registry's limiters declare. The same seed gives the same document. */
 export class DocumentMaker {
   readonly random: () => number;
 
@@ -143,7 +143,7 @@ export class DocumentMaker {
     return names.length > 0 && this.random() < 0.3 ? this.pick(names) : this.described(names, depth);
   }
 
-  /** Returns a limiter config. The result is never a name. */
+  /** Returns a limiter config, never the name of a limiter. */
   described(names: readonly string[], depth: number): Json {
     const types = this.registry.types();
     const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
@@ -259,7 +259,7 @@ export class DocumentMaker {
         add(parent, this.key(), this.json(2));
         break;
       case 6:
-        // JSON.stringify is recursive, so a JSON text can't be nested as deeply.
+        // A text is nested less deeply than an object may be, because JSON.stringify is recursive.
         set(
           parent,
           key,
@@ -285,7 +285,7 @@ export class DocumentMaker {
     return value;
   }
 
-  /** Breaks a JSON text. */
+  /** Returns the JSON text with a random error. */
   corrupt(text: string): string {
     const at = this.below(text.length + 1);
     switch (this.below(5)) {
@@ -327,8 +327,8 @@ interface Place {
 }
 
 /**
- * Returns the places in a document, up to a maximum depth and a maximum number. Testing more places would find no more
- * errors.
+ * Returns the places in a document, up to a maximum depth and a maximum number. The bounds save time: more places would
+ * not reveal more errors.
  */
 function placesIn(document: JsonObject): Place[] {
   const places: Place[] = [];
@@ -348,7 +348,7 @@ export function isContainer(value: unknown): value is JsonObject | Json[] {
   return Array.isArray(value) || (typeof value === "object" && value !== null);
 }
 
-/** Reports whether a value is a container that can be edited, rather than a foreign value. */
+/** Reports whether a value is an array or object that can be edited, not one of `FOREIGN_VALUES`. */
 function isEditable(value: unknown): value is JsonObject | Json[] {
   return isContainer(value) && !Object.isFrozen(value) &&
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);

@@ -9,7 +9,7 @@ import { queueOptions } from "@workqueue/core/config";
 
 type Name = keyof typeof queueOptions;
 
-/** Returns two values for an option. */
+/** Returns two different values that an option accepts. */
 function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, unknown] {
   switch (field.kind) {
     case "duration":
@@ -58,7 +58,7 @@ for (const [name, { serves, inForce, ...field }] of Object.entries(queueOptions)
     const changes: ConfigChange[] = config.reload({ queues: { q: { [option]: second } } });
     assert(changes.length > 0);
     assertEquals(new Set(changes.map((change) => change.inForce)), new Set([inForce]));
-    // A bucket is not replaced. Its rate changes.
+    // A bucket is not replaced; only its rate changes.
     const isReported = serves === "pool" && inForce === "now" && field.kind !== "bucket";
     assertEquals(reported.flatMap(Object.keys), isReported ? [option] : []);
     config.reload({ queues: { q: {} } });

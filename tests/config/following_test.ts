@@ -1,4 +1,4 @@
-/** Tests of rule 16 for pools and other objects that follow the document. */
+/** Tests of rule 16 for pools and other objects that adopt a reloaded document. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";

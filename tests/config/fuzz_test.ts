@@ -23,14 +23,12 @@ import { HandClock } from "../helpers.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 150_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/**
- * Time limit per document in milliseconds. The limit is far above the time of any document, so it detects only hangs.
- */
+/** Time limit per document in milliseconds. No document takes nearly this long, so only a hang exceeds the limit. */
 const DEADLINE = 10_000;
 
 const clock = new HandClock();
 
-/** Loads a document. Then uses every part of the config, or checks all issues of the error. */
+/** Loads a document. If loading succeeds, uses every part of the config; otherwise, checks all issues in the error. */
 function check(source: string | object): "loaded" | "refused" {
   let config: WorkQueueConfig;
   try {
@@ -79,11 +77,11 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // in a text that is not JSON, the only place is the whole text
+    return undefined; // an issue with text that is not JSON refers to the whole text
   }
 }
 
-/** Checks that every step of a pointer exists. The last step may be missing. */
+/** Checks that every step of a pointer, except possibly the last, exists in the document. */
 function checkPointer(path: string, document: unknown): void {
   assert(path.startsWith("/"), `no pointer: ${path.slice(0, 100)}`);
   let value = document;
@@ -103,7 +101,7 @@ function globals(): unknown[] {
   return [...properties, ...Reflect.ownKeys(globalThis), ...limiters.types()];
 }
 
-/** Returns a summary of the global state that is quick to compute, to find the document that changed the state. */
+/** Returns a number that reflects the global state and is quick enough to compute after every document. */
 const glance = () =>
   Reflect.ownKeys(Object.prototype).length + Reflect.ownKeys(Array.prototype).length + limiters.types().length;
 
@@ -126,7 +124,7 @@ Deno.test("rule 10: more than a hundred thousand hostile documents load or are r
     { numRuns: RUNS, seed: SEED },
   );
   assertEquals(globals(), before);
-  // Fails if the documents don't vary enough.
+  // Fails unless the documents vary enough.
   assert(Math.min(counts.loaded, counts.refused) > RUNS / 20, JSON.stringify(counts));
 });
 

@@ -278,7 +278,7 @@ Deno.test("rule 10: an object in several places does not double the work at each
   try {
     loadConfig({ limiters: { shared } });
   } catch (error) {
-    assert(error instanceof ConfigError, String(error)); // it is also correct to refuse the document
+    assert(error instanceof ConfigError, String(error)); // refusing the document is also correct
   }
 });
 

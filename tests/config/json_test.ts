@@ -6,7 +6,7 @@ import { parseJson } from "../../config/json.ts";
 import { issuesOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
-/** Returns the error position for a text that is not JSON, taken from the error message. */
+/** Loads text that is not JSON. Returns the line, the column and the expected token from the error message. */
 function placeOf(text: string): { line: number; column: number; message: string } {
   const [issue, ...others] = issuesOf(() => loadConfig(text));
   assertEquals([issue?.path, others], ["", []]);
@@ -121,7 +121,7 @@ Deno.test("a text broken anywhere is placed exactly there, and every valid text 
       const strange = parseJson(before + "@" + spaced.slice(i).join(""));
       assert("error" in strange);
       assertEquals({ line: strange.error.line, column: strange.error.column }, place);
-      // The rest of the text is missing.
+      // The same text, cut off at this token.
       if (i === tokens.length) continue;
       const cut = parseJson(before);
       assert("error" in cut);

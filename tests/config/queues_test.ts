@@ -50,7 +50,7 @@ Deno.test("a discipline given in code comes before the document's, which is not 
     },
   }));
   const config = loadConfig({ queues: { q: { discipline: { type: "mine" } } } }, { disciplines: registry });
-  assertEquals(built, 1); // created once on loading, as a check
+  assertEquals(built, 1); // loading creates the discipline once, as a check
   const strict = createPriorityDiscipline<string>({ maxHeadStart: Infinity });
   const queue = config.queue<string>("q", { discipline: strict });
   ["a", "b"].forEach((item, priority) => queue.add(item, { priority }));

@@ -23,11 +23,11 @@ Deno.test("rule 10: a circle of references is reported, each once, with the name
       circle("/limiters/a", `"a" → "b" → "a"`),
       circle("/limiters/c", `"c" → "d" → "c"`),
     ]],
-    // names that lead into a cycle, before and after it
+    // names that lead into a cycle, listed before and after the cycle's names
     [{ in: "a", a: "b", b: "a" }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ a: "b", b: "a", in: "a", further: wait("in") }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ x: "y", y: "z", z: "z", w: "y" }, [circle("/limiters/z", `"z" → "z"`)]],
-    // a cycle beside valid names, through one of several references
+    // a cycle through one of several references, the others of which are valid
     [
       {
         leaf: EXPONENTIAL,
@@ -106,7 +106,7 @@ Deno.test("rule 10: limiters that ask each other by name ask a bounded number in
 Deno.test("rule 10: five thousand limiters may be nested in one, and one more is refused, once", () => {
   const document = (count: number) => {
     const inner: unknown[] = [];
-    for (let left = count - 1; left > 0; left -= 1000) { // a list contains up to 999 limiters, plus itself
+    for (let left = count - 1; left > 0; left -= 1000) { // each inner max-of counts as one, plus up to 999 in its list
       inner.push({ type: "max-of", limiters: new Array(Math.min(left, 1000) - 1).fill(EXPONENTIAL) });
     }
     return { limiters: { all: { type: "max-of", limiters: inner } } };

@@ -15,7 +15,7 @@ function described(config: WorkQueueConfig): unknown {
 }
 
 /**
- * Returns a document with all its defaults. They are taken from the changes that a reload reports when the document
+ * Returns a document with all its defaults. The defaults are taken from the changes that are reported when the document
  * replaces an empty document.
  */
 function complete(document: object): JsonObject {
@@ -43,7 +43,9 @@ function apply(changes: readonly ConfigChange[], document: JsonObject): void {
 
 const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
 
-/** Returns the opposite changes, without `startsAfresh`, which may differ in the opposite direction. */
+/**
+ * Returns the reverse of the changes, without `startsAfresh`, which may have another value in the reverse direction.
+ */
 function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
   return changes.map(({ path, inForce, ...values }) => ({
     path,

@@ -51,8 +51,8 @@ const stepOptions = {
 } as const;
 
 /**
- * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. The test can
- * request that an update or a creation fails.
+ * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. Creations with
+ * the step `refuse.create` and updates to the step `refuse.when` throw.
  */
 function customRegistry(): {
   registry: LimiterRegistry;
@@ -156,7 +156,7 @@ Deno.test("rule 16: parts are matched by place and type, whatever becomes of tho
   const a = config.limiter("a");
   a.when("x");
   config.reload(document({ type: "max-wait", maxDelay: 5, limiter: { type: "max-of", limiters: [backoff(1)] } }));
-  assertEquals(a.numRequeues("x"), 0); // both limiters are now at other places
+  assertEquals(a.numRequeues("x"), 0); // both limiters have moved, so both are new
   a.when("x");
   config.reload(
     document({ type: "jitter", spread: 0, limiter: { type: "max-of", limiters: [backoff(10), fastSlow] } }),

@@ -41,7 +41,7 @@ const custom = defineLimiter({
 });
 const registry = limiters.extend().register(custom);
 
-// In strict mode, the validator would reject infinite numbers. The schema must reject them itself.
+// `strictNumbers: false`, because the schema must reject infinite numbers itself, without help from the validator.
 const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(
   configSchema({ limiters: registry }),
 );
@@ -49,14 +49,14 @@ const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers
 const BUCKET = { type: "bucket", rate: 1, burst: 1 };
 
 /**
- * Problems that `loadConfig` finds and a schema can't describe. Each has an example document, and a pattern that
+ * Problems that `loadConfig` finds but a schema can't describe. Each has an example document, and a pattern that
  * matches the problem's message.
  */
 const BEYOND_SCHEMA: Record<string, {
   example: Json;
   message: RegExp;
   is?: (value: unknown) => boolean;
-  /** Whether `loadConfig` skips the parts inside a value with this problem. */
+  /** Whether `loadConfig` does not read the parts inside a value that has this problem. */
   endsReading?: true;
 }> = {
   "a name has to be that of a limiter": {
@@ -119,7 +119,7 @@ function isDuration(value: unknown): boolean {
   }
 }
 
-/** Returns the name of the entry of the table above to which a problem belongs, if any. */
+/** Returns the name of the entry in `BEYOND_SCHEMA` that matches a problem, if any. */
 function beyondSchema({ path, message }: ConfigIssue, document: Json): string | undefined {
   const found = Object.entries(BEYOND_SCHEMA).find(([, { message: pattern, is = () => true }]) =>
     pattern.test(message) && is(valueAt(path, document))
@@ -170,7 +170,10 @@ for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
 
 type AnyField = Field<"limiter" | "discipline" | "bucket">;
 
-/** Yields every option in an otherwise valid document, with a function that changes the value of the option. */
+/**
+ * Yields every option, with a function that returns a document whose only possible error is the given value of the
+ * option.
+ */
 function* everyOption(): Generator<{ name: string; field: AnyField; set: (value: Json) => Json }, void, void> {
   const maker = new DocumentMaker(1, registry);
   for (const [option, field] of Object.entries(queueOptions)) {
@@ -195,7 +198,7 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
   }
 }
 
-/** Returns values at the limits of an option's range. Bounds are returned as texts. */
+/** Returns values at and near the bounds of an option's range, as numbers and as texts. */
 function edgesOf(field: AnyField): Json[] {
   const bounds = Object.values(field).filter((bound) => typeof bound === "number");
   const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);
@@ -215,7 +218,7 @@ function edgesOf(field: AnyField): Json[] {
   ];
 }
 
-/** Bounds are parsed from texts, because a double can't represent all of these numbers. */
+/** Unusual numbers, parsed from text because a double can't represent all of them. */
 const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "9007199254740991.4", "9007199254740991.6"]
   .map((number) => JSON.parse(number) as number);
 
@@ -257,7 +260,7 @@ Deno.test("thousands of documents, broken at random: what is valid by the schema
   assert(Math.min(...Object.values(counts)) > RUNS / 100, JSON.stringify(counts)); // the documents must vary enough
 });
 
-/** Returns the parsed text, or `undefined` if the text is not JSON. A schema can't check such a text. */
+/** Returns the parsed text, or `undefined` if the text is not JSON and a schema can't check it. */
 function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -66,7 +66,7 @@ const WAYS: Record<string, Write> = {
   },
 };
 
-/** Ways to write a file that use commands missing on Windows. */
+/** Ways to write a file with commands that Windows doesn't have. */
 const COMMANDS: Record<string, Write> = {
   "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
   "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),
@@ -112,8 +112,8 @@ Deno.test("watching: files that are written in all these ways at once are reload
 });
 
 /**
- * Folder like a ConfigMap mounted by Kubernetes. The files are links into `..data`, and `..data` is a link that is
- * replaced.
+ * Folder with the layout of a ConfigMap that Kubernetes has mounted. The files are links into `..data`, and `..data` is
+ * a link that is replaced.
  */
 class ConfigMap {
   readonly path: string;
@@ -127,7 +127,7 @@ class ConfigMap {
     symlinkSync("..data/a.json", this.path);
   }
 
-  /** Updates the folder like the kubelet's `AtomicWriter`. */
+  /** Updates the folder the way the kubelet's `AtomicWriter` does. */
   update(text: string): void {
     const next = `..${this.#current === undefined ? 1 : Number(this.#current.slice(2)) + 1}`;
     mkdirSync(this.#folder.at(next));
@@ -306,7 +306,7 @@ Deno.test("watching: a file that is gone is reported once, and reloaded when it 
   writeFileSync(path, newText);
   await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
-  rmSync(folder.path, { recursive: true }); // removes the file's folder too
+  rmSync(folder.path, { recursive: true }); // also removes the folder that contains the file
   await watched.look(MIN_LOOKS);
   assertEquals(watched.errors.length, 2);
   assertEquals(watched.messages[1], watched.messages[0]);
@@ -409,7 +409,7 @@ for (
     for (const [index, text] of [newText, `{ "broken": 1 }`, oldText].entries()) {
       writeFileSync(path, text);
       await watched.look(TWICE);
-      await setImmediate(); // lets the runtime report the rejection
+      await setImmediate(); // gives the runtime time to report the rejection
       assertEquals(errors.length, index + 1);
     }
     const messages = errors.map((error) => (error as Error).message);

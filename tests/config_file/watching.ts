@@ -19,7 +19,10 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** Waits until a watch reports a missing file. By then, every other watch has checked its own file several times. */
+/**
+ * Watches a missing file until it is reported. By then, every other running watch has checked its own file several
+ * times.
+ */
 export async function looksPass(): Promise<void> {
   using folder = new Folder();
   const errors: unknown[] = [];
@@ -32,7 +35,7 @@ export const OLD = { value: 1 };
 
 /** Stand-in for a config loaded from {@linkcode OLD}. It rejects documents with a key `broken`. */
 export class StandIn {
-  /** Accepted documents, latest last. */
+  /** Accepted documents, oldest first. */
   readonly documents: unknown[] = [];
   #inForce: unknown = OLD;
 
@@ -50,7 +53,7 @@ export class StandIn {
   };
 }
 
-/** Stand-in for a config, together with all reports from the watch on its file. */
+/** Stand-in for a config, together with everything that the watch on its file has reported. */
 class Reported {
   readonly config: StandIn = new StandIn();
   readonly reloads: ConfigChange[][] = [];

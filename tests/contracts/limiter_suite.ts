@@ -7,7 +7,7 @@ import { HandClock } from "../helpers.ts";
 /**
  * Registers the suite for one limiter.
  *
- * @param create Creates a new limiter, using what it needs of the context.
+ * @param create Creates a new limiter with the clock and the random numbers of the context.
  * @param keysAreTexts Whether the limiter accepts only strings as keys.
  */
 export function testLimiter(
@@ -69,7 +69,7 @@ export function testLimiter(
     const counted = limiter.numRequeues({ id: 1 }, "one");
     limiter.when({ id: 1 }, "one");
     limiter.when({ id: 2 }, "two");
-    limiter.when("one"); // the item is the key
+    limiter.when("one"); // without a key, the item itself is the key
     assertEquals(limiter.numRequeues({}, "one"), 3 * counted);
     assertEquals(limiter.numRequeues("one"), 3 * counted);
     limiter.forget({}, "one");

@@ -32,7 +32,7 @@ function make(config: Config, time = 0) {
   return { clock, live, limiter, run };
 }
 
-/** Removes the `pass` operations, so that no count expires. Each limiter decides itself when counts expire. */
+/** Removes the `pass` operations, so that no count expires: limiters differ in when their counts expire. */
 const atOnce = (operations: readonly Operation[]) => operations.filter(({ do: what }) => what !== "pass");
 
 const counts = (limiter: RateLimiter) => KEYS.map((key) => limiter.numRequeues(key));
@@ -42,11 +42,11 @@ type Check = (before: Config, after: Config, first: Operation[], then: Operation
 /** Number of delays after which the old options no longer influence a limiter that remembers its delays. */
 const DELAYS_UNTIL_SETTLED = 100;
 
-/** Deviations that a limiter may declare. */
+/** Exceptions to the contract that a limiter may declare. */
 export interface UpdateTraits {
   /**
-   * Whether a delay depends on earlier delays, which may come from the old options. Default: `false`, delays depend
-   * only on counts.
+   * Whether a delay depends on earlier delays, which may come from the old options. Default: `false`, which means that
+   * delays depend only on counts.
    */
   readonly remembersDelays?: boolean;
 }
@@ -57,7 +57,7 @@ const checkCountsOnceSettled: Check = (before, after, first, then) =>
 
 /**
  * Checks that an updated limiter gives the same answers as a new limiter with the same counts. Before the comparison,
- * both give `delays` more delays for each key.
+ * each limiter returns `delays` more delays for each key.
  */
 function checkAnswers(before: Config, after: Config, first: Operation[], then: Operation[], delays: number): void {
   const [updated, fresh] = [make(before), make(after)];
@@ -100,7 +100,7 @@ export function testLimiterUpdate(
     assertEquals(updated.run(then), twin.run(then));
   });
 
-  // Skipped for buckets: a new bucket is full, and a bucket in use is not.
+  // Skipped for buckets, because a new bucket is full and a bucket in use is not.
   if (![one, other].some((config) => JSON.stringify(config).includes('"bucket"'))) {
     if (remembersDelays) {
       test(

@@ -1,4 +1,4 @@
-/** Limiters that run the contract suites: the built-in ones, with the examples of their docs, and others. */
+/** Contract suites for built-in limiters, created as in the examples in their docs, and for other limiters. */
 
 import {
   createDefaultControllerLimiter,

@@ -1,4 +1,4 @@
-/** Contract suite of `MetricsProvider`: its instruments, and a queue's measurements. */
+/** Contract suite of `MetricsProvider`: the provider's instruments, and the measurements of a queue. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -17,7 +17,7 @@ import { take, takeAll } from "../queue_helpers.ts";
 /** Instrument of any kind. Only the methods of its kind may be called. */
 type Instrument = Gauge & Counter & Histogram & SettableGauge;
 
-/** Uses two instruments of one series. Returns the value that the series then has. */
+/** Uses two instruments of the same series. Returns the value that the series has afterwards. */
 type Use = (first: Instrument, second: Instrument) => number;
 
 const useGauges: Use = (first, second) => {
@@ -40,7 +40,7 @@ const useHistograms: Use = (first, second) => {
   return 0.25 + 1e-9;
 };
 
-/** All methods that create an instrument, with a use of the instrument. */
+/** All methods that create an instrument, each with a function that uses its instruments. */
 const USES: Readonly<Record<MeteredMethod, Use>> = {
   depth: useGauges,
   adds: useCounters,
@@ -62,7 +62,7 @@ const USES: Readonly<Record<MeteredMethod, Use>> = {
 /** Values of the second label, for the methods that have one. */
 const LABELS: Readonly<Partial<Record<MeteredMethod, string>>> = { priorityDepth: "high", givenUp: "terminal" };
 
-/** Returns the value of a series; for a histogram, the sum; `undefined` if there is no such series. */
+/** Returns the value of a series (the sum of a histogram), or `undefined` if there is no such series. */
 type Read<P> = (provider: P, metric: string, queue: string) => number | undefined | Promise<number | undefined>;
 
 /**

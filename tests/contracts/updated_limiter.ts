@@ -11,7 +11,9 @@ import type {
 } from "@workqueue/core";
 import { limiters } from "@workqueue/core";
 
-/** Context for updates. It throws on use, because an updated limiter must keep its own clock and random numbers. */
+/**
+ * Context whose members throw. It is passed to `update`, which must keep the limiter's own clock and random numbers.
+ */
 const OF_NO_USE: BuildContext = {
   clock: { now: () => never("now"), setTimeout: () => never("setTimeout"), clearTimeout: () => never("clearTimeout") },
   random: () => never("random"),
@@ -30,7 +32,7 @@ export class UpdatedLimiter {
   #description: LimiterDescription;
   /** Inner limiters, by option. */
   readonly #parts = new Map<string, UpdatedLimiter>();
-  /** Limiters made by a template. */
+  /** Limiters made by the template option. */
   readonly #made = new Map<RateLimiter, UpdatedLimiter>();
 
   constructor(config: Config, context: BuildContext) {
@@ -70,7 +72,7 @@ export class UpdatedLimiter {
     return Object.assign(() => make(), { update: (limiter: RateLimiter) => make(this.#made.get(limiter)) });
   }
 
-  /** Returns the limiter of an option: the old one, updated, if its type is unchanged; otherwise a new one. */
+  /** Returns the limiter of an option: the updated old limiter if the type is unchanged, otherwise a new limiter. */
   #upToDate(old: UpdatedLimiter | undefined, description: LimiterDescription): UpdatedLimiter {
     if (old === undefined || old.#description.type !== description.type) {
       return new UpdatedLimiter(description, this.#context);

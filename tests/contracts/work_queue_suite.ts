@@ -4,7 +4,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { WorkQueue } from "@workqueue/core";
 import { isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** Registers the suite for one implementation, which must be first in, first out. */
+/** Registers the suite for one implementation, which must hand out items first in, first out. */
 export function workQueueSuite(name: string, make: () => WorkQueue<string>): void {
   const test = (what: string, run: (queue: WorkQueue<string>) => void | Promise<void>) =>
     Deno.test(`work queue, ${name}: ${what}`, () => run(make()));

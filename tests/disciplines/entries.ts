@@ -4,8 +4,8 @@ import { SEAT } from "../../lib/base/brands.ts";
 export type MadeEntry<T = number> = { -readonly [K in keyof ReadyEntry<T>]: ReadyEntry<T>[K] };
 
 /**
- * Makes entries by hand, with the numbers from 0 as their keys. If `areSeated`, entries have room for a seat, like
- * those of a queue.
+ * Makes entries without a queue, with ascending numbers from 0 as keys. If `areSeated`, each entry has room for a seat,
+ * like the entries of a queue.
  */
 export class Entries {
   time = 0;

@@ -1,5 +1,5 @@
 /**
- * Comparison of the fair discipline with a plain model of rule 13 that looks at every group each time and forgets no
+ * Compares the fair discipline with a simple model of rule 13, which looks at every group each time and never forgets a
  * group.
  */
 
@@ -12,14 +12,17 @@ import { Entries, type MadeEntry } from "./entries.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 
 const GROUPS = 4;
-/** Powers of two, so that all times are exact. */
+/** Weights of the groups: powers of two, so that all times are exact. */
 const WEIGHTS: Record<string, number> = { 0: 2, 1: 0.5, 2: 1 };
 
 interface PlainGroup {
   entries: MadeEntry[];
   processing: number;
   finish: number;
-  /** Start of the group's next turn; `undefined` if no entry is ready. `order` breaks ties between equal starts. */
+  /**
+   * Start of the group's next turn; `undefined` if no entry is ready. Of two groups with equal starts, the one with the
+   * lower `order` goes first.
+   */
   start: number | undefined;
   order: number;
 }
@@ -112,8 +115,8 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("raise" as const), which: fc.nat(20), by: fc.nat(2) }) },
 );
 /**
- * Without fast-check's bias toward short arrays, which leave no choice between groups. A few runs then detect a wrong
- * order.
+ * Operations without fast-check's bias toward short arrays. Short arrays leave no choice between groups; long arrays
+ * reveal a wrong order in a few runs.
  */
 const operations = fc.noBias(fc.array(operation, { minLength: 1, maxLength: 80, size: "max" }));
 

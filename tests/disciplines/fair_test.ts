@@ -19,7 +19,7 @@ function fairQueue(options: Omit<FairOptions<string>, "groupOf" | "separator"> =
   return { discipline, queue: createWorkQueue<string>({ discipline, clock: new HandClock() }) };
 }
 
-/** Takes `count` items, each done at once. Returns their groups, one character each. */
+/** Takes `count` items and finishes each at once. Returns the groups of the items, one character each. */
 function turns(queue: ReturnType<typeof fairQueue>["queue"], count: number): string {
   return Array.from({ length: count }, () => {
     using lease = take(queue);
@@ -147,9 +147,9 @@ Deno.test("fair: within fair, the bounds of both hold", () => {
   const leases = [1, 2, 3, 4].map(() => take(queue));
   assertEquals(leases.map(({ item }) => item), ["ax1", "bx1", "ay1", "az1"]);
   assertEquals([queue.length, discipline.blocked], [0, 3]);
-  leases[1]![Symbol.dispose](); // frees bx
+  leases[1]![Symbol.dispose](); // ends bx1, so bx2 becomes ready
   assertEquals([queue.length, discipline.blocked], [1, 2]);
-  leases[0]![Symbol.dispose](); // frees ax, and one of a
+  leases[0]![Symbol.dispose](); // ends ax1, so ax2 or aw1 becomes ready
   assertEquals([queue.length, discipline.blocked], [2, 1]);
   for (const lease of leases) lease[Symbol.dispose]();
   assertEquals(takeAll(queue).toSorted(), ["aw1", "ax2", "bx2"]);
@@ -209,7 +209,7 @@ Deno.test("fair: the group is asked for when an item becomes ready, and only the
     keyOf: ({ id }: { id: number }) => id,
   });
   queue.add({ id: 1, group: "a" });
-  queue.add({ id: 1, group: "b" }); // folded: the key keeps its group, and the newer item is handed out
+  queue.add({ id: 1, group: "b" }); // the newer item replaces the older one, and the key keeps its group
   const lease = take(queue);
   assertEquals([asked, lease.item.group], [["1 a"], "b"]);
   queue.add({ id: 1, group: "c" });
@@ -330,7 +330,7 @@ Deno.test("fair: of groups at rest nothing is left", () => {
     takeAll(queue);
     assertEquals(within.length, 100 * round);
   }
-  // With a backlog, a group is forgotten one turn after its last item.
+  // If another group has a backlog, a group is forgotten one turn after its last item.
   for (let i = 1; i <= 100; i++) queue.add(-i);
   for (let i = 0; i < 10; i++) {
     queue.add(500 + i);
@@ -373,7 +373,7 @@ Deno.test("fair: of ever-new groups beside a backlog, those that were served las
     queue.add(5_000);
     assertEquals(made, 1);
     if (maxPerGroup === undefined) continue;
-    queue.add(processing.item); // comes back when it is done
+    queue.add(processing.item); // the item is ready again when its lease ends
     processing[Symbol.dispose]();
     assertEquals(made, 1, "a group with a processing item is not forgotten");
   }

@@ -128,7 +128,7 @@ Deno.test("priority: options that make no sense are refused, in code and in a co
   }
 });
 
-/** Rule 12 taken literally: looks at every entry each time. */
+/** Literal implementation of rule 12 that looks at every entry each time. */
 class PlainPriority {
   readonly entries: { entry: MadeEntry; priority: number; order: number }[] = [];
   #order = 0;

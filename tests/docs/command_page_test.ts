@@ -10,7 +10,9 @@ const PAGE = "docs/command.md";
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
-/** Scripts on the page, each with the output shown below it, or an empty text. */
+/**
+ * Scripts on the page, each with the output that is shown below the script, or with `""` if the page shows no output.
+ */
 const examples = page.flatMap((token, index) => {
   const next = page[index + 1];
   return isCode(token, "sh") ? [{ script: token.text, shown: isCode(next, "text") ? next.text : "" }] : [];
@@ -20,7 +22,9 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
 }
 
-/** Removes the parts that differ from run to run: progress after the first second, times and random values. */
+/**
+ * Removes the parts of an output that differ from run to run: progress after the first second, times and random values.
+ */
 function lasting(text: string): string {
   return text
     .replace(/^\d+ of \d+\+? done, .*\n/gm, "")

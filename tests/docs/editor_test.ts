@@ -18,7 +18,7 @@ function open(text: string) {
   return { document, json: service.parseJSONDocument(document) };
 }
 
-/** Returns the parts that the editor marks as wrong. */
+/** Returns the parts of a config that the editor marks as wrong. */
 async function markedIn(text: string): Promise<string[]> {
   const { document, json } = open(text);
   const problems: Diagnostic[] = await service.doValidation(document, json);

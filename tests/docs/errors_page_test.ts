@@ -16,7 +16,7 @@ async function* modulesIn(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Returns the code of each module without comments, by path. */
+/** Returns a map from the path of each module to its source code without comments. */
 async function sources(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const folder of ["lib/", "registry/", "limiters/", "disciplines/", "config/", "packages/"]) {
@@ -65,7 +65,7 @@ Deno.test("docs/errors.md: every code that is set is in the table, and every cod
 });
 
 Deno.test("docs/errors.md: no TypeError or RangeError is created without a code, except those that no caller gets", () => {
-  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints these
+  const isUsersConcern = (path: string) => !/^packages\/(cli|\w+\/demo)\//.test(path); // the command prints its errors
   const found = [...modules].filter(([path, source]) =>
     isUsersConcern(path) && /(?<!withCode\("WQ_\w+", )new (TypeError|RangeError)\(/.test(source)
   );

@@ -1,4 +1,4 @@
-/** Tests of the examples that load and describe configs, each on its runtime. */
+/** Tests of the examples that load and describe configs. Each example runs on the runtime that it is written for. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { configSchema } from "@workqueue/core/config";

@@ -1,4 +1,4 @@
-/** Test that generated files are up to date. */
+/** Tests that the generated files are up to date. */
 
 import { assert, assertEquals } from "@std/assert";
 import { schemaUrl } from "../../docs/generate/config_reference.ts";

@@ -120,7 +120,7 @@ async function follow(folder: string, command: string[]): Promise<void> {
         throw new Error(`${PAGE} has a block that this test doesn't know: ${token.lang}`);
     }
   }
-  isInterrupted = false; // the last program ends by itself
+  isInterrupted = false; // the last program ends without Ctrl-C
   await end();
 }
 

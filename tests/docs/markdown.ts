@@ -31,8 +31,8 @@ export function anchorsOf(text: string): string[] {
 }
 
 /**
- * Returns the files that a page shows. These are the code blocks marked `ts ignore` whose first line is a comment with
- * the file's name.
+ * Returns the files that a page shows: the code blocks marked `ts ignore` whose first line is a comment with the file's
+ * name.
  */
 export function filesShownIn(text: string): Map<string, string> {
   const files = new Map<string, string>();

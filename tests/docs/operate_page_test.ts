@@ -1,6 +1,6 @@
 /**
- * Tests of the commands in docs/operate.md. Run against the page's service, the commands must print the output on the
- * page.
+ * Tests of the commands in docs/operate.md. The commands run against the page's service and must print the output that
+ * the page shows.
  */
 
 import { assert } from "@std/assert";
@@ -73,7 +73,7 @@ class Terminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#service?.kill("SIGKILL");
-    } catch { // The service has ended on its own.
+    } catch { // The service has already ended.
     }
     await this.#hasEnded;
     await Deno.remove(this.#folder, { recursive: true });

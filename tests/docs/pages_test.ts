@@ -21,12 +21,12 @@ async function filesIn(folder: URL, extension: string): Promise<URL[]> {
   return found;
 }
 
-/** Returns the commands that require an installed Deno. `npx -y deno` only requires Node and npm. */
+/** Returns the commands that require Deno to be installed. `npx -y deno` requires only Node and npm. */
 function needingDeno(text: string): string[] {
   return text.match(/(?<!npx -y )\bdeno (run|task|test|bench) .*/g) ?? [];
 }
 
-/** Pages whose programs have a separate test. */
+/** Pages whose programs are tested in separate files. */
 const PAGES_OF_PROGRAMS = ["docs/getting-started.md", "docs/testing.md", "docs/extend.md"];
 
 const pages = await filesIn(root, ".md");

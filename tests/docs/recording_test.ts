@@ -1,4 +1,4 @@
-/** Tests of the demo recording: its frames and the picture. */
+/** Tests of the demo recording: its frames, and the picture that is made from them. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { animate } from "../../docs/recording/animation.ts";

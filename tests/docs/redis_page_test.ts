@@ -85,7 +85,7 @@ Deno.test("docs/redis.md and README.md have examples that need a server", () => 
 const page = read("docs/redis.md");
 const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
 
-/** Returns the cells of each row in the table whose first column has this heading. */
+/** Returns the cells of each row of the table whose first column has the given heading. */
 function table(heading: string): string[][] {
   const found = tokensOf(page).find((token): token is Tokens.Table =>
     token.type === "table" && (token as Tokens.Table).header[0]!.text === heading
@@ -139,12 +139,12 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
 
   const granted = rights.filter((word) => word.startsWith("+")).map((word) => word.slice(1));
   const words = new Set(scripts.match(/(?<=')[A-Z]+(?=')/g)!.map((word) => word.toLowerCase()));
-  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // null if the word is not a command
+  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // null for words that are not commands
   const used = [...words].filter((_, i) => infos[i] !== null);
   assertEquals(granted.sort(), [...used, "eval", "evalsha", "ping", "subscribe", "unsubscribe"].sort());
 });
 
-/** Uses every operation of a queue. */
+/** Calls every operation of a queue. */
 async function use(url: string): Promise<void> {
   const errors: unknown[] = [];
   const open = (maxStalls: number) =>

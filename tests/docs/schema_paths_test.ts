@@ -1,4 +1,7 @@
-/** Tests of the schema paths in the configs of examples and pages. An editor must find the schema at each path. */
+/**
+ * Tests of the paths at which the configs in examples and pages refer to the schema. An editor must find the schema
+ * there.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -11,7 +14,7 @@ import { tokensOf } from "./markdown.ts";
 const ROOT = new URL("../../", import.meta.url);
 const SCHEMA = new URL("schema/workqueue.schema.json", ROOT);
 
-/** Patterns of the line that specifies a config's schema, by format. */
+/** Patterns that match the line in which a config refers to its schema, by format. */
 const MARKS = {
   json: /"\$schema": "([^"]*)"/g,
   yaml: /^# yaml-language-server: \$schema=(.*)$/gm,
@@ -27,7 +30,7 @@ interface Place {
   format: keyof typeof MARKS;
 }
 
-/** Config that specifies a schema. */
+/** Config that refers to a schema. */
 interface Reference extends Place {
   named: string;
 }
@@ -82,7 +85,7 @@ async function problemsOf(
   { path, format, text, named }: Reference,
   change = (_config: Config) => {},
 ): Promise<string[]> {
-  const isConfig = path.startsWith("examples/") || format === "json"; // at least one line besides the comment
+  const isConfig = path.startsWith("examples/") || format === "json"; // other texts may consist of the comment alone
   const config: Config = isConfig ? PARSERS[format](text) : {};
   change(config);
   const json = JSON.stringify({ ...config, $schema: named });

@@ -16,7 +16,7 @@ const HANDLERS: Record<string, [handler: string, options: string]> = {
   "does not look at its signal": ["() => new Promise(() => setInterval(() => {}, 1000))", ""],
 };
 
-/** Returns the program with a different handler, different options and a shorter time limit. */
+/** Returns the page's program with the given handler and options, and with a shorter time limit. */
 function recipe(handler: string, options: string): string {
   const page = Deno.readTextFileSync(new URL("docs/shutdown.md", ROOT));
   const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(page)!;

@@ -1,5 +1,6 @@
 /**
- * Tests of the tests shown in `docs/testing.md`. They pass under their test runners, and fail if retries come later.
+ * Tests of the tests shown in `docs/testing.md`. The shown tests must pass under their test runners, and must fail if
+ * retries come later than expected.
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";

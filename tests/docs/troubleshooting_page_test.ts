@@ -22,7 +22,7 @@ Deno.test("docs/troubleshooting.md: each quoted message is in the sources", asyn
   const quoted = [...rows].map(([, message]) => message!);
   assert(quoted.length > 20);
   const sources = (await Promise.all(FOLDERS.map((folder) => sourcesIn(new URL(`${folder}/`, ROOT))))).join("\n")
-    .replace(/["`] \+\s+["`]/g, ""); // joins messages that continue on the next line
+    .replace(/["`] \+\s+["`]/g, ""); // joins messages that are split across lines of code
   const missing = quoted.flatMap((message) => message.split("…")).filter((part) => !sources.includes(part.trim()));
   assertEquals(missing, []);
 });

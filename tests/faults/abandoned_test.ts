@@ -75,7 +75,7 @@ Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", 
   assertEquals(hanging.begun, [0, 1, 2]);
   await hanging.end(1);
   assertEquals(hanging.begun, [0, 1, 2, 3]);
-  await hanging.end(3); // within its timeout: its slot is free again
+  await hanging.end(3); // handler 3 ends within its timeout and frees its slot
   assertEquals(hanging.begun, [0, 1, 2, 3, 4]);
   await hanging.end(0, 2);
   assertEquals(hanging.begun, [0, 1, 2, 3, 4]);

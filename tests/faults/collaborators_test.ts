@@ -1,6 +1,6 @@
 /**
- * Tests of metrics providers, disciplines, `keyOf` functions and limiters that throw. They check which caller receives
- * the error, and the queue's state afterwards.
+ * Tests of metrics providers, disciplines, `keyOf` functions and limiters that throw. The tests check which caller
+ * receives the error, and the queue's state afterwards.
  */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects, assertThrows } from "@std/assert";
@@ -600,7 +600,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
   }
 });
 
-/** Runs the action, which may throw. Returns the number of calls to `keyOf`. */
+/** Runs the action, which may throw. Returns how many times `keyOf` was called. */
 function keysNeeded(action: () => void, keys: HookedKeys): number {
   try {
     action();
@@ -672,7 +672,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     add("limited", 1, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
-    discipline.hooks.throwOnce("push"); // when an item is added again or becomes due
+    discipline.hooks.throwOnce("push"); // the call that fails comes from an item that is added again or becomes due
     await flush();
     for (let i = 0; i < 2; i++) await clock.advance(5000);
     await queue.shutDownWithDrain();

@@ -12,8 +12,8 @@ import { HandClock } from "../helpers.ts";
 import { Lifo, take } from "../queue_helpers.ts";
 
 /**
- * Runs `action`. Adding the n-th new key to any map throws meanwhile, as V8's maps do at 2^24 keys. Reports whether an
- * n-th new key was added.
+ * Runs `action`. Meanwhile, adding the n-th new key to any map throws, as it does in V8 for a map with 2^24 keys.
+ * Reports whether `action` tried to add an n-th new key.
  */
 function whileMapIsFull(n: number, action: () => void): boolean {
   const { set } = Map.prototype;
@@ -62,7 +62,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
           queue.add({ key: "processing" });
           const processing = take(queue);
           queue.add({ key: "ready" });
-          queue.addAfter({ key: "sooner" }, 1); // so that the timer is not set again
+          queue.addAfter({ key: "sooner" }, 1); // due first, so adding other items doesn't set the timer again
           queue.addAfter({ key: "delayed" }, 10);
           const before = queue.snapshot();
           let threw = false;

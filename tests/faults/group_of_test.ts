@@ -19,8 +19,8 @@ interface Job {
 }
 
 /**
- * Creates a queue whose groups are the first letters of the keys. `refuses` decides whether the n-th call to `groupOf`
- * throws.
+ * Creates a queue that groups items by the first letter of their key. `refuses` decides whether the n-th call to
+ * `groupOf` throws.
  */
 function fair(refuses: (call: number) => boolean) {
   let calls = 0;
@@ -55,8 +55,8 @@ function isAccepted(add: () => void): boolean {
 }
 
 /**
- * Runs a pool on items that are added again in every way. From call `first` on, the next `broken` calls to `groupOf`
- * throw. Returns the number of calls.
+ * Runs a pool on items that are added again in every possible way. Starting with call number `first`, `broken` calls to
+ * `groupOf` throw. Returns the number of calls to `groupOf`.
  */
 async function useWithPool(first: number, broken: number): Promise<number> {
   using console = new Console();

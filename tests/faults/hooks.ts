@@ -10,7 +10,7 @@ import type {
   SettableGauge,
 } from "@workqueue/core";
 
-/** Actions to run during calls, by call. */
+/** Actions that a test runs in the middle of calls, by name of the call. */
 export class Hooks<Call extends string> {
   readonly #actions = new Map<Call, () => void>();
 
@@ -38,7 +38,7 @@ export class Hooks<Call extends string> {
   }
 }
 
-/** Calls to metrics that a queue without priority levels makes. */
+/** Calls that a queue without priority levels makes to its metrics. */
 export const METRIC_CALLS = [
   "adds.inc",
   "depth.inc",
@@ -84,11 +84,11 @@ export class HookedAges extends HookedMetrics {
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly hooks = new Hooks<"push" | "pop" | "touch" | "done">();
   readonly entries: ReadyEntry<T>[] = [];
-  /** Result of `pop`, if set, regardless of the entries in the discipline. */
+  /** Entry that `pop` returns, if set, instead of an entry in the discipline. */
   stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
   /** All pushed entries, in order. */
   readonly pushed: ReadyEntry<T>[] = [];
-  /** Item passed to each call to `done`, in order. */
+  /** Items that were passed to `done`, in order. */
   readonly ended: T[] = [];
 
   push(entry: ReadyEntry<T>): void {
@@ -116,7 +116,7 @@ export class HookedDiscipline<T> implements QueueDiscipline<T> {
   }
 }
 
-/** `keyOf` function for items that carry their key. */
+/** `keyOf` function with hooks, for items that contain their own key. */
 export class HookedKeys {
   readonly hooks = new Hooks<"keyOf">();
   calls = 0;

@@ -1,4 +1,7 @@
-/** Tests of items of every kind, through every layer. They also test adds from inside the calls that a queue makes. */
+/**
+ * Tests of items of every kind in every layer, and of adds from inside the calls that a queue makes to its
+ * collaborators.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -24,7 +27,7 @@ function revoked(): object {
   return proxy;
 }
 
-/** Items that are all different. A queue treats none of them specially. */
+/** Items that all differ from one another. A queue treats none of these items specially. */
 const ITEMS: readonly [name: string, item: unknown][] = [
   ["NaN", NaN],
   ["zero", 0],
@@ -175,7 +178,7 @@ function hooked(useDiscipline: boolean) {
     clock,
     ...(useDiscipline ? { discipline } : {}),
   });
-  /** Functions that run an action once, in the next call of a given kind. */
+  /** Functions that make the next call of a given kind run an action, once. */
   const hooks: Record<string, (action: () => void) => void> = {
     keyOf: (action) => keys.hooks.once("keyOf", action),
     when: (action) =>
@@ -193,7 +196,7 @@ function hooked(useDiscipline: boolean) {
 
 type Hooked = ReturnType<typeof hooked>;
 
-/** Operations that make a queue call its collaborators. They return the keys that were handed out. */
+/** Operations in which a queue calls its collaborators. Each operation returns the keys that were handed out. */
 const occasions: Record<string, (hooked: Hooked) => string[] | Promise<string[]>> = {
   "an item is added": ({ queue }) => {
     queue.add({ key: "a" });
@@ -293,7 +296,7 @@ Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queu
       for (let i = 0; i < 60; i++) {
         const item = { key: "abcd"[below(4)]! };
         if (random() < 0.3) {
-          for (const arm of calls) arm(() => {}); // removes earlier hooks: one fault at a time
+          for (const arm of calls) arm(() => {}); // removes earlier hooks, so that only one fault happens at a time
           calls[below(calls.length)]!(() => {
             if (random() < 0.5) queue.add({ key: "abcd"[below(4)]! });
             if (random() < 0.7) throw new Error("broken");

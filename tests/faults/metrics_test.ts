@@ -15,7 +15,7 @@ import { flushPromises, takeAll } from "../queue_helpers.ts";
 import { METRIC_CALLS } from "./hooks.ts";
 import { LAYERS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
-/** Calls to a provider and its metrics that queues and pools make. */
+/** Calls that queues and pools make to a metrics provider and its metrics. */
 const CALLS = [
   ...METRIC_CALLS,
   "priorityDepth.inc",

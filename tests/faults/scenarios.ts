@@ -1,4 +1,4 @@
-/** Typical uses of queues and pools, for tests with a broken collaborator. */
+/** Typical uses of queues and pools, for tests in which one collaborator is broken. */
 
 import {
   createDelayingQueue,
@@ -14,7 +14,7 @@ import {
 import type { HandClock } from "../helpers.ts";
 import { flushPromises, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** Uses a queue under a clock. Returns a log of the events. */
+/** Uses a queue while moving its clock. Returns a log of the events. */
 export type Scenario = (make: () => RateLimitingQueue<string>, clock: HandClock) => Promise<unknown[]>;
 
 const limiter = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
@@ -89,7 +89,7 @@ export const SCENARIOS: Record<string, Scenario> = {
     };
     for (const item of ["a", "b", "c", "d"]) queue.add(item, item === "d" ? { priority: 5 } : undefined);
     log.push(await outcome(waiters[0]!), await outcome(waiters[1]!));
-    queue.add("a"); // added again while processing
+    queue.add("a"); // the item is added again while it is processing
     const third = queue.get();
     queue.done("a");
     log.push(await given(third), ...state(queue));

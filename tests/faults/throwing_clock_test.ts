@@ -1,4 +1,4 @@
-/** Tests of clocks that throw in one call or a few. No item is lost, given up or counted twice. */
+/** Tests of clocks that throw in one or more calls. No item may be lost, given up or counted twice. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -80,7 +80,10 @@ for (const layers of Object.keys(LAYERS)) {
 
 type Made = { queue: RateLimitingQueue<string>; throttle: TokenBucket | undefined };
 
-/** Queues with every feature that uses a clock: buckets, expiring counts, a discipline, metrics, layers. */
+/**
+ * Queues that together use every feature that needs a clock: buckets, expiring counts, a discipline, metrics and
+ * layers.
+ */
 const ALL_THAT_LOOKS: Record<string, (clock: HandClock) => Made> = {
   "one call": (clock) => ({
     queue: createRateLimitingQueue(limiterOn(clock), {
@@ -107,7 +110,7 @@ function limiterOn(clock: HandClock): RateLimiter<string> {
   );
 }
 
-/** Processes some items. Returns all reports without times and order. */
+/** Processes some items. Returns all reports, without their times and in no particular order. */
 async function workThrough(
   { runWorkers }: Engine,
   make: (clock: HandClock) => Made,
@@ -144,7 +147,7 @@ async function workThrough(
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds * 2; i++) {
       await clock.advance(500, flushPromises);
-      time.tick(500); // replaces timers that the faulty clock did not set
+      time.tick(500); // fires the timers on the system clock, which replace timers that the faulty clock failed to set
       await flushPromises();
     }
   };

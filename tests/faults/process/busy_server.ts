@@ -1,6 +1,6 @@
 /**
  * Script that answers requests from another process while handlers keep the CPU busy. The script ends when enough
- * requests are answered or no work is left. It prints "enough" or the number of answers.
+ * requests have been answered or no work is left, and prints "enough" or the number of answers.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import {
   runWorkers,
 } from "../../../mod.ts";
 
-/** Number of items. Each takes one millisecond. */
+/** Number of items, each of which takes one millisecond. */
 const ITEMS = 3000;
 const ENOUGH = 20;
 

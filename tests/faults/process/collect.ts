@@ -12,13 +12,15 @@ function collect(): void {
   else throw new Error("Cannot collect garbage: this runtime was not started with --expose-gc");
 }
 
-/** Runs pending callbacks, which use memory too, and then collects garbage. */
+/** Runs pending callbacks, because they use memory too, and then collects garbage. */
 export async function collectLater(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 10));
   collect();
 }
 
-/** Heap growth, in bytes, that is treated as no growth. One word for each of a million keys would be 8 MB. */
+/**
+ * Largest heap growth, in bytes, that counts as no growth. A leak of one word for each of a million keys would be 8 MB.
+ */
 export const FLAT = 2_000_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Script that runs only one of `cases`. The process exits as soon as nothing in the queue keeps it alive. The script
- * prints the events of the case.
+ * Script that runs one of `cases` and prints its events. The process exits as soon as nothing in the queue keeps it
+ * alive.
  */
 
 import process from "node:process";
@@ -14,7 +14,7 @@ import {
 } from "../../../mod.ts";
 
 const AN_HOUR = 3_600_000;
-/** Duration in milliseconds: long enough for a real delay, short enough for a test. */
+/** Delay in milliseconds that is long enough to need a timer and short enough for a test. */
 const SOON = 50;
 
 const limiter = createExponentialLimiter<string>({ baseDelay: SOON, maxDelay: SOON });

@@ -1,4 +1,4 @@
-/** Script that prints the items that a queue keeps in memory without needing them. */
+/** Script that prints the items that a queue no longer needs but still keeps in memory. */
 
 import {
   createExponentialLimiter,
@@ -78,8 +78,8 @@ async function use(): Promise<void> {
 }
 
 /**
- * Returns the items that should have been collected but weren't. One item of the pile is kept on purpose. Up to ten
- * items may remain.
+ * Returns the items that should have been collected but weren't. Up to ten items of the pile may remain, because the
+ * script keeps one of their leases on purpose.
  */
 function itemsLeft(): string[] {
   for (const [what, reference] of items) if (reference.deref() === undefined) items.delete(what);

@@ -9,7 +9,7 @@ const bounded = createWorkQueue<string>({
 });
 
 /**
- * Number of items in a group that appears repeatedly. Because of this group, the queue is never empty and virtual time
+ * Three items of a group that always has items. Because of this group, the queue is never empty and virtual time
  * advances.
  */
 for (const queue of [plain, bounded]) for (let i = 0; i < 3; i++) queue.add(`steady/${i}`);

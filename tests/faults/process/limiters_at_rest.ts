@@ -22,7 +22,10 @@ const limiters: RateLimiter<string>[] = [
   }),
 ];
 
-/** Fails new keys, one every 10 ms, so that about ten keys are delayed or counted at a time. Never calls `forget`. */
+/**
+ * Reports failures of new keys, one every 10 ms, so that about ten keys are delayed or counted at a time. Never calls
+ * `forget`.
+ */
 function fail(keys: number): void {
   for (let i = 0; i < keys; i++) {
     now += 10;

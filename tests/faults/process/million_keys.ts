@@ -49,8 +49,8 @@ const queue = createRateLimitingQueue<Item>(limiter, {
 });
 
 /**
- * Runs keys through the queue in every way: added directly, delayed, rate limited, failed once in a pool, and handed to
- * a pending `get`. Also aborts pending calls to `get`. Returns the number of handled items.
+ * Runs keys through the queue in every way: keys that are added directly, delayed or rate limited, that fail once in a
+ * pool, or that are handed to a pending `get`. Also aborts pending calls to `get`. Returns the number of handled items.
  */
 async function pushBatch(batch: number): Promise<number> {
   let handled = 0;
@@ -61,7 +61,7 @@ async function pushBatch(batch: number): Promise<number> {
     queue.addRateLimited(item());
   }
   const failOnce = runWorkers(queue, (_item, { attempt }) => {
-    if (attempt === 1) throw "not yet"; // a string, because creating an error would take too long
+    if (attempt === 1) throw "not yet"; // throws a string, because creating an error would take too long
     handled++;
   }, { onError() {} });
   const controller = new AbortController();

@@ -43,7 +43,7 @@ function oneByOne(queue: WorkQueue<string>): void {
   }
 }
 
-/** Takes all items together. When the last of these items is done, one more item is ready. */
+/** Takes all items before any of them is done. When the last of these items is done, one more item is still ready. */
 function allAtOnce(queue: WorkQueue<string>): void {
   for (let i = 0; i < KEYS; i++) queue.add(`key-${i}`);
   const leases = Array.from({ length: KEYS }, () => queue.tryGet()!);
@@ -67,8 +67,8 @@ function use(): void {
 use(); // warm-up, because one-time allocations are not leaks
 
 /**
- * Heap growth in each of three rounds. The test uses the median: a false reference seen by a collector appears in one
- * round, a leak in every round.
+ * Heap growth in each of three rounds. The test uses the median, because a false reference appears in one round and a
+ * leak in every round.
  */
 const growths: number[] = [];
 for (let time = 0; time < 3; time++) {

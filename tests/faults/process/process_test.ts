@@ -5,7 +5,7 @@ import { runScript, RUNTIMES } from "../../run_script.ts";
 
 const SCRIPT = new URL("exit.ts", import.meta.url);
 
-/** Output of each case of `exit.ts` until its process exits. */
+/** Lines that each case of `exit.ts` prints before its process exits. */
 const cases: [name: string, printed: string[]][] = [
   ["a pool with nothing to do", []],
   ["a delayed item", ["handled"]],

@@ -1,5 +1,6 @@
 /**
- * Script that reloads a document many times. It prints the heap growth in bytes, and whether few old limiters remain.
+ * Script that reloads a document many times. It prints the heap growth in bytes, and whether almost all old limiters
+ * were collected.
  */
 
 import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -23,7 +24,7 @@ const weighty = defineLimiter({
   },
 });
 
-/** Creates a document whose limiters are new at each step. Limiters are replaced, nested and placed in groups. */
+/** Creates a document whose limiters change at each step. It contains replaced, nested and per-group limiters. */
 function document(step: number): object {
   const part = { type: "weighty", step };
   return {
