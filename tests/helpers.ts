@@ -7,9 +7,9 @@ export function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null | undefined)?.code;
 }
 
-/** Clock that a test moves by hand, in either direction. Its timers fire when `advance` passes them. */
+/** Clock that a test moves by hand, in either direction. The clock's timers fire when `advance` passes their times. */
 export class HandClock implements Clock {
-  /** Current time. Setting it fires no timers. */
+  /** Current time. Setting the time fires no timers. */
   time: number;
   /** Delays of all timers that were set, in order. */
   readonly delays: number[] = [];

@@ -10,9 +10,9 @@ export interface Part {
   readonly args: readonly string[];
 }
 
-const HAS_SH = Deno.build.os !== "windows"; // without `sh` and signals, no test of the command runs on Windows
+const HAS_SH = Deno.build.os !== "windows"; // the tests of the command need `sh` and signals
 
-/** Some tests of each package, and the tests of the house rules. */
+/** Some tests of the packages, and the tests of the house rules. */
 const packageTests: readonly string[] = [
   ...["dashboard", "house", "opentelemetry"].flatMap(testsIn),
   ...(HAS_SH ? ["tests/cli/run_test.ts"] : []),
@@ -23,21 +23,22 @@ const packageTests: readonly string[] = [
 /** Enough tests to see that the code runs on Bun. */
 const bunTests: readonly string[] = [...libFolders, "contracts", "opentelemetry"].flatMap(testsIn);
 
-/** Returns a part with tests. Their types are not checked, because another part does that. */
+/** Returns a part that runs tests without checking their types, because another part checks all types. */
 function tests(name: string, ...args: readonly string[]): Part {
   return { name, args: ["test", "-A", "--no-check", ...args] };
 }
 
-/** Parts of `deno task test`. The first one prints its results as they come. */
+/** Parts of `deno task test`. The output of the first part is shown as it runs. */
 export const defaultParts: readonly Part[] = [
   tests("core", ...coreArguments, ...coreTests),
   { name: "Bun", args: ["task", "test:bun", ...bunTests.map((file) => `./${file}`)] },
   tests("packages", ...testArguments, ...packageTests),
-  { name: "types", args: ["task", "check"] }, // last, because it downloads all missing packages
+  { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
 /**
- * Folders of tests that mostly start programs. They form another part, because in sequence they would take too long.
+ * Folders of tests that mostly start programs. These folders form a separate part, which runs at the same time as the
+ * others, to save time.
  */
 const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs", "tests/recipes"];
 

@@ -28,7 +28,7 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Lets pending promises settle, and waits for the pauses of pools on a slow machine. */
+/** Lets pending promises settle. Also waits as long as a pause of a pool, because pools may pause on a slow machine. */
 export async function flush(): Promise<void> {
   await flushPromises();
   await pause();
@@ -52,7 +52,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => nextTask(resolve));
 }
 
-/** Lets pending promises settle, with more turns than any code here needs. */
+/** Lets pending promises settle, with more microtask turns than any tested code needs. */
 export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
@@ -63,7 +63,7 @@ export async function outcome<T>(promise: Promise<Lease<T> | Shutdown>): Promise
   return lease.shutdown ? "shutdown" : lease.item;
 }
 
-/** Counts the listeners on a signal from now on. */
+/** Counts the listeners that are added to a signal from now on. Returns a function that returns the current count. */
 export function countListeners(signal: AbortSignal): () => number {
   const listeners = new Set<unknown>();
   const { addEventListener, removeEventListener } = signal;
@@ -78,7 +78,7 @@ export function countListeners(signal: AbortSignal): () => number {
   return () => listeners.size;
 }
 
-/** Last in, first out. */
+/** Discipline that is last in, first out. */
 export class Lifo<T> implements QueueDiscipline<T> {
   readonly entries: ReadyEntry<T>[] = [];
 
@@ -97,7 +97,7 @@ export class Lifo<T> implements QueueDiscipline<T> {
   }
 }
 
-/** Highest priority first; first in, first out within a priority. */
+/** Discipline that hands out the highest priority first; entries of equal priority are first in, first out. */
 export class HighestFirst<T> implements QueueDiscipline<T> {
   readonly #entries = new Set<ReadyEntry<T>>();
 
@@ -122,9 +122,11 @@ export class HighestFirst<T> implements QueueDiscipline<T> {
   }
 }
 
-/** First in, first out, with at most one processing item of each group. The group of `"a/1"` is `"a"`. */
+/**
+ * Discipline that is first in, first out, with at most one processing item per group. The group of `"a/1"` is `"a"`.
+ */
 export class OneOfAGroup implements QueueDiscipline<string> {
-  /** Calls of the methods that change the discipline, such as `"push a/1"`. */
+  /** Calls to the methods that change the discipline, such as `"push a/1"`. */
   readonly calls: string[] = [];
   readonly #entries: ReadyEntry<string>[] = [];
   readonly #busy = new Set<string>();

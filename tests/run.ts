@@ -47,7 +47,7 @@ async function run(part: Part, isShown: boolean): Promise<Result> {
   return { part, success, output, seconds };
 }
 
-/** Returns the lines in which tests report that they are skipped because a program is missing. */
+/** Returns the lines in which tests report that a program is missing and that they are left out. */
 function linesAboutLeftOut(output: string): string {
   return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
 }
@@ -55,7 +55,7 @@ function linesAboutLeftOut(output: string): string {
 /** Runs parts in `lanes` concurrent lanes. Shows the output of the first part as it runs. */
 async function runAll(parts: readonly Part[], lanes: number): Promise<Result[]> {
   const results: Result[] = [];
-  const left = parts.entries(); // shared by the lanes
+  const left = parts.entries(); // one iterator for all lanes, so each part runs once
   await Promise.all(Array.from({ length: lanes }, async () => {
     for (const [i, part] of left) results[i] = await run(part, i === 0);
   }));
@@ -81,7 +81,9 @@ function countsIn(output: string): Counts | undefined {
   return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
 }
 
-/** Prints the failures again, because people read the end of a long output, and the counts of each part. */
+/**
+ * Prints the counts of each part. Before them, prints all failures again, because people read the end of a long output.
+ */
 function report(results: readonly Result[]): void {
   for (const { part, output } of results.filter(({ success }) => !success)) {
     const errors = output.split("\n ERRORS ").at(-1)!;
@@ -91,7 +93,7 @@ function report(results: readonly Result[]): void {
   let [passed, failed] = [0, 0];
   for (const { part, success, output, seconds } of results) {
     const counts = countsIn(output);
-    const hasStopped = !success && !(counts !== undefined && counts.failed > 0); // without a failed test
+    const hasStopped = !success && !(counts !== undefined && counts.failed > 0); // no test has failed
     passed += counts?.passed ?? 0;
     failed += (counts?.failed ?? 0) + (hasStopped ? 1 : 0);
     const said = counts === undefined ? [] : [
@@ -125,7 +127,7 @@ if (Deno.build.os !== "windows") { // Windows has no SIGTERM
 }
 const isAll = Deno.args[0] === "--all";
 console.log(isAll ? "Running everything: about 15 minutes." : "Running the default tests: a few minutes.");
-// Everything runs in three lanes, because most tests wait for processes and servers.
+// With `--all`, three parts run at a time, because most of their tests wait for processes and servers.
 const results = await (isAll ? runAll(allParts, 3) : runAll(defaultParts, 2));
 report(results);
 Deno.exit(results.every(({ success }) => success) ? 0 : 1);

@@ -5,18 +5,18 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runtimes } from "./runtimes.ts";
 
-/** Limit for a process that never ends, in milliseconds. */
+/** Time limit in milliseconds, in case the process never ends. */
 const DEADLINE = 300_000;
 
 export type Runtime = "Deno" | "Bun";
 export const RUNTIMES: readonly Runtime[] = ["Deno", "Bun"];
 
-/** Options that let a script collect garbage on request. */
+/** Options that let a script force a garbage collection. */
 const GC: Record<Runtime, string[]> = { Deno: ["--v8-flags=--expose-gc"], Bun: [] };
 
 /**
- * Returns the lines that a script printed until its process ended by itself. Rejects if it failed or exceeded the
- * deadline.
+ * Runs a script until its process ends by itself. Returns the lines that the script printed. Rejects if the script
+ * failed or exceeded the deadline.
  */
 export async function runScript(runtime: Runtime, script: URL, ...args: string[]): Promise<string[]> {
   const [file, ...options] = await runtimes[runtime]!();

@@ -16,13 +16,14 @@ async function find(global: string, npmPackage: string, print: readonly string[]
   return stdout.trim();
 }
 
-/** Paths of the executables. A signal to npx would end only npx. */
+/** Paths of the executables, which are started without npx because a signal to npx would end only npx. */
 let deno: Promise<string> | undefined;
 let bun: Promise<string> | undefined;
 
 /**
- * Returns the start of a command line that runs a script, for each runtime. Options of V8 or the script follow it. Only
- * the script prints output; without `--quiet`, Deno would report each package that it looks up for the first time.
+ * Returns the start of a command line that runs a script, for each runtime. The caller appends options of V8 or the
+ * script. With `--quiet`, only the script prints output. Otherwise, Deno would report each package that it looks up for
+ * the first time.
  */
 export const runtimes: Record<string, () => Promise<string[]>> = {
   Deno: async () => {

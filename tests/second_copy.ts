@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Loads a separate copy. None of its objects is identical to an object of `@workqueue/core`. */
+/** Loads a separate copy of the package. None of its objects is identical to an object of `@workqueue/core`. */
 export async function loadSecondCopy(): Promise<typeof import("@workqueue/core")> {
   return await load("mod.ts") as typeof import("@workqueue/core");
 }
 
 /**
- * Loads a module of a package with a copy of the core that has another version.
+ * Loads a module of a package together with a copy of the core that has another version.
  *
- * @param path The module. It uses only internals of the core.
- * @param version The version of the copy.
+ * @param path The module, which may import only the internals of the core.
+ * @param version The version of the core's copy.
  */
 export async function loadWithCore(path: string, version: string): Promise<unknown> {
   return await load(path, {

@@ -1,4 +1,7 @@
-/** Test files by folder of `tests/`. Each folder with tests is in one of these lists, which `tests/house/` checks. */
+/**
+ * Test files by folder of `tests/`. Each folder with tests is in one of these lists; a test in `tests/house/` checks
+ * this.
+ */
 
 import { readdirSync } from "node:fs";
 
@@ -12,7 +15,9 @@ export function testsIn(folder: string): string[] {
 /** Folders of tests for the rooms of `lib/`, by the rooms' names, and for the stand-ins of `@std`. */
 export const libFolders: readonly string[] = ["base", "structures", "tokens", "queue", "workers", "metrics", "std"];
 
-/** Folders of tests for the core and config files. They need no server, and almost none of them starts a process. */
+/**
+ * Folders of tests for the core and config files. The tests need no server, and almost none of them starts a process.
+ */
 export const coreFolders: readonly string[] = [
   ...libFolders,
   "config",
@@ -26,7 +31,7 @@ export const coreFolders: readonly string[] = [
   "registry",
 ];
 
-/** Folders of tests for packages that also run on Bun. */
+/** Folders of tests for packages. These tests also run on Bun. */
 export const packageFolders: readonly string[] = [
   "dashboard",
   "opentelemetry",
@@ -35,7 +40,7 @@ export const packageFolders: readonly string[] = [
   "redis/faults",
 ];
 
-/** Folders of tests that run only on Deno: they test Deno, or start each runtime themselves. */
+/** Folders of tests that run only on Deno: the tests there test Deno, or start each runtime themselves. */
 export const denoFolders: readonly string[] = [
   "cli",
   "config_file/process",

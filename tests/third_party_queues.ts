@@ -1,9 +1,12 @@
-/** Third-party implementations of the lower layers' interfaces: plain and slow, and very different from ours. */
+/**
+ * Implementations of the interfaces of layers 1 and 2 as a third party might write them: simple, slow, and very
+ * different from the built-in ones.
+ */
 
 import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
-/** Layer 1 with two arrays, and polling instead of waiters. */
+/** Layer 1 that is built on arrays, and that polls instead of keeping waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
   readonly name = "foreign";
   readonly ready: T[] = [];
@@ -111,7 +114,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
   }
 }
 
-/** Layer 2 with delays that a test ends by hand. */
+/** Layer 2 whose delays end only when a test ends them. */
 export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
   readonly later: { item: T; delayMs: number }[] = [];
 

@@ -49,8 +49,8 @@ const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers
 const BUCKET = { type: "bucket", rate: 1, burst: 1 };
 
 /**
- * Problems that `loadConfig` finds but a schema can't describe. Each has an example document, and a pattern that
- * matches the problem's message.
+ * Problems that `loadConfig` finds but a schema can't describe. Each problem has an example document, and a pattern
+ * that matches its message.
  */
 const BEYOND_SCHEMA: Record<string, {
   example: Json;

@@ -33,7 +33,7 @@ export async function looksPass(): Promise<void> {
 /** Content of the watched file before it changes. */
 export const OLD = { value: 1 };
 
-/** Stand-in for a config loaded from {@linkcode OLD}. It rejects documents with a key `broken`. */
+/** Stand-in for a config loaded from {@linkcode OLD}. The stand-in rejects documents with a key `broken`. */
 export class StandIn {
   /** Accepted documents, oldest first. */
   readonly documents: unknown[] = [];

@@ -116,7 +116,7 @@ const operation = fc.oneof(
 );
 /**
  * Operations without fast-check's bias toward short arrays. Short arrays leave no choice between groups; long arrays
- * reveal a wrong order in a few runs.
+ * reveal a wrong order within a few runs.
  */
 const operations = fc.noBias(fc.array(operation, { minLength: 1, maxLength: 80, size: "max" }));
 

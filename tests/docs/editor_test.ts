@@ -1,4 +1,4 @@
-/** Tests of the schema in an editor. They run VS Code's JSON service on the config of the examples. */
+/** Tests of the schema in an editor. The tests run VS Code's JSON service on the config of the examples. */
 
 import { assert, assertEquals } from "@std/assert";
 import { disciplines, limiters } from "@workqueue/core";

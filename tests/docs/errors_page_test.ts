@@ -31,8 +31,8 @@ async function sources(): Promise<Map<string, string>> {
 const modules = await sources();
 
 /**
- * Modules that create errors without a code. Such an error is the cause of another error, or reports a limit of the
- * runtime.
+ * Modules that create errors without a code. An error without a code is the cause of another error, or reports a limit
+ * of the runtime.
  */
 const WITHOUT_CODE = [
   "lib/base/steady_clock.ts",

@@ -1,6 +1,6 @@
 /**
- * Test of `docs/getting-started.md`. It follows the page like a reader: it saves each program and config, runs the
- * commands, and compares their output with the output on the page.
+ * Test of `docs/getting-started.md`. The test follows the page as a reader would: it saves each program and config,
+ * runs the commands, and compares their output with the output on the page.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -1,7 +1,7 @@
 /**
  * Tests of the links on all pages. GitHub resolves a relative link against the page. JSR resolves a relative link in a
- * README against the root of the repository. Such a link works in the core's README and breaks in the READMEs of
- * `packages/`.
+ * README against the root of the repository. On JSR, a relative link therefore works in the core's README and breaks in
+ * the READMEs of `packages/`.
  */
 
 import { assert, assertEquals } from "@std/assert";

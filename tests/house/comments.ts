@@ -1,8 +1,8 @@
 /**
- * Checks the form of comments: their width, which `deno fmt` doesn't wrap, and their first word. A comment that begins
- * with a word such as "What" has no subject.
+ * Checks the form of comments: the width of their lines, which `deno fmt` doesn't change, and their first word. A
+ * comment that begins with a word such as "What" has no subject.
  *
- * As a program it prints the problems, and fails if there are any: a part of `deno task style`.
+ * Run as a program, this module prints the problems and fails if there are any. `deno task style` runs it.
  */
 
 import manifest from "../../deno.json" with { type: "json" };
@@ -14,7 +14,7 @@ const MAX_COLUMNS = manifest.fmt.lineWidth;
 /** Generated modules, which nobody reads. */
 const GENERATED: readonly string[] = ["packages/dashboard/page.ts"];
 
-/** Folder of modules with Lua, in which every line counts. */
+/** Folder of modules that contain Lua. In these modules, the width of every line is checked. */
 const LUA = "packages/redis/scripts/";
 
 /** Line that begins or continues a comment. */
@@ -23,10 +23,10 @@ const COMMENT = /^\s*(\/\/|\/\*|\*\s)/;
 /** Comment after code. */
 const TRAILING_COMMENT = /\s\/\/\s/;
 
-/** Line of a comment in TypeScript or Lua that consists of a mark and text, or begins the description of a tag. */
+/** Line of a comment in TypeScript or Lua: a comment mark followed by text, or by a tag and its description. */
 const TEXT = /^\s*(?:\/\*\*?|\/\/|\*|--)\s+(?:@(?:param|typeParam|template)\s+\w+\s+|@(?:returns|default)\s+)?(.*)$/;
 
-/** Line before the first line of a comment: code, nothing, or the opening of a block. */
+/** Line that can precede the first line of a comment: code, an empty line, or the opening of a block comment. */
 const BEFORE_FIRST = /^(?!\s*(\/\/|\*|\/\*\*?\s+\S|--\s))/;
 
 const FORBIDDEN = /^(What|How|Where|Who|Whose|Whoever|Whatever|Which|Those|That|As)\b/;

@@ -57,7 +57,7 @@ Deno.test("tests/core.lock locks the versions that deno.all.lock does", async ()
   }
 });
 
-/** Names that the main entry exports at run time, besides the functions that create built-in parts. */
+/** Names that the main entry exports at run time, not counting the functions that create built-in parts. */
 const MAIN_ENTRY = [
   "ConfigError",
   "InMemoryMetrics",
@@ -80,7 +80,7 @@ const MAIN_ENTRY = [
   "systemClock",
 ];
 
-/** Maximum number of names in the main entry, which readers scan. Further names belong in other entries. */
+/** Maximum number of names in the main entry, few enough for readers to scan. Further names belong in other entries. */
 const MOST_NAMES = 34;
 
 Deno.test("the main entry exports these names at run time, and no more than fit on a page", () => {

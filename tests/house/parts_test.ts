@@ -1,4 +1,7 @@
-/** The parts of `deno task ok` run each test file once, and each folder of tests is in one of the lists. */
+/**
+ * Tests that the parts of `deno task ok` run each test file once, and that each folder of tests is in one of the lists
+ * in `tests/test_files.ts`.
+ */
 
 import { assertEquals } from "@std/assert";
 import { dirname } from "node:path/posix";
@@ -9,7 +12,7 @@ import { allModules } from "./modules.ts";
 /** Files that `deno test` finds in the repository. */
 const testFiles = allModules().filter((file) => /(^|[/_.])test\.m?[jt]sx?$/.test(file));
 
-/** Reports whether `deno test` runs a file in a part. */
+/** Reports whether a part runs a file with `deno test`. */
 function runs({ args }: Part, file: string): boolean {
   const isIn = (paths: readonly string[]) => paths.some((path) => file === path || file.startsWith(`${path}/`));
   const ignored = args.filter((arg) => arg.startsWith("--ignore=")).flatMap((arg) => arg.slice(9).split(","));

@@ -1,15 +1,15 @@
-/** Rule for imports between the rooms of the house, as a check of a module graph. */
+/** Checks the imports in a module graph against the rule for imports between the rooms of the house. */
 
-/** Import of one file by another, including type imports. Files are paths in the repository. */
+/** Import of one file by another, including type imports. Paths of files are relative to the root of the repository. */
 export interface Import {
   readonly from: string;
   /** Imported file, or an external specifier: `npm:…`, `node:…`, `jsr:…`. */
   readonly to: string;
-  /** Specifier in the import. */
+  /** Specifier as written in the import. */
   readonly specifier: string;
 }
 
-/** Rooms from left to right. A room may import itself and the rooms to its left. */
+/** Rooms from left to right. A module may import modules in its own room and in the rooms to the left. */
 const ROOMS: readonly (readonly string[])[] = [
   ["lib/base/"],
   ["lib/contracts/"],
@@ -22,15 +22,15 @@ const ROOMS: readonly (readonly string[])[] = [
   ["mod.ts"],
 ];
 
-/** Rooms in the same position that may import each other, but not in a circle. */
+/** Rooms in the same position that may import each other, as long as the imports form no circle. */
 const OPEN_ROOMS: readonly string[] = ["lib/queue/", "lib/workers/", "lib/metrics/"];
 
-/** Folders that only their own files may import. */
+/** Folders whose files may be imported only by files in the same folder. */
 const PRIVATE: readonly string[] = ["tests/", "bench/"];
 
 const allRooms = ROOMS.flat();
 
-/** Returns a sentence for each violation, which names the import; no sentences if all imports are allowed. */
+/** Returns a sentence for each forbidden import, or no sentences if all imports are allowed. */
 export function offencesOf(files: readonly string[], imports: readonly Import[]): string[] {
   return [
     ...files.filter((file) => file.startsWith("lib/") && roomOf(file) === undefined)

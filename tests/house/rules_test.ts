@@ -1,4 +1,4 @@
-/** Tests and `docs/rules.md` contain the same rules. */
+/** Tests that `docs/rules.md` describes exactly the rules that tests name. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { rulesNamedIn, testsOfRules } from "../../docs/generate/rules.ts";

@@ -11,7 +11,7 @@ function programOf(...names: string[]) {
   return { stdin: { contents, resolveDir: "." }, minify: true };
 }
 
-/** Returns the folders beyond `lib/` that contribute code to a program. */
+/** Returns the folders other than `lib/` that contribute code to a program. */
 async function roomsIn(...names: string[]): Promise<string[]> {
   const rooms = (await bundledFiles(programOf(...names))).map((path) => path.split("/")[0]!);
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();

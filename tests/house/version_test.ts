@@ -1,4 +1,4 @@
-/** Packages of this repository reject a core of another version. */
+/** Tests that the packages of this repository reject a core of another version. */
 
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { packageFolders } from "../../docs/generate/all_packages.ts";

@@ -1,6 +1,6 @@
 /**
- * Test of the bundled package in a browser page. It runs only on Deno, which packs the package. The test is skipped
- * without Chromium on the PATH.
+ * Test of the bundled package in a browser page. The test runs only on Deno, which packs the package. The test is
+ * skipped without Chromium on the PATH.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Tests of the command, installed on each runtime as by a user without a clone. They run only on Deno, which starts the
- * other runtimes.
+ * Tests of the command, installed on each runtime in the way that a user without a clone installs it. The tests run
+ * only on Deno, which starts the other runtimes.
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -40,7 +40,7 @@ queues:
   images: { limiter: quick, concurrency: 2, maxRetries: 2 }
 `;
 
-/** Shell command that succeeds at the third attempt for "later", and never for "never". */
+/** Shell command that succeeds on the third attempt for the item "later", and always fails for the item "never". */
 const SCRIPT = 'echo "got $1"; case "$1" in later) [ $WORKQUEUE_ATTEMPT = 3 ];; never) exit 42;; esac';
 
 /** Tests the installed command: version, retries, report and exit codes. */
@@ -112,7 +112,7 @@ for (const runtime of RUNTIMES) {
 const STUBS: Record<string, string> = {
   curl: 'echo "curl $*"',
   notify: 'echo "notify $*"',
-  tail: 'printf "first\\nsecond\\n"', // ends by itself, unlike `tail -f`
+  tail: 'printf "first\\nsecond\\n"', // ends without a signal, unlike `tail -f`
 };
 
 Deno.test({

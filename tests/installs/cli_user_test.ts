@@ -1,6 +1,6 @@
 /**
- * Tests of a new user's steps with the installed command, on each runtime. They run only on Deno, which starts the
- * other runtimes.
+ * Tests of the steps that a new user takes with the installed command, on each runtime. The tests run only on Deno,
+ * which starts the other runtimes.
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";

@@ -1,4 +1,6 @@
-/** Tests of the page commands that install packages from a clone. They run only on Deno, which packs the clone. */
+/**
+ * Tests of the commands on pages that install packages from a clone. The tests run only on Deno, which packs the clone.
+ */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Tokens } from "marked";
@@ -22,7 +24,7 @@ function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
 interface Instructions {
   name: string;
   denoJson: string;
-  /** Line that packs the package. The other two lines install the package. */
+  /** Line that packs the package. `Bun` and `Node` are the lines that install it. */
   pack: string;
   Bun: string;
   Node: string;
@@ -56,7 +58,7 @@ const [core] = PAGES["README.md"] as [Instructions];
 const [prometheus] = PAGES["packages/prometheus/README.md"] as [Instructions];
 const [redis] = PAGES["docs/redis.md"] as [Instructions];
 
-/** Program for each package, and the program's output. */
+/** Program for each package, and the output that the program must print. */
 const PROGRAMS: Record<string, [program: string, printed: string]> = {
   "@workqueue/core": [
     `import { createWorkQueue } from "@workqueue/core";
@@ -124,14 +126,15 @@ class EmptyRegistry implements AsyncDisposable {
 }
 
 /**
- * Folder with the clone. Tests share the clone unless they change it. Packing is faster once Deno has cached the files.
+ * Folder with the clone. Tests share the clone unless they change it. Sharing saves time, because packing is faster
+ * once Deno has cached the clone's files.
  */
 const shared = new Project();
 globalThis.addEventListener("unload", () => shared[Symbol.dispose]());
 copyRepository(shared.path("workqueue"));
 let apps = 0;
 
-/** Empty folders beside a clone in `workqueue`, and a shell with an empty registry for `@workqueue`. */
+/** Empty folders next to a clone named `workqueue`, and a shell that uses an empty registry for `@workqueue`. */
 class Folder extends Project implements AsyncDisposable {
   readonly registry = new EmptyRegistry();
   readonly clone: string;
@@ -168,7 +171,7 @@ class Folder extends Project implements AsyncDisposable {
   async use(command: string[], program: string, cwd = this.app): Promise<string> {
     await Deno.writeTextFile(`${cwd}/main.mjs`, program);
     const { stdout, stderr } = await run(command[0]!, [...command.slice(1), "main.mjs"], cwd);
-    assert(!stderr.includes("Warning"), stderr); // for example about a linked folder that is not a package
+    assert(!stderr.includes("Warning"), stderr); // Deno warns, for example, about a linked folder that is not a package
     return stdout;
   }
 
@@ -196,7 +199,9 @@ class Folder extends Project implements AsyncDisposable {
 
 const packed = new Map<string, Promise<string>>();
 
-/** Runs a packing line only once, even if several pages contain it. Returns the folder with its tarballs. */
+/**
+ * Runs each packing line only once, even if several pages contain it. Returns the folder that contains the tarballs.
+ */
 async function packedBy(line: string, folder: Folder): Promise<string> {
   if (!packed.has(line)) packed.set(line, folder.shell(line).then((printed) => (assertCalm(printed), folder.app)));
   return await packed.get(line)!;
@@ -275,7 +280,7 @@ for (const [path, instructions] of Object.entries(PAGES)) {
   }
 }
 
-/** Commands that reinstall from the lock file. */
+/** Commands that reinstall the packages from the lock file. */
 const AGAIN = {
   Node: "rm -r node_modules && npm ci",
   Bun: "rm -r node_modules && bun install --frozen-lockfile",
@@ -362,7 +367,7 @@ const CONFIGS = {
   "queues.toml": "[queues.images]\nconcurrency = 2\n",
 };
 
-/** Text by which to recognize the lines that install the command, by runtime. */
+/** Texts that identify the lines that install the command, by runtime. */
 const COMMAND_LINES: Record<string, string[]> = {
   Deno: ["# Deno"],
   Node: ["deno task pack", "# Node"],
@@ -401,7 +406,7 @@ Deno.test({
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();
-    await folder.shell("true"); // creates the folder for installed programs
+    await folder.shell("true"); // the first shell creates the folder `bin`
     await Deno.writeTextFile(folder.path("bin/curl"), '#!/bin/sh\necho "curl $*"\n', { mode: 0o755 });
     await Deno.writeTextFile(`${folder.clone}/urls.txt`, "https://example.com/a\n");
     assertMatch(await folder.shell(tryIt, folder.clone), /^curl -fsSO https:\/\/example\.com\/a$/m);

@@ -9,7 +9,7 @@ interface Files {
   writeFileSync(path: string, text: string): void;
 }
 
-declare const process: { getBuiltinModule(name: "node:fs"): Files }; // Node's types may be missing
+declare const process: { getBuiltinModule(name: "node:fs"): Files }; // in case Node's types are missing
 
 const { writeFileSync } = process.getBuiltinModule("node:fs");
 

@@ -12,17 +12,17 @@ import {
   runWorkers,
 } from "@workqueue/core";
 
-/** Results of the program. */
+/** Results that the program prints. */
 export interface Findings {
-  /** Items of all attempts, each with the number of the attempt. */
+  /** Item and attempt number of each attempt, such as `"b 2"`. */
   attempts: string[];
-  /** Errors of the attempts. */
+  /** Errors that the attempts reported. */
   errors: string[];
   /** Whether timers fire while handlers that never await are running. */
   timersHaveTheirTurn: boolean;
   /** Names that each entry point exports. */
   exports: Record<string, string[]>;
-  /** Exports of an entry point that differ from the main entry point's objects with the same names. */
+  /** Names that an entry point and the main entry point export as two different objects. */
   copies: string[];
 }
 
@@ -51,7 +51,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
     runWorkers(queue, async (item, { attempt }) => {
       await Promise.resolve();
       attempts.push(`${item} ${attempt}`);
-      const isFlaky = item.startsWith("b"); // a string, inferred from the queue, as the options name no type
+      const isFlaky = item.startsWith("b"); // `item` is a string, inferred from the queue and not from the options
       if (isFlaky && attempt === 1) throw new Error("a hiccup");
       if (isFlaky) resolve();
     }, { ...config.workers("images"), onError: (error) => errors.push(String(error)) });
@@ -64,7 +64,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
 async function timersHaveTheirTurn(): Promise<boolean> {
   const forEver = 3_000_000; // longer than any timer delay
   const limiter = createMaxOfLimiter(
-    createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // without the optional options
+    createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // only the required options
     createFastSlowLimiter({ fastDelay: 1, slowDelay: "1s", maxFastAttempts: 3 }),
   );
   const queue = createRateLimitingQueue<number>(limiter);

@@ -1,6 +1,6 @@
 /**
- * Tests of the package's entry points: the modules that each entry point loads, and its documentation. They run only on
- * Deno, which lists the modules.
+ * Tests of the package's entry points: the modules that each entry point loads, and its documentation. The tests run
+ * only on Deno, which lists the modules.
  */
 
 import { assertEquals, assertMatch } from "@std/assert";
@@ -12,8 +12,8 @@ const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsW
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /**
- * Entry points that the main entry point does not load. They are for packages and engines, or export more names than
- * the main entry point.
+ * Entry points that the main entry point does not load. These entry points are for packages and engines, or export more
+ * names than the main entry point does.
  */
 const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
 
@@ -46,7 +46,7 @@ const BRINGS: Record<string, string[]> = {
   ],
 };
 
-/** Entry points that load a module that is not an entry point, by module. */
+/** Modules that are not entry points, each with the entry points that load the module. */
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/structures/number_heap.ts": [
     ".",

@@ -1,6 +1,6 @@
 /**
- * Tests of the package as served by JSR. They run only on Deno, which lists the published files and is started again
- * with an empty cache.
+ * Tests of the package as served by JSR. The tests run only on Deno, because they use it to list the published files
+ * and start it again with an empty cache.
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
@@ -9,8 +9,8 @@ import { relativeLinks } from "../docs/markdown.ts";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
 
 /**
- * Installs the package as described in the README, with an empty cache. Returns the environment variables for running
- * it.
+ * Installs the package as described in the README, with an empty cache. Returns the environment variables that a
+ * program needs to use this installation.
  */
 async function add(project: Project, registry: JsrRegistry): Promise<Record<string, string>> {
   const env = { JSR_URL: registry.url, DENO_DIR: project.path("deno_dir") };
@@ -36,7 +36,7 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
     const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
     for (const { specifier } of modules) used.add(specifier.slice(ROOT.href.length - 1));
   }
-  const isExample = (path: string) => path.startsWith("/examples/"); // the pages link to examples
+  const isExample = (path: string) => path.startsWith("/examples/"); // no module imports examples
   assertEquals(files.filter((path) => path.endsWith(".ts") && !isExample(path)).sort(), [...used].sort());
 
   const readers =

@@ -1,6 +1,6 @@
 /**
- * Tests of the package as installed by npm and Bun from a tarball. They run only on Deno, which packs the tarball and
- * starts the other runtimes.
+ * Tests of the package as installed by npm and Bun from a tarball. The tests run only on Deno, which packs the tarball
+ * and starts the other runtimes.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
  * Tests of `@workqueue/opentelemetry` as installed by npm and Bun, from its tarball and the core's tarball. These tests
- * use version 2 of the SDK. Other tests use version 3, which requires Node 22. They run only on Deno.
+ * use version 2 of the SDK. Other tests use version 3, which requires Node 22. The tests run only on Deno.
  */
 
 import { assertEquals } from "@std/assert";
@@ -10,7 +10,7 @@ import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = {
-  adds: ['workqueue_adds_total{name="images"} 3'], // two items and a retry
+  adds: ['workqueue_adds_total{name="images"} 3'], // two new items and one retry
   buckets: 13,
   outcomes: ["succeeded", "failed", "succeeded"],
   isSame: true,

@@ -53,13 +53,16 @@ type OfBuiltIns =
   | { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions]
   | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions];
 
-/** Declarations of optional options. */
+/** Declarations of options, as in a definition, that may be omitted. */
 type Optional = {
   readonly size: { readonly kind: "integer"; readonly required: false; readonly description: string };
   readonly delay: { readonly kind: "duration"; readonly default: "1s"; readonly description: string };
 };
 
-/** Types of the runtime, and types of values passed to a definition's `create`. */
+/**
+ * Types named `…Options` that users don't pass: types of the runtime, and types of values that the `create` function of
+ * a definition receives.
+ */
 const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {
@@ -89,7 +92,7 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<ConstructorParameters<typeof TokenBucket>[2]>({});
   takesUndefined<Parameters<TokenBucket["wait"]>[1]>({});
 
-  // Checks that no type is missing above.
+  // Checks that no options type of the package is missing above.
   const source = await Deno.readTextFile(new URL(import.meta.url));
   const { stdout } = await run(Deno.execPath(), ["doc", ...Object.values(manifest.exports)], ROOT);
   const names = [...new Set(stdout.match(/\b[A-Z]\w*Options\b/g))]

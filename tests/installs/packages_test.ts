@@ -1,4 +1,4 @@
-/** Tests of every published package except the core. Runs only on Deno, which publishes them. */
+/** Tests of every published package except the core. The tests run only on Deno, which publishes the packages. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";

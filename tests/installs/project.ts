@@ -26,10 +26,10 @@ export class Project implements Disposable {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Packs packages of the clone and their dependencies into this folder, with the task from the pages. */
+  /** Packs packages of the clone and their dependencies into this folder, with the task that the pages describe. */
   async pack(...packages: string[]): Promise<void> {
     const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
-    // Overrides the `INIT_CWD` that would be inherited from the task that runs the tests.
+    // Overrides `INIT_CWD`, which this process may have inherited from the task that runs the tests.
     await this.run(Deno.execPath(), args, { INIT_CWD: this.folder });
   }
 

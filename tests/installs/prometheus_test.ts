@@ -1,6 +1,6 @@
 /**
- * Tests of `@workqueue/prometheus` as installed by npm and Bun, from its tarball and the core's tarball. They run only
- * on Deno.
+ * Tests of `@workqueue/prometheus` as installed by npm and Bun, from its tarball and the core's tarball. The tests run
+ * only on Deno.
  */
 
 import { assertEquals } from "@std/assert";

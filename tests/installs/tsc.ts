@@ -1,4 +1,4 @@
-/** Type checks as run by a user who installs a package. They also check the package's own declarations. */
+/** Type checks as run by a user who installs a package. The type checks also cover the package's own declarations. */
 
 import tests from "../package.json" with { type: "json" };
 import { run } from "./project.ts";
@@ -8,7 +8,7 @@ const { "typescript": newest, "typescript-oldest": oldest } = tests.dependencies
 /** Oldest supported compiler. */
 export const OLDEST = oldest;
 
-/** Compilers: their npm specifiers, and the options that only one of them accepts. */
+/** Compilers: the npm specifier of each, and the options that only this compiler accepts. */
 const COMPILERS = {
   newest: [`npm:typescript@${newest}/tsc`, "--ignoreConfig"],
   oldest: [`${oldest}/tsc`],

@@ -11,7 +11,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { Recorder } from "./helpers.ts";
 
-/** Limiter whose `atRest` returns a given answer. */
+/** Limiter whose `atRest` always returns the given answer. */
 class Resting extends Recorder {
   constructor(readonly answer: unknown) {
     super(1);

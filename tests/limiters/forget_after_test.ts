@@ -12,7 +12,7 @@ import {
 import { HandClock, issuesOf } from "../helpers.ts";
 import { delays } from "./helpers.ts";
 
-/** Limiters that count failures, with delays of 10, 20, 40, 40, … ms and of 10, 10, 40, 40, … ms. */
+/** Limiters that count failures: one has delays of 10, 20, 40, 40, … ms, the other of 10, 10, 40, 40, … ms. */
 const COUNTING: [name: string, delays: number[], create: (forgetAfter: number, clock: Clock) => RateLimiter][] = [
   [
     "exponential",
@@ -39,7 +39,7 @@ for (const [name, expected, create] of COUNTING) {
     assertEquals(delays(limiter, "a", 1), [10]);
     clock.time += 109;
     assertEquals(limiter.when("a"), expected[1]);
-    clock.time += 100; // each delay restarts the time
+    clock.time += 100; // `forgetAfter` starts again with each delay
     assertEquals(limiter.numRequeues("a"), 2);
     limiter.forget("a");
     assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 10]);
@@ -90,7 +90,7 @@ for (const [name, expected, create] of COUNTING) {
             failures.set(key, [...list, { delay, at: clock.time }]);
           }
           for (let each = 0; each < 4; each++) assertEquals(limiter.numRequeues(each), listOf(each).length);
-          // `atRest` may return false for too long, but never true too early.
+          // `atRest` may return true later than necessary, but never too early.
           if (limiter.atRest!()) { for (let each = 0; each < 4; each++) assertEquals(listOf(each), []); }
         }
         clock.time += 140;

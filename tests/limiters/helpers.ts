@@ -9,7 +9,7 @@ export function delays<T>(limiter: RateLimiter<T>, item: T, count: number): numb
   return Array.from({ length: count }, () => limiter.when(item));
 }
 
-/** Limiter that always gives the same answers and records its calls. */
+/** Limiter that always gives the same answers and records the calls to its methods. */
 export class Recorder implements RateLimiter {
   readonly calls: unknown[][] = [];
 
@@ -32,12 +32,14 @@ export class Recorder implements RateLimiter {
 
 export type BadOption = [options: unknown, rest: string, ErrorClass?: typeof RangeError];
 
-/** Returns the error class for a bad value: RangeError for numbers, otherwise the default. */
+/**
+ * Returns the error class for a bad value: `[RangeError]` for a number, otherwise `[]`, which means the default class.
+ */
 export function errorFor(value: unknown): [ErrorClass?: typeof RangeError] {
   return typeof value === "number" ? [RangeError] : [];
 }
 
-/** Returns every bad value of a duration option, with the expected message. */
+/** Returns all kinds of bad values of a duration option, each with the expected message. */
 export function badDurations(option: string, others: object): BadOption[] {
   const values: [value: unknown, received: string][] = [
     [NaN, "NaN"],

@@ -13,7 +13,7 @@ import { delays, Recorder } from "./helpers.ts";
 
 const backoff = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
 
-/** Returns a function that gives these numbers, one per call. */
+/** Returns a function that returns the given numbers, one per call. */
 function sequence(...numbers: number[]): () => number {
   return () => numbers.shift()!;
 }

@@ -66,7 +66,7 @@ Deno.test("max-of: none, or one that is no limiter, is refused", () => {
   }
 });
 
-/** Limiter whose `when` throws at every other call, starting with the first. */
+/** Limiter whose `when` throws on every other call, starting with the first. */
 class EachSecondThrows extends Recorder {
   #calls = 0;
 

@@ -1,4 +1,4 @@
-/** Options of limiters in code. */
+/** Options of limiters that are created in code. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -15,7 +15,10 @@ import {
 import { assertType, HandClock, issuesOf, type Same } from "../helpers.ts";
 import { Recorder } from "./helpers.ts";
 
-/** Creates a limiter with one bucket per group, of one token a second, and a list of the buckets made. */
+/**
+ * Creates a limiter with a bucket of one token per second for each group, and a list of the buckets that it has
+ * created.
+ */
 function buckets(burst = 1) {
   const clock = new HandClock();
   const made: BucketLimiter[] = [];
@@ -280,13 +283,13 @@ Deno.test("types: per-group, with the limiters that its function makes", () => {
   const bad = [
     // @ts-expect-error: has neither a function nor a separator
     () => createPerGroupLimiter({ limiter: () => new Recorder(1) }),
-    // @ts-expect-error: has both
+    // @ts-expect-error: has both a function and a separator
     () => createPerGroupLimiter({ groupOf: () => 1, separator: "/", limiter: () => new Recorder(1) }),
     // @ts-expect-error: has a limiter instead of a function
     () => createPerGroupLimiter({ separator: "/", limiter: new Recorder(1) }),
   ];
   for (const create of bad) assertThrows(create, TypeError);
-  // @ts-expect-error: a name refers to a shared limiter
+  // @ts-expect-error: a name refers to a shared limiter, but each group needs its own
   const named: LimiterConfig = { type: "per-group", separator: "/", limiter: "api" };
   assertThrows(() => limiters.build(named));
 });

@@ -183,7 +183,7 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
   const { bucket } = limiter;
   const update = (rate: number, burst: number) => bucketLimiter.update!(limiter, { rate, burst }, {});
   bucket.allow(3);
-  update(1, 10); // adds no token at once
+  update(1, 10); // the update itself adds no token
   assertStrictEquals(limiter.bucket, bucket);
   assertEquals([bucket.rate, bucket.burst, bucket.tokens], [1, 10, 1]);
   clock.time = 2000;
@@ -242,7 +242,7 @@ Deno.test("update, max-of: asks those of the new list from then on, and no other
   assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
 });
 
-/** Limiter whose delay is the number of the template that last made or updated it. */
+/** Limiter whose delay is the number of the template that created it or last updated it. */
 class Numbered extends Recorder {
   constructor(public made: number) {
     super(made);
@@ -254,8 +254,8 @@ class Numbered extends Recorder {
 }
 
 /**
- * Returns template number `made`, which also updates limiters of earlier templates. It throws at the calls that
- * `failsAt` selects.
+ * Returns template number `made`, which can also update limiters of earlier templates. Updates selected by `failsAt`
+ * throw.
  */
 function numbered(made: number, failsAt: (call: number) => boolean = () => false): Template<RateLimiter> {
   let calls = 0;
@@ -296,7 +296,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   const limiter = loaded.limiter("hosts") as PerGroupLimiter<string, BucketLimiter>;
   const buckets = Array.from({ length: 100_000 }, (_, i) => {
     const { bucket } = limiter.of(`${i}/`);
-    bucket.allow(); // otherwise it is at rest and is dropped
+    bucket.allow(); // an attempt keeps the limiter from being at rest and dropped
     return bucket;
   });
   loaded.reload(config(2));

@@ -86,7 +86,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.125, 1]);
   assertEquals(value("workqueue_depth"), 0);
 
-  // Added again while processing: counted once, however often.
+  // However often an item is added again while it is processing, it is counted once.
   for (let i = 0; i < 5; i++) queue.add("foo");
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
   time.tick(250);
@@ -95,7 +95,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_work_duration_seconds"), count("workqueue_work_duration_seconds")], [0.25, 1]);
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
 
-  // Its latency counts from the add, not from the end of the previous work.
+  // The latency of the second lease counts from the add, not from the end of the first lease.
   const second = take(queue);
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.375, 2]);
   assertEquals(value("workqueue_depth"), 0);
@@ -150,7 +150,7 @@ Deno.test("retries counts what is added after a delay or through the limiter, wh
   queue.add("a");
   assertEquals(value("workqueue_retries_total"), 0);
   queue.addAfter("b", 1000);
-  queue.addAfter("b", 500); // folded, but counted as a retry
+  queue.addAfter("b", 500); // the two adds become one, but both count as retries
   queue.addAfter("c", 0);
   queue.addRateLimited("d");
   assertEquals(value("workqueue_retries_total"), 4);
@@ -218,7 +218,7 @@ Deno.test("work in progress is set at multiples of 500 ms since the queue was ma
   time.tick(199);
   assertEquals(recorder.taken("unfinishedWork"), []);
   time.tick(1);
-  assertEquals(recorder.taken("unfinishedWork"), [[1000, 0.5]]); // 300 ms and 200 ms
+  assertEquals(recorder.taken("unfinishedWork"), [[1000, 0.5]]); // "a" has been processing for 300 ms, "b" for 200 ms
   assertEquals(recorder.taken("longestRunningProcessor"), [[1000, 0.3]]);
   time.tick(500);
   assertEquals(recorder.taken("unfinishedWork"), [[1500, 1.5]]);
@@ -283,7 +283,7 @@ Deno.test("the moments are whole milliseconds, where the clock has fractions", a
   clock.time = 100.5;
   queue.add("a");
   take(queue);
-  assertEquals(clock.delays, [400]); // 399.75 rounded up: a timer that fires early would miss its moment
+  assertEquals(clock.delays, [400]); // 399.75 rounded up, because an early timer would miss the moment
   await clock.advance(400);
   assertEquals(metrics.value("workqueue_unfinished_work_seconds", "q"), 0.4);
   queue.shutDown();
@@ -392,7 +392,7 @@ Deno.test("InMemoryMetrics: what is not measured has no value", () => {
 Deno.test("InMemoryMetrics: two queues of one name add up, and two of different names do not mix", () => {
   const metrics = new InMemoryMetrics();
   for (const name of ["a", "a", "b"]) {
-    using queue = createWorkQueue<string>({ name, metrics }); // shut down: a leftover timer would leak into other tests
+    using queue = createWorkQueue<string>({ name, metrics }); // disposed, because its timer would leak into other tests
     queue.add("item");
   }
   assertEquals(metrics.value("workqueue_depth", "a"), 2);
@@ -447,7 +447,7 @@ Deno.test("metrics: every family says in a sentence what it is", () => {
 Deno.test("InMemoryMetrics: the buckets of a histogram are cumulative, up to +Inf", () => {
   const metrics = new InMemoryMetrics();
   const histogram = metrics.workDuration("q");
-  // On a bound, just above it, below the first and above the last.
+  // Values on a bound, just above a bound, below the first bound and above the last bound.
   for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
   const lines = metrics.toPrometheus().trimEnd().split("\n").slice(2);
   const values = lines.map((line) => line.split(" ")[1]);
@@ -490,7 +490,7 @@ Deno.test("depth by priority: levels that have a name, and an item under the one
   queue.add("b", { priority: 100 });
   queue.add("c", { priority: 7 }); // a priority without a name
   assertEquals([depths(), metrics.value("workqueue_depth", "q")], [[1, 1], 3]);
-  queue.add("a", { priority: 100 }); // raised, and counted once
+  queue.add("a", { priority: 100 }); // the priority is raised, and the item is counted once
   assertEquals(depths(), [1, 1]);
 
   const lease = take(queue);

@@ -41,7 +41,7 @@ class Notes extends InMemoryMetrics {
     return createRateLimitingQueue<string>(limiter, { name: "q", metrics: this, clock: this.clock, ...options });
   }
 
-  /** Returns the notes since the last call. */
+  /** Returns the notes made since the previous call. */
   taken(): string[] {
     return this.notes.splice(0);
   }
@@ -58,7 +58,7 @@ Deno.test("delayed: set whenever another number of items is delayed, once for al
   assertEquals(metrics.taken(), delayed(1, 2, 3));
   queue.addAfter("a", 50); // already delayed
   queue.addAfter("now", 0);
-  queue.add("a"); // both ready and delayed
+  queue.add("a"); // "a" is now both ready and delayed
   assertEquals([metrics.taken(), queue.delayed], [[], 3]);
   assertEquals(queue.cancelDelayed("a"), true);
   assertEquals(queue.cancelDelayed("a"), false);
@@ -78,7 +78,7 @@ Deno.test("delayed: a key that is added beside the delayed one, where it replace
   const queue = metrics.queue({ addWhileDelayed: "replace" });
   queue.addAfter("a", 100);
   queue.add("a");
-  queue.addAfter("a", 100); // already ready: now beats later
+  queue.addAfter("a", 100); // no effect, because the item is already ready
   assertEquals([metrics.taken(), queue.delayed], [delayed(1, 0), 0]);
   queue.shutDown();
 });

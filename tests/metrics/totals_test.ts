@@ -1,4 +1,4 @@
-/** Totals that queues and pools have counted since they were created. */
+/** Totals: everything that queues and pools have counted since their creation. */
 
 import { assertEquals } from "@std/assert";
 import {

@@ -1,14 +1,14 @@
-/** Generator of mutants: changes that break a source file, found in its syntax tree. */
+/** Generator of mutants: changes to a source file that break its code. The generator finds them in the syntax tree. */
 
 import { parse } from "@babel/parser";
 
-/** Change of one file. */
+/** Change to one file. */
 export interface Mutant {
   /** Path from the root of the repository. */
   readonly file: string;
   /** Line number, from 1. */
   readonly line: number;
-  /** Replaced range in UTF-16 code units, from `start` up to `end`. */
+  /** Replaced range in UTF-16 code units, from `start` up to but not including `end`. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
@@ -16,7 +16,7 @@ export interface Mutant {
   readonly source: string;
 }
 
-/** Returns the source of a file with its change. */
+/** Returns the source of the file with the change applied. */
 export function broken({ source, start, end, replacement }: Mutant): string {
   return source.slice(0, start) + replacement + source.slice(end);
 }
@@ -72,7 +72,7 @@ const METHODS: Readonly<Record<string, string>> = {
   has: "delete",
 };
 
-/** Nodes without effect at run time, and imports and re-exports. */
+/** Types of nodes that are left alone: nodes without effect at run time, imports and re-exports. */
 const SILENT = /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|Import|ExportAll)/;
 
 /** Returns all mutants of a file. */
@@ -83,7 +83,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     mutants.push({ file, line: source.slice(0, start).split("\n").length, start, end, replacement, source });
   };
 
-  /** Replaces the operator between two nodes. */
+  /** Replaces an operator, which is searched for from the position `after`. */
   const replaceOperator = (node: Node, after: number, operator: string) => {
     const start = source.indexOf(operator, after);
     for (const other of OPERATORS[operator] ?? []) replace(node, other, start, start + operator.length);
@@ -159,7 +159,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
       replace(node, "\nreturn undefined as never;", start, start);
     }
     for (const [field, child] of Object.entries(node)) {
-      // These fields contain names or types, not expressions.
+      // Skips fields that contain names or types, not expressions.
       if (
         ["loc", "typeAnnotation", "returnType", "typeParameters", "typeArguments", "extra", "errors"].includes(field)
       ) {

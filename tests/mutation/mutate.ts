@@ -1,9 +1,9 @@
 /**
  * Mutation tests of the core: breaks it with one change at a time, and lists the changes that no test notices.
  *
- * `deno task mutate --count 300 --seed 7` tests 300 changes. The same seed selects the same changes of the same source.
- * `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with TEXT in
- * their path. `--list` prints the changes without testing them. Exits with 1 if a change survived.
+ * `deno task mutate --count 300 --seed 7` tests 300 changes. For unchanged sources, the same seed selects the same
+ * changes. `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with
+ * TEXT in their path. `--list` prints the changes without testing them. Exits with 1 if a change survived.
  */
 
 import { join, relative } from "node:path";
@@ -22,9 +22,11 @@ import { reachedBy } from "./reached_modules.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 
-/** Tests of the core, without the tests of config files, which test a package and take long. */
+/** Tests of the core. The tests of config files are left out, because they test a package and take a long time. */
 const TESTS = coreTests.filter((file) => !file.startsWith("tests/config_file/"));
-/** Tests that start processes, which the import graph does not show. They detect leaks, and run last. */
+/**
+ * Tests that start processes. They detect leaks and run last. The import graph doesn't show which modules they reach.
+ */
 const PROCESS_TESTS = testsIn("faults/process");
 
 async function filesIn(folder: string, ending: string): Promise<string[]> {
@@ -63,7 +65,7 @@ class Copy implements AsyncDisposable {
     return await this.succeeds("test", ["-A", "--no-check", "--fail-fast", ...tests], timeoutMs);
   }
 
-  /** Runs a test file that must pass, and measures its time. */
+  /** Runs a test file that must pass, and returns how long it takes. */
   async measure(file: string): Promise<MeasuredTest> {
     const begin = performance.now();
     if (!await this.passesTests([file])) throw new Error(`Cannot try changes: ${file} fails without any`);
@@ -77,7 +79,7 @@ class Copy implements AsyncDisposable {
     try {
       const [first, ...others] = stagesFor(mutant.file, tests);
       if (first !== undefined && !await this.passesTests(first.files, first.timeoutMs)) return false;
-      if (!await this.succeeds("check", ["mod.ts"])) return false; // takes as long as the quickest tests
+      if (!await this.succeeds("check", ["mod.ts"])) return false; // takes as long as the quickest tests do
       for (const { files, timeoutMs } of others) if (!await this.passesTests(files, timeoutMs)) return false;
       return true;
     } finally {
@@ -90,10 +92,10 @@ class Copy implements AsyncDisposable {
   }
 }
 
-/** Passes each value to one of the copies, until no value is left. */
+/** Calls `work` once for each value, with one of the copies. Each copy works on one value at a time. */
 async function share<V, R>(copies: readonly Copy[], values: readonly V[], work: (copy: Copy, value: V) => Promise<R>) {
   const results: R[] = [];
-  const left = values.values(); // shared, so each value is taken once
+  const left = values.values(); // one iterator for all copies, so each value is taken once
   await Promise.all(copies.map(async (copy) => {
     for (const value of left) results.push(await work(copy, value));
   }));
@@ -110,7 +112,7 @@ function sample<V>(values: readonly V[], count: number, seed: number): V[] {
   return taken;
 }
 
-/** Returns the changed line, before and after the change. */
+/** Returns the file, the line number, and the line before and after the change. */
 function describe(mutant: Mutant): string {
   const { file, line, start, end, source } = mutant;
   const from = source.lastIndexOf("\n", start - 1) + 1;

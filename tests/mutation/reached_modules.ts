@@ -12,7 +12,7 @@ interface Module {
 
 /** Returns the files of the repository that each test file loads. */
 export async function reachedBy(tests: readonly string[]): Promise<Map<string, Set<string>>> {
-  // One file that imports all tests: one graph.
+  // One file imports all tests, so that all modules form one graph.
   const entry = await Deno.makeTempFile({ prefix: "workqueue_", suffix: ".ts" });
   try {
     await Deno.writeTextFile(entry, tests.map((test) => `import "${pathToFileURL(ROOT + test)}";\n`).join(""));

@@ -1,6 +1,6 @@
-/** Order in which test files run on a change. */
+/** Order in which test files are run to test a change. */
 
-/** Test file, and its time alone in milliseconds, including the start of Deno. */
+/** Test file, and the time in milliseconds that it takes to run alone, including the start of Deno. */
 export interface MeasuredTest {
   readonly file: string;
   readonly ms: number;
@@ -9,7 +9,7 @@ export interface MeasuredTest {
 /** Test files that run in one process. */
 export interface Stage {
   readonly files: readonly string[];
-  /** Limit for a change that makes the tests slow or endless. */
+  /** Time limit in milliseconds, in case the change makes the tests slow or endless. */
   readonly timeoutMs: number;
 }
 

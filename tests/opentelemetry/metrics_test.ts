@@ -11,7 +11,7 @@ import { HandClock } from "../helpers.ts";
 import { take } from "../queue_helpers.ts";
 import { ScrapedMeter } from "./scraped_meter.ts";
 
-/** Uses every metric of a queue. */
+/** Records a value in every metric of a queue. */
 function useAll(metrics: Required<MetricsProvider>, queue: string): void {
   for (const count of [metrics.depth, metrics.adds, metrics.retries, metrics.active, metrics.failures]) {
     count.call(metrics, queue).inc();

@@ -1,4 +1,7 @@
-/** Receiver of metrics and spans by OTLP over HTTP in JSON. Only the fields that tests use have types. */
+/**
+ * Receiver of metrics and spans that are sent over OTLP/HTTP with JSON encoding. The types describe only the fields
+ * that tests use.
+ */
 
 import type { IncomingMessage } from "node:http";
 import { HttpServer } from "./http_server.ts";
@@ -64,7 +67,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly #bodies: ReadonlyMap<string, Body[]>;
   readonly #server: HttpServer;
 
-  /** Target of an event for each request. */
+  /** Event target that gets an "arrival" event for each request. */
   readonly #arrivals: EventTarget;
 
   private constructor(server: HttpServer, bodies: Map<string, Body[]>, arrivals: EventTarget) {
@@ -89,7 +92,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Returns the metrics of each export to a path, by name. */
+  /** Returns, for each export to the path, the metrics by name. */
   metrics(path = "/v1/metrics"): Record<string, Metric>[] {
     return this.#sentTo(path).map(({ resourceMetrics = [] }) => {
       const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));

@@ -10,9 +10,9 @@ import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./otlp_receiver.ts";
 
-const HOUR = 3_600_000; // only exports that a test requests
+const HOUR = 3_600_000; // so long that the only exports are those that a test requests
 
-/** Metrics that are exported to two paths, one of which gets deltas. */
+/** Metrics that are exported to two paths: totals to one path, deltas to the other. */
 class SentMetrics implements AsyncDisposable {
   readonly metrics: Required<MetricsProvider>;
   readonly #provider: MeterProvider;
@@ -35,7 +35,7 @@ class SentMetrics implements AsyncDisposable {
     return new SentMetrics(await OtlpReceiver.start());
   }
 
-  /** Exports the metrics. Returns the exported metrics by name; none if nothing changed. */
+  /** Exports the metrics. Returns the exported metrics by name, or empty objects if nothing was exported. */
   async export(): Promise<{ total: Record<string, Metric>; delta: Record<string, Metric> }> {
     const came = [this.#receiver.metrics("/total").length, this.#receiver.metrics("/delta").length];
     await this.#provider.forceFlush();
@@ -54,7 +54,7 @@ class SentMetrics implements AsyncDisposable {
 /** Returns the values of a counter or gauge, by queue. */
 function valuesOf(metric: Metric | undefined): Record<string, number | undefined> {
   const points = (metric?.sum ?? metric?.gauge)?.dataPoints ?? [];
-  // Given-up items have only this reason here.
+  // `maxRetries` is the only reason that these tests check for given-up items.
   const shown = points.filter((point) => ["maxRetries", undefined].includes(attributesOf(point)["reason"] as string));
   return Object.fromEntries(shown.map((point) => [attributesOf(point)["name"], point.asDouble]));
 }
@@ -117,7 +117,7 @@ Deno.test("otlp: totals and differences of counters are exact, export after expo
 
 const GAUGES = Object.values(metricFamilies).filter(({ kind, name }) => kind === "gauge" && !name.includes("priority"));
 
-/** Sets every gauge of a queue to 1, as during a problem. */
+/** Sets every gauge of a queue to 1, as a queue with a problem would. */
 function fill(metrics: Required<MetricsProvider>, queue: string): void {
   metrics.depth(queue).inc();
   metrics.active(queue).inc();
@@ -158,7 +158,7 @@ Deno.test("otlp: the gauges of a queue that is gone are 0, and then no more", as
   const after = await sent.export();
   assertEquals(gaugesOf(after.delta, "images"), GAUGES.map(() => undefined));
   assertEquals(after.delta["workqueue_depth_by_priority"], undefined);
-  assertEquals(gaugesOf(after.total, "images"), zeros); // the SDK repeats them
+  assertEquals(gaugesOf(after.total, "images"), zeros); // the SDK exports the zeros again
   assertEquals(gaugesOf(after.delta, "videos"), ones);
 });
 

@@ -1,4 +1,4 @@
-/** Meter of the real SDK, scraped like Prometheus does. */
+/** Meter of the real SDK, which a test scrapes as Prometheus would. */
 
 import { diag, DiagLogLevel } from "@opentelemetry/api";
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
@@ -22,7 +22,7 @@ export class ScrapedMeter implements AsyncDisposable {
 
   static async start(): Promise<ScrapedMeter> {
     const exporter = new PrometheusExporter({
-      preventServerStart: true, // it can't listen on a free port
+      preventServerStart: true, // the exporter's own server can't choose a free port
       withoutScopeInfo: true,
       withoutTargetInfo: true,
     });

@@ -1,4 +1,4 @@
-/** Spans of the real SDK that are sent to a receiver. The active span follows promises. */
+/** Spans of the real SDK that are sent to a receiver. An active span stays active across awaits. */
 
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -24,7 +24,7 @@ export class SentSpans implements AsyncDisposable {
     return new SentSpans(await OtlpReceiver.start(), options);
   }
 
-  /** Returns all ended spans, in the order of their ends. */
+  /** Returns all ended spans, in the order in which they ended. */
   async spans(): Promise<Span[]> {
     await this.#provider.forceFlush();
     return this.#receiver.spans();

@@ -1,14 +1,14 @@
-/** Test of the example that serves metrics, as a process on any runtime. */
+/** Tests the example that serves metrics, in a process on any runtime. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** Limit for a process that never answers, in milliseconds. */
+/** Time limit in milliseconds, in case the process never answers. */
 const DEADLINE = 60_000;
 
-/** Starts the example with a command, scrapes it until it has finished its work, and ends it. */
+/** Starts the example with a command, scrapes its metrics until its work is done, and ends the process. */
 export async function tryExample(command: readonly string[]): Promise<void> {
   const child = spawn(command[0]!, [...command.slice(1), "0"], { stdio: ["ignore", "pipe", "inherit"] });
   try {
@@ -28,7 +28,7 @@ async function portOf(child: ChildProcess): Promise<number> {
   const said: string[] = [];
   for await (const line of createInterface(child.stdout!)) {
     said.push(line);
-    const port = /\bport: (\d+)/.exec(said.join(" "))?.[1]; // runtimes print objects on one line or on several
+    const port = /\bport: (\d+)/.exec(said.join(" "))?.[1]; // some runtimes print an object on several lines
     if (port !== undefined) return Number(port);
   }
   throw new Error(`The example ended, having said ${said.join("\n")}`);

@@ -1,6 +1,6 @@
 /**
- * Tests of the files in `docs/operate/`: the dashboard shows the work of a program, and the rules alert when they
- * should.
+ * Tests of the files in `docs/operate/`: the dashboard must show the work of a program, and the rules must alert when
+ * they should.
  */
 
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
@@ -37,14 +37,12 @@ const queries = [
   ...rules.map(({ expr }) => expr),
 ];
 
-/**
- * Returns the query that Grafana would send if all queues are selected and the range is wide enough for a slow machine.
- */
+/** Returns the query that Grafana would send for all queues and for a range that is wide enough for a slow machine. */
 function filledIn(expr: string): string {
   return expr.replaceAll("$name", ".*").replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
 }
 
-/** Returns the value of each queue, for each line of a panel. */
+/** Returns the values by queue for each line of a panel. */
 async function shown(scraped: Scraped, title: string): Promise<Record<string, number>[]> {
   const { targets } = dashboard.panels.find((panel) => panel.title === title)!;
   return await Promise.all(targets.map(({ expr }) => scraped.ask(filledIn(expr))));
@@ -111,7 +109,7 @@ scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", 
     ] as const
   ) (await lines(title)).forEach((value, i) => assertAlmostEquals(value, expected[i]!));
 
-  // Counters are known only at each scrape, so rates are slightly too high, all by the same factor.
+  // Prometheus knows counters only at each scrape, so all rates are too high by the same small factor.
   const rates = [...await lines("In and out"), ...await lines("Failures, retries, given up")];
   const counted = [DID.adds, DID.handedOut, DID.done, DID.failures, DID.retries, DID.givenUp];
   rates.forEach((rate, i) => assertAlmostEquals(rate / rates[0]!, counted[i]! / DID.adds));

@@ -1,4 +1,4 @@
-/** Program whose numbers are all known: before its work, and after it, when its time stands still. */
+/** Program whose metrics all have known values: before its work, and after its work, when its clock stands still. */
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { prometheusMetrics } from "@workqueue/prometheus";
@@ -8,7 +8,7 @@ import { Registry } from "prom-client";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Numbers of the queue "images" after the work. The queue "idle" stays unused. */
+/** Numbers of the queue "images" after the work. The other queue, "idle", stays unused. */
 export const DID = {
   /** Ten items that succeed, three that fail twice, two that hang, and seven that are not taken. */
   adds: 10 + 3 * 2 + 2 + 7,
@@ -26,15 +26,17 @@ export const DID = {
   longestRunning: 23,
   unfinished: 2 * 23,
   oldestReady: 3,
-  /** Returns the quantile that Prometheus computes for the time in the queue: eight items waited for no time. */
+  /**
+   * Returns the quantile that Prometheus computes for the time in the queue. Eight items were handed out immediately.
+   */
   latency: (quantile: number) => quantileOf(quantile, { atOnce: 8, within100ms: 10 }),
-  /** Returns the quantile that Prometheus computes for the duration of attempts: six failed at once. */
+  /** Returns the quantile that Prometheus computes for the duration of attempts. Six attempts failed immediately. */
   workDuration: (quantile: number) => quantileOf(quantile, { atOnce: 6, within100ms: 10 }),
 } as const;
 
 /**
- * Returns a quantile above the items with no time. The other items are between 10 and 100 ms, which Prometheus assumes
- * to be evenly distributed.
+ * Returns a quantile above the items that took no time. The other items took 10 to 100 ms; Prometheus assumes that they
+ * are evenly distributed.
  */
 function quantileOf(quantile: number, { atOnce, within100ms }: { atOnce: number; within100ms: number }): number {
   return 0.01 + (0.1 - 0.01) * (quantile * (atOnce + within100ms) - atOnce) / within100ms;
@@ -44,7 +46,7 @@ export class Program {
   readonly #register = new Registry();
   readonly #clock = new HandClock();
   readonly #server: Server;
-  /** A scrape waits for the end of the work, so it never sees intermediate numbers. */
+  /** A scrape waits until the work is done, so it never sees intermediate numbers. */
   #working: Promise<void> = Promise.resolve();
   readonly #queue = this.#create("images");
   readonly #pool = runWorkers(this.#queue, (item) => this.#handle(item), {
@@ -82,7 +84,7 @@ export class Program {
     });
   }
 
-  /** Takes 20 ms for an item that succeeds. */
+  /** Handles an item, which takes 20 ms if the item succeeds. */
   async #handle(item: string): Promise<void> {
     if (item.startsWith("fails")) throw new Error("not today");
     await new Promise<void>((resolve) => {
@@ -98,11 +100,11 @@ export class Program {
   async #work(): Promise<void> {
     const add = async (what: string, count: number) => {
       for (let i = 0; i < count; i++) this.#queue.add(`${what} ${i}`);
-      await flush(); // lets the pool take them
+      await flush(); // lets the pool take the items
     };
     this.#pool.pause();
     await add("succeeds", 10);
-    await this.#clock.advance(20); // minimum time in the queue; later items also wait for earlier ones
+    await this.#clock.advance(20); // shortest time in the queue; later items also wait for earlier ones
     this.#pool.resume();
     await this.#clock.advance(80);
     await add("fails", 3);

@@ -68,10 +68,10 @@ Deno.test("prometheus: what is scraped is what Kubernetes would export, family b
     use(metrics, queue);
     use(inMemory, queue);
   }
-  // The order of families and of labels has no meaning.
+  // The order of families and labels has no meaning, so both are sorted.
   const sorted = (text: string) =>
     text.split("\n").filter((line) => line !== "").map((line) =>
-      // JavaScript formats some bounds differently than Go. The numbers are equal.
+      // JavaScript and Go format some bounds differently, although the numbers are equal.
       line.replace(/le="(\d.*?)"/, (_, le) => `le="${Number(le)}"`).replace(
         /\{(.*)\}/,
         (_, labels) => `{${labels.match(/\w+="([^"\\]|\\.)*"/g).sort()}}`,
@@ -92,7 +92,7 @@ Deno.test("prometheus: every family is there before there is a queue", async () 
 
 Deno.test({
   name: "prometheus: the register is prom-client's own by default",
-  ignore: "Bun" in globalThis, // in this repository, the package has another copy of prom-client there
+  ignore: "Bun" in globalThis, // on Bun, this repository's package has its own copy of prom-client
   fn: () => assertStrictEquals(prometheusMetrics(), prometheusMetrics(register)),
 });
 
@@ -109,7 +109,7 @@ Deno.test("prometheus: a second provider for a register adds to the same series,
 
 Deno.test({
   name: "prometheus: a second copy of the package finds the metrics of the first",
-  ignore: "Bun" in globalThis, // Bun loads it only once
+  ignore: "Bun" in globalThis, // Bun loads a module only once
   fn: async () => {
     const url = new URL("../../packages/prometheus/prometheus_metrics.ts", import.meta.url);
     const copy = await import(`${url}?copy`) as typeof import("@workqueue/prometheus");
@@ -143,7 +143,7 @@ Deno.test("prometheus: a number that nobody knows now is left out until somebody
   const metrics = prometheusMetrics(register);
   for (const method of ["delayed", "oldestReady", "depth"] as const) {
     const { name } = metricFamilies[method];
-    const gauge = metrics[method]("q") as SettableGauge; // queues on Redis set their depth
+    const gauge = metrics[method]("q") as SettableGauge; // queues on Redis call `set` on their depth
     for (const value of [3, NaN, 4, NaN, 0]) {
       gauge.set(value);
       assertEquals(await scrape(register, `${name}{`), Number.isNaN(value) ? [] : [`${name}{name="q"} ${value}`]);
@@ -217,7 +217,7 @@ Deno.test("prometheus: a queue that is shut down is gone when its last item is d
   await time.tickAsync(599_000);
   assert((await scrape(register)).includes(`workqueue_active{name="q"} 1`));
   await time.tickAsync(60_000);
-  assert((await scrape(register)).includes(`workqueue_active{name="q"} 0`)); // kept for a minute after the last item
+  assert((await scrape(register)).includes(`workqueue_active{name="q"} 0`)); // values are kept for one more minute
   await time.tickAsync(60_000);
   assertEquals(await scrape(register), []);
 });

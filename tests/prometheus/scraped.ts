@@ -3,16 +3,16 @@
 import { Program } from "./program.ts";
 import { PROMETHEUS, Prometheus } from "./server.ts";
 
-/** Labels of the target, which fill in the variables of dashboards. */
+/** Labels of the scrape target, which are also the values of the dashboards' variables. */
 export const TARGET = { job: "shop", cluster: "test", namespace: "default", instance: "shop-0" } as const;
 
 /** Scrape interval. */
 const INTERVAL = "200ms";
 
-/** Program that has finished its work, and a Prometheus that scraped it before and after. */
+/** Program that has finished its work, and a Prometheus that scraped the program before and after the work. */
 export class Scraped {
   readonly #prometheus: Prometheus;
-  /** Time of all queries, in seconds. The answers are consistent despite later scrapes. */
+  /** Time of all queries, in seconds, so that later scrapes don't change the answers. */
   readonly #time = Date.now() / 1000;
 
   private constructor(prometheus: Prometheus) {
@@ -22,7 +22,7 @@ export class Scraped {
   static async start(): Promise<Scraped> {
     const program = await Program.start();
     const { job, ...labels } = TARGET;
-    const prometheus = await Prometheus.start(JSON.stringify({ // JSON is also YAML
+    const prometheus = await Prometheus.start(JSON.stringify({ // JSON is valid YAML
       global: { scrape_interval: INTERVAL, scrape_timeout: INTERVAL },
       scrape_configs: [{ job_name: job, static_configs: [{ targets: [program.address], labels }] }],
     }));
@@ -38,8 +38,8 @@ export class Scraped {
   }
 
   /**
-   * Returns the value of a query for each queue, by name, or under `""` for all queues. Rejects with the error of the
-   * query.
+   * Returns the result of a query: a value for each queue, by name, or one value for all queues, under `""`. Rejects
+   * with the error of the query.
    */
   async ask(query: string): Promise<Record<string, number>> {
     const answers = await this.#prometheus.query(query, this.#time);
@@ -47,10 +47,10 @@ export class Scraped {
   }
 }
 
-// Started before all tests. It stops when the process ends.
+// Prometheus starts before all tests and stops when the process ends.
 const scraped = PROMETHEUS === undefined ? undefined : await Scraped.start();
 
-/** Registers a test with a real Prometheus, which is skipped if Prometheus is not installed. */
+/** Registers a test that uses a real Prometheus. The test is skipped if Prometheus is not installed. */
 export function scrapedTest(name: string, run: (scraped: Scraped) => Promise<void>): void {
   Deno.test({ name, ignore: scraped === undefined, fn: () => run(scraped!) });
 }

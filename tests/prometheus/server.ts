@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Limit for a server that never answers, in milliseconds. */
+/** Time limit in milliseconds, in case the server never answers. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 20;
 
@@ -19,7 +19,7 @@ export const PROMETHEUS: string | undefined = onPath("prometheus");
 
 if (PROMETHEUS === undefined) console.log("There is no prometheus on the PATH: leaving out the tests with Prometheus.");
 
-/** Sample in the answer to a query. */
+/** Sample in the result of a query. */
 export interface Answer {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -43,7 +43,7 @@ export class Prometheus {
     const words = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", PROMETHEUS!, ...words], {
       cwd: this.#folder,
-      stdio: ["pipe", "pipe", "ignore"], // the shell reports there that a process was killed
+      stdio: ["pipe", "pipe", "ignore"], // the shell would report on stderr that a process was killed
     });
   }
 
@@ -83,7 +83,7 @@ export class Prometheus {
     }
   }
 
-  /** Returns the result of a query now, or at a time in seconds. Rejects with the error of the query. */
+  /** Returns the result of a query at the given time in seconds (default: now). Rejects with the error of the query. */
   async query(query: string, time?: number): Promise<Answer[]> {
     const body = new URLSearchParams({ query, ...(time !== undefined && { time: String(time) }) });
     const response = await fetch(`${this.#url}/api/v1/query`, { method: "POST", body });
@@ -96,7 +96,7 @@ export class Prometheus {
     return data.result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }));
   }
 
-  /** Repeats a query until its answers meet a condition. */
+  /** Repeats a query until the result meets a condition. */
   async until(query: string, isSo: (answers: Answer[]) => boolean): Promise<void> {
     const end = performance.now() + DEADLINE;
     while (true) {

@@ -1,6 +1,6 @@
 /**
- * Tests of `addWhileDelayed: "replace"`: a key is ready, marked as added again while processing, or delayed, and never
- * in two of these states at once.
+ * Tests of `addWhileDelayed: "replace"`: a key that is ready, delayed, or marked as added again while processing is
+ * never in two of these states at once.
  */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
@@ -140,7 +140,7 @@ for (const [name, make] of Object.entries(queues)) {
     queue.add("b");
     take(queue);
     queue.add("b");
-    queue.addAfter("b", 10); // folded: b is already marked as added again
+    queue.addAfter("b", 10); // no effect, because b is already marked as added again
     queue.addAfter("a", 10);
     queue.done("b");
     takeAll(queue);

@@ -1,4 +1,4 @@
-/** Rule 13 in the queue: disciplines that block entries until others are done. */
+/** Rule 13 in the queue: disciplines that block entries until other entries are done. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {

@@ -145,7 +145,7 @@ Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
 });
 
 Deno.test("rule 7: the timer never sleeps past maxSleep by a fraction of the clock's either", () => {
-  const maxSleep = 2 ** 31 - 1; // one millisecond more would fire at once
+  const maxSleep = 2 ** 31 - 1; // a timer that is one millisecond longer would fire at once
   for (let time = 0; time < 100; time += 0.7) {
     const clock = new HandClock(time);
     using queue = createDelayingQueue<string>({ clock, maxSleep });
@@ -165,7 +165,7 @@ Deno.test("rule 7: after the machine slept, everything due is ready once maxSlee
   using queue = createDelayingQueue<string>({ clock, maxSleep: 1000 });
   queue.addAfter("a", 5000);
   assertEquals(timers.map(({ ms }) => ms), [1000]);
-  now = 1_000_000; // the timer did not run during the sleep
+  now = 1_000_000; // the machine slept, and the timer did not run
   timers[0]!.callback();
   assertEquals(takeAll(queue), ["a"]);
 });
@@ -408,7 +408,7 @@ Deno.test("a delaying queue can be below: items that become due together are rea
   queue.addAfter("high", 10, { priority: 2 });
   await clock.advance(10);
   assertEquals(await outcome(getter), "high");
-  queue.addAfter("low", 10); // already ready: no effect
+  queue.addAfter("low", 10); // no effect, because the item is already ready
   assertEquals([queue.delayed, takeAll(queue)], [0, ["low"]]);
 });
 

@@ -61,7 +61,7 @@ for (const [name, make] of Object.entries(layers)) {
     const others = [queue.shutDownWithDrain(), queue.shutDownWithDrain({ delayed: "wait" })];
     controller.abort("too long");
     assertEquals(await aborted.catch((reason) => reason), "too long");
-    // A third-party queue ends a drain only once it has drained.
+    // A third-party queue ends a drain only once the queue is empty, even after an abort.
     if (!name.includes("third-party")) await Promise.all(others);
   });
 

@@ -250,7 +250,7 @@ Deno.test("on a third-party layer 1: whenIdle does not take a moment for idle in
   queue.addAfter("a", 10);
   const idle = queue.whenIdle();
   assertFalse(await isSettled(idle));
-  foreign.add = function (item) { // a caller of `get` works on the item at once
+  foreign.add = function (item) { // acts like a caller of `get` that works on the item at once
     ArrayQueue.prototype.add.call(this, item);
     queueMicrotask(() => {
       const lease = take(queue);

@@ -1,4 +1,4 @@
-/** Rule 12: priorities on their way from an add to the discipline and to the lease, in every layer. */
+/** Rule 12: every layer passes the priority of an add on to the discipline and to the lease. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -24,7 +24,7 @@ const keyOf = (item: string) => item.toUpperCase();
 
 type Make = (options: Omit<RateLimitingQueueOptions<string>, "queue">) => RateLimitingQueue<string>;
 
-/** Layer 3, which passes every priority on, created in several ways. */
+/** Layer 3, created in several ways. Each of these queues passes priorities on. */
 const queues: Record<string, Make> = {
   "ours": (options) => createRateLimitingQueue(limiter(), options),
   "ours with keyOf": (options) => createRateLimitingQueue(limiter(), { ...options, keyOf }),
@@ -184,7 +184,7 @@ for (const [name, make] of Object.entries(queues)) {
       ];
       for (const add of adds) assertEquals(assertThrows(add, ErrorClass).message, `Cannot add item: ${message}`);
     }
-    for (const add of [queue.add, queue.addRateLimited]) { // `forEach` passes an index as the second argument
+    for (const add of [queue.add, queue.addRateLimited]) { // `forEach` would pass the index as the options
       const each = () => ["a", "b"].forEach(add as (item: string) => void, queue);
       assertThrows(each, TypeError, "'options' must be an object, got 0");
     }
@@ -286,7 +286,7 @@ Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add
   assertEquals(readyAt(), 201);
 });
 
-/** Third-party queue that accepts priorities and declares it. */
+/** Third-party queue that accepts priorities and declares that it does. */
 class PriorityArrayQueue extends ArrayQueue<string> {
   readonly [OPTIONS] = true;
   readonly given: unknown[][] = [];

@@ -18,7 +18,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, Lifo, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
-/** Number of adds that takes several slices if each add takes one millisecond. */
+/** Number of adds, large enough for several slices if each add takes one millisecond. */
 const COUNT = 64;
 const ITEMS = Array.from({ length: COUNT }, (_, i) => `item ${i}`);
 
@@ -30,7 +30,7 @@ function slow(options: RateLimitingQueueOptions<string> = {}): RateLimitingQueue
   return createRateLimitingQueue<string>(limiter, { name: "q", metrics, ...options });
 }
 
-/** Starts a flush of all items. When the function returns, one slice is ready. */
+/** Starts a flush of all items. When the function returns, the items of the first slice are ready. */
 function flushed(queue: RateLimitingQueue<string>, signal?: AbortSignal): Promise<void> {
   ITEMS.forEach((item, i) => queue.addAfter(item, 3_600_000, i === COUNT - 1 ? { priority: 1 } : undefined));
   const drained = queue.shutDownWithDrain({ delayed: "flush", signal });
@@ -39,7 +39,7 @@ function flushed(queue: RateLimitingQueue<string>, signal?: AbortSignal): Promis
   return drained;
 }
 
-/** Waits until at most `left` items are delayed. Returns how many slices that took. */
+/** Waits until at most `left` items are delayed. Returns the number of slices that were made ready in the meantime. */
 async function allSlices(queue: RateLimitingQueue<string>, left = 0): Promise<number> {
   let slices = 0;
   for (let before = queue.delayed; queue.delayed > left;) {
@@ -131,7 +131,7 @@ Deno.test("rule 7: a batch has one readyAt; what is added or becomes due meanwhi
   const discipline = new Notes();
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
-  beBusy(10); // make all of them due at the first look
+  beBusy(10); // makes all items due when the queue first checks them
   while (queue.delayed === COUNT) await nextTurn();
   assertGreater(queue.delayed, 0);
   queue.addAfter("due meanwhile", 0.001);
@@ -206,7 +206,7 @@ Deno.test("rule 7: what fails during the slices of a flush is retried when due; 
   const queue = slow();
   const drained = flushed(queue);
   const lease = take(queue);
-  queue.addRateLimited(lease.item); // due in an hour
+  queue.addRateLimited(lease.item); // the item is due in an hour
   lease[Symbol.dispose]();
   assertGreater(await allSlices(queue, 1), 0);
   assertEquals(takeAll(queue), ITEMS.slice(1));
@@ -237,7 +237,7 @@ Deno.test("rule 7: a flush within the slices of what became due is one batch wit
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
   queue.addAfter("late", 3_600_000);
-  beBusy(10); // make all of them due at the first look
+  beBusy(10); // makes all items due when the queue first checks them
   while (queue.delayed === COUNT + 1) await nextTurn();
   assertGreater(queue.delayed, 1);
   const getter = queue.get();

@@ -1,4 +1,4 @@
-/** Tests of `snapshot`: its contents, its cost, and that taking one changes nothing. */
+/** Tests of `snapshot`: the contents and the cost of a snapshot, and that taking one changes nothing. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
@@ -82,7 +82,7 @@ Deno.test("items that are falsy, or nothing at all, are shown as they are", () =
 Deno.test("ready items are shown in the order in which they will be handed out, those that came back among them", () => {
   const queue = createWorkQueue<number>();
   const names = (limit: number) => queue.snapshot({ limit }).readyItems.map(({ item }) => item);
-  for (let i = 0; i < 100; i++) queue.add(i); // enough keys that a key that comes back keeps its old place in the map
+  for (let i = 0; i < 100; i++) queue.add(i); // so many keys that a key that is added again keeps its place in the map
   for (let i = 0; i < 50; i++) {
     const lease = take(queue);
     if (i % 3 === 0) queue.add(lease.item);
@@ -144,7 +144,7 @@ Deno.test("what a discipline does not know is shown behind what it knows, in som
   assertEquals([shown(3).slice(0, 2), new Set(shown(3)).size], [["c1", "a2"], 3]);
 });
 
-/** Counts the map entries that `action` reads, by key or by iteration. */
+/** Returns the number of map entries that `action` reads, by key or by iteration. */
 function countMapReads(action: () => void): number {
   let reads = 0;
   const iterators = Object.getPrototypeOf(new Map().entries());
@@ -220,8 +220,8 @@ const step = fc.oneof(
 );
 
 /**
- * Runs the steps, then takes all ready items. Calls `look` before each step and each hand-out. Returns the items handed
- * out.
+ * Runs the steps, then takes all ready items. Calls `look` before each step and before each item that is handed out.
+ * Returns the items that were handed out.
  */
 function run(
   steps: readonly { do: string; key: number }[],

@@ -11,7 +11,8 @@ import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, t
 
 Deno.test("items are handed out in the order they were added", () => {
   const queue = createWorkQueue<number>();
-  // More items than the ring's first capacity, taken in between, so that the ring grows and wraps around.
+  // More items than the ring's initial capacity. Some are taken while others are added, so that the ring grows and
+  // wraps around.
   const taken: number[] = [];
   for (let i = 0; i < 1000; i++) {
     queue.add(i);
@@ -95,7 +96,7 @@ Deno.test("rule 2: random mixes of add, take and done never give a key to two ho
   const random = randomNumbers(42);
   const queue = createWorkQueue<number>();
   const processing = new Map<number, Disposable>();
-  const added = new Set<number>(); // added since the last hand-out
+  const added = new Set<number>(); // items that were added since they were last handed out
   for (let step = 0; step < 20_000; step++) {
     const choice = random();
     if (choice < 0.5) {
@@ -213,7 +214,7 @@ Deno.test("rule 4: a lease disposed twice, or after its key was handed out again
   queue.add("a");
   queue.done("a");
   const second = take(queue);
-  first[Symbol.dispose](); // stale: `done` ended its work
+  first[Symbol.dispose](); // stale: `done` has ended this lease
   queue.add("a");
   assertEquals(queue.length, 0, "the second holder still has it");
   second[Symbol.dispose]();
@@ -254,7 +255,7 @@ Deno.test("rule 5: for await marks each item done when the body moves on, and en
   queue.add("b");
   const seen: string[] = [];
   for await (const item of queue) {
-    if (seen.length === 0) queue.add("a"); // added while processing: comes back after b
+    if (seen.length === 0) queue.add("a"); // "a" is added again while it is processing, so it comes after "b"
     seen.push(item);
     if (seen.length === 3) queue.shutDown();
   }
@@ -287,7 +288,7 @@ Deno.test("rule 6: after shutDown adds are ignored, ready items are handed out, 
   assert(queue.shuttingDown);
   queue.add("c");
   assertEquals(await outcome(queue.get()), "a");
-  queue.add("a"); // ignored, although a is processing
+  queue.add("a"); // ignored, even though "a" is processing
   queue.done("a");
   assertEquals(take(queue).item, "b");
   assertEquals(queue.tryGet(), undefined);

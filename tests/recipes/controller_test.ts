@@ -5,7 +5,7 @@ import { delay } from "@std/async";
 import { ApiServer } from "../../examples/recipes/api_server.ts";
 import { Cli, ROOT, runtimes, until } from "../cli/cli.ts";
 
-/** Starts the controller. The caller removes the kubeconfig at the end. */
+/** Starts the controller. The caller must remove the kubeconfig. */
 async function startController(runtime: string, server: ApiServer): Promise<{ controller: Cli; kubeconfig: string }> {
   const kubeconfig = await Deno.makeTempFile({ prefix: "kubeconfig_" });
   await Deno.writeTextFile(kubeconfig, server.kubeconfig);

@@ -1,6 +1,6 @@
 /**
- * Runs of every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno installs the
- * versions of `tests/package.json`, and Bun the newest ones.
+ * Tests that run every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno
+ * installs the versions in `tests/package.json`, and Bun installs the newest versions.
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
@@ -24,7 +24,7 @@ for (const runtime of RUNTIMES) {
 
   Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
     const lines = await run(runtime, "webhooks.ts");
-    assertLess(lines.length, 10); // two for 40 events, unless the machine stalls
+    assertLess(lines.length, 10); // two lines for 40 events, unless the machine stalls
     assertEquals(new Set(lines), new Set(["mirrored acme/web", "mirrored acme/api"]));
   });
 
@@ -40,7 +40,7 @@ for (const runtime of RUNTIMES) {
       ].sort(),
     );
     const last = (site: string) => lines.findLastIndex((line) => line.includes(site));
-    assertLess(last("shop/"), last("blog/")); // although most pages of the blog were found earlier
+    assertLess(last("shop/"), last("blog/")); // even though most pages of the blog were found earlier
   });
 
   Deno.test(`recipes, ${runtime}: resync.ts does each feed again and again, after a failure too`, async () => {
@@ -76,7 +76,7 @@ for (const runtime of RUNTIMES) {
 
   Deno.test(`recipes, ${runtime}: priorities.ts does what is urgent first, and what became urgent`, async () => {
     assertEquals(await run(runtime, "priorities.ts"), [
-      "index, priority 100", // ready for longer than "login"
+      "index, priority 100", // "index" has been ready for longer than "login"
       "login, priority 100",
       "feed 1, priority 0",
       "feed 2, priority 0",
@@ -104,11 +104,11 @@ Deno.test("recipes: crawler.ts lets no two requests to a host begin within the i
 
   while (begun.length === 0) await time.tickAsync();
   await time.runMicrotasks(); // all pages have been found
-  time.tick(20 * INTERVAL); // timers fire but no handler runs, as after a stall
+  time.tick(20 * INTERVAL); // all timers fire before any handler runs, as after a stall
   while (!isOver) await time.tickAsync(INTERVAL / 10);
   await crawling;
 
-  assertEquals(begun.length, 22); // "/", its 20 links, and one retry
+  assertEquals(begun.length, 22); // the page "/", the 20 pages that it links to, and one retry
   const apart = begun.slice(1).map((at, i) => at - begun[i]!);
   assert(apart.every((ms) => ms >= INTERVAL), `${apart}`);
 });

@@ -24,14 +24,14 @@ for (const runtime of RUNTIMES) {
     const of = (worker: string, what: string) => lines.filter((line) => line.startsWith(`${worker} ${what} `));
     for (const worker of ["worker 1", "worker 2", "worker 3"]) {
       const begun = of(worker, "mirrors").map((line) => line.replace("mirrors", "mirrored"));
-      assertEquals(of(worker, "mirrored").sort(), begun.sort()); // including items that were running at SIGTERM
+      assertEquals(of(worker, "mirrored").sort(), begun.sort()); // including items whose handlers ran at SIGTERM
       assertEquals(lines.filter((line) => line.startsWith(worker)).at(-1), `${worker} drained`);
     }
     const replacedAt = lines.indexOf("worker 1 drained");
     const mirroredSince = lines.slice(replacedAt).filter((line) => line.includes("mirrors")).map((line) =>
       line.split(" ").at(-1)!
     );
-    assertEquals([...new Set(mirroredSince)].sort(), REPOSITORIES); // by the other workers
-    assertLess(lines.filter((line) => line.includes("mirrors")).length, 60); // usually twelve for 120 events
+    assertEquals([...new Set(mirroredSince)].sort(), REPOSITORIES); // the other workers took over
+    assertLess(lines.filter((line) => line.includes("mirrors")).length, 60); // usually twelve runs for 120 events
   });
 }

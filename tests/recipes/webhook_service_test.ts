@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Cli, ROOT, runtimes, until } from "../cli/cli.ts";
 
-/** Like the config of the example, with delays short enough to wait for. */
+/** Config like that of the example, but with delays that are short enough for a test. */
 const CONFIG = {
   queues: {
     deliveries: {
@@ -105,7 +105,7 @@ for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
         assertEquals(page.status, 200);
         assertStringIncludes(await page.text(), "<html");
 
-        // A deploy while a receiver hangs: every accepted item is delivered or saved.
+        // During a deploy while a receiver hangs, every accepted item is delivered or saved.
         isHanging = true;
         for (let i = 0; i < 6; i++) await post("acme", `h${i}`, `${url}/hang/${i}`);
         await until(() => of("/hang/0").length === 1, "a delivery hangs");

@@ -1,4 +1,4 @@
-/** Building parts from configs: arguments of `create`, and errors that it may not cause. */
+/** Building parts from configs: the arguments that `create` receives, and the errors that `create` must not cause. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { type BuildContext, ConfigError, limiters, type RateLimiter } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Tests of the form of definitions. */
+/** Tests of the form that definitions must have. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { defineLimiter, type LimiterDefinition } from "@workqueue/core";

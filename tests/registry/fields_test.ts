@@ -1,4 +1,4 @@
-/** Accepted values of each kind of option, and the values that `create` receives. */
+/** Values that each kind of option accepts, and the values that `create` receives for them. */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import type { Field } from "@workqueue/core";
@@ -6,15 +6,15 @@ import { issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, spy, variants } from "./parts.ts";
 
 /**
- * Accepted values of each kind of option with the values that `create` receives, and rejected values with the rule in
- * the message.
+ * Values that each kind of option accepts, with the values that `create` receives for them. Also rejected values, with
+ * the rule that the message states.
  */
 const KINDS: {
   field: Field;
   good: [given: unknown, value?: unknown][];
   bad: unknown[];
   rule: string;
-  /** Rejected values that a JSON Schema accepts: durations as texts that are out of bounds. */
+  /** Rejected values that a JSON Schema accepts: out-of-range durations in text form. */
   beyondSchema?: unknown[];
 }[] = [
   {

@@ -1,4 +1,4 @@
-/** Registry of a kind of part other than limiters. No code in `registry/` is specific to limiters. */
+/** Tests of a registry of parts that are not limiters, because no code in `registry/` may be specific to limiters. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -12,12 +12,12 @@ import {
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** Types of the default registry, as messages list them. */
+/** Types in the default registry, in the form in which messages list them. */
 export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const CONSTANT: RateLimiter = { when: () => 7, forget() {}, numRequeues: () => 0 };
 
-/** Returns a type of limiter with these options that records the arguments of `create`. */
+/** Returns a type of limiter with the given options, which records the arguments of `create`. */
 export function spy<const F extends LimiterFields>(options: F, type = "spy") {
   const created: { options: LimiterOptions<F>; context: BuildContext }[] = [];
   const definition = defineLimiter({
@@ -34,7 +34,7 @@ export function spy<const F extends LimiterFields>(options: F, type = "spy") {
     created,
     definition,
     registry,
-    /** Builds a limiter from options that the types may not allow. */
+    /** Builds a limiter from options, even if the types don't allow them. */
     build: (config: object) => registry.build({ type, ...config } as { type: "spy" }),
   };
 }
@@ -44,7 +44,7 @@ export function parts(spoilt: object): LimiterDefinition {
   return { type: "custom", description: "", options: {}, create: () => CONSTANT, ...spoilt };
 }
 
-/** Returns the part of the registry's schema for each type of limiter. */
+/** Returns the parts of the registry's schema that describe each type of limiter. */
 export function variants(registry: LimiterRegistry) {
   type Property = { const?: string; description?: string; default?: unknown };
   type Variant = { description: string; required: string[]; properties: Record<string, Property> };
@@ -57,6 +57,6 @@ export function variants(registry: LimiterRegistry) {
 
 /** Returns a function that reports whether a config is valid under the registry's schema. */
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
-  // Strict numbers would be finite; the schema must check that itself.
+  // With `strictNumbers`, the validator would reject infinite numbers. The schema must reject them itself.
   return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
 }

@@ -1,4 +1,4 @@
-/** Problems of configs, and their messages. */
+/** Problems in configs, and their messages. */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError, defineLimiter, type LimiterConfig, limiters } from "@workqueue/core";
@@ -173,7 +173,7 @@ Deno.test("a rule between options that a default breaks is reported with that de
   ]);
 });
 
-/** Type of limiter with option names that a JSON Pointer escapes. */
+/** Type of limiter whose option names must be escaped in a JSON Pointer. */
 const ODD_NAMES = new LimiterRegistry().register(defineLimiter({
   type: "odd",
   description: "",
@@ -230,7 +230,7 @@ Deno.test("rule 10: limiters nested in each other are built up to a depth of 32,
   const [issue, ...others] = issuesOf(() => limiters.build(nest(33)));
   assertEquals(issue?.message, "'limiter' must not be nested in more than 32 other limiters");
   assertEquals(others, []);
-  // Siblings don't add depth.
+  // Only nesting adds depth; siblings don't.
   for (const depth of [0, 1, 2, 30]) {
     const side = { type: "max-of", limiters: new Array(100).fill(nest(depth)) } as LimiterConfig;
     assertEquals(limiters.build(side).when("a"), 3);
@@ -249,11 +249,14 @@ Deno.test("rule 10: more than 5000 limiters in one are refused, also where each 
   const build = (count: number) =>
     limiters.build({ type: "max-of", limiters: new Array(count).fill(many) } as LimiterConfig);
   assertEquals(build(4).when("a"), 3);
-  const [issue] = issuesOf(() => build(5)); // 1000 in each of the five, and the limiter around them
+  const [issue] = issuesOf(() => build(5)); // five limiters of 1000 limiters each, plus the limiter around them
   assert(issue!.message.endsWith("is one of more than 5000 in one limiter"), issue!.message);
 });
 
-/** Returns the paths of a config's issues while objects inherit some properties; `[]` if it is built. */
+/**
+ * Returns the paths of a config's issues while all objects inherit some properties, or `[]` if the config has no
+ * issues.
+ */
 function pathsWhilePolluted(pollution: Record<string, unknown>, config: object): string[] {
   const error = whilePolluted(pollution, () => {
     try {

@@ -1,4 +1,4 @@
-/** Registration of types, and lookups. */
+/** Registering types, and looking types up. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { type LimiterConfig, limiters } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Template options: a part is built from a template for each group of items, or as often as needed. */
+/** Template options: a part builds other parts from a template, for example one for each group of items. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { createLimiter } from "../../limiters/definition.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, parts, variants } from "./parts.ts";
 
-/** Returns a type of limiter that keeps the function that `create` receives, and a registry with that type. */
+/** Returns a type of limiter that records the functions that its `create` receives, and a registry with that type. */
 function templates() {
   const made: (() => RateLimiter)[] = [];
   const definition = defineLimiter({
@@ -84,7 +84,7 @@ Deno.test("templates count among the limiters in one, and so does how deep they 
   assertEquals(issuesOf(() => registry.build(own)).length, 1);
 });
 
-/** Registers a type whose `create` fails from some call on. */
+/** Registers a type whose `create` throws after a number of calls that the test sets. */
 function failing(registry: typeof limiters) {
   const failure = new Error("no more");
   const state = { left: Infinity, created: 0 };

@@ -53,7 +53,7 @@ Deno.test("types: create gets its options checked, as the declarations say", () 
     check(options) {
       assertType<Same<typeof options.step, number>>();
       assertType<Same<typeof options.mode, "up" | "down">>();
-      // @ts-expect-error: no limiter is built yet
+      // @ts-expect-error: `check` runs before the inner limiter is built
       return options.inner;
     },
     create(options, context) {
@@ -198,7 +198,7 @@ Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt op
     () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1 }] }),
     // @ts-expect-error: not a limiter
     () => registry.build({ type: "max-of", limiters: [mine, 5] }),
-    // @ts-expect-error: not a duration, a level deeper
+    // @ts-expect-error: maxDelay of the inner limiter is not a duration
     () => registry.build({ type: "max-of", limiters: [{ type: "max-wait", maxDelay: true, limiter: mine }] }),
     // @ts-expect-error: the type is missing
     () => registry.build({ type: "max-wait", maxDelay: "1m", limiter: { step: "1s" } }),
@@ -232,7 +232,7 @@ Deno.test("types: a misspelt option of a built-in limiter does not compile, and 
   const tooMany = () => limiters.build({ type: "bucket", rate: 1, burst: 1, clock: 5 });
   // @ts-expect-error: burst is missing
   const missing = () => limiters.build({ type: "bucket", rate: 1 });
-  // @ts-expect-error: must be a number
+  // @ts-expect-error: rate must be a number
   const wrongType = () => limiters.build({ type: "bucket", rate: "1/s", burst: 1 });
   const backoff = { type: "exponential", baseDelay: 1, maxDely: 2 } as const;
   // @ts-expect-error: a misspelled option of a limiter inside another

@@ -4,21 +4,21 @@ import process from "node:process";
 const ROOT = new URL("../../", import.meta.url);
 /** JSR packages that have a stand-in in this folder. */
 const STD = ["@std/assert", "@std/async", "@std/testing"];
-const probe: string = "jsr:@std/assert@^1"; // a variable, so this file also loads without the package
+const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loads even without the package
 
 /** Whether JSR is reachable, so the real `@std` packages can be used. */
 export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
 /**
- * Arguments of a `deno` command that runs or checks tests in the root of the repository, or of a copy. In
+ * Arguments of a `deno` command that runs or checks tests, in the root of the repository or of a copy of it. In
  * `deno.all.json`, `@std` refers to the stand-ins in this folder. If JSR is reachable, the arguments name a config with
- * the real packages and a copy of the lock file. Git ignores both files, so it sees no change.
+ * the real packages and a copy of the lock file. Git ignores the config and the copy.
  */
 export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 
 /**
- * Arguments for the tests of the core. With a lock file, Deno downloads everything in it as soon as one package is
- * imported. This lock file lists only the imports of these tests, so they start at once with an empty cache.
+ * Arguments for the tests of the core. As soon as one package is imported, Deno downloads everything in the lock file.
+ * The lock file of these tests lists only their imports, so that they start quickly even with an empty cache.
  */
 export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
 

@@ -1,9 +1,9 @@
 /**
  * Stand-in for `@std/assert` where JSR is not reachable, with only the functions that the tests use.
  *
- * The signatures match `@std/assert` 1.0.19: code that type-checks with these functions also does with the originals.
- * If an assertion passes here, the original passes. An assertion here may be stricter (0 and -0 differ here), but not
- * weaker.
+ * The signatures match `@std/assert` 1.0.19: code that type-checks with these functions also type-checks with the
+ * originals. If an assertion passes here, the original assertion passes too. An assertion here may be stricter than the
+ * original (here, 0 and -0 differ), but not weaker.
  *
  * `msg!` satisfies Node's types, which require a message. At run time, `undefined` works as well.
  */
@@ -30,8 +30,8 @@ export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
 }
 
 /**
- * Reports whether errors in equal values are the same objects. The originals also compare stacks; `deepStrictEqual`
- * does not.
+ * Reports whether all errors contained in two equal values are the same objects. The original assertions also compare
+ * the stacks of errors; `deepStrictEqual` does not.
  */
 function haveSameErrors(a: unknown, b: unknown, seen: Set<unknown> = new Set()): boolean {
   if (a === b || a === null || typeof a !== "object" || seen.has(a)) return true;
@@ -110,7 +110,7 @@ export function assertRejects<E extends Error = Error>(
   msg?: string,
 ): Promise<E>;
 export async function assertRejects(fn: () => PromiseLike<unknown>, ...expected: Expected): Promise<unknown> {
-  const promise = fn(); // a synchronous error is not an expected rejection, as in @std/assert
+  const promise = fn(); // if `fn` throws synchronously, that is no rejection, as in @std/assert
   try {
     await promise;
   } catch (error) {
@@ -121,7 +121,7 @@ export async function assertRejects(fn: () => PromiseLike<unknown>, ...expected:
 
 type Expected = [classOrMsg?: ErrorClass<Error> | string, msgIncludes?: string, msg?: string];
 
-/** Checks a thrown value. Without a class, any value passes. */
+/** Checks a thrown value. If no class is given, any value passes. */
 function checkThrown(thrown: unknown, ...[classOrMsg, includes = "", msg]: Expected): unknown {
   if (typeof classOrMsg === "function") {
     assertInstanceOf(thrown, classOrMsg, msg);

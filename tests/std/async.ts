@@ -20,7 +20,7 @@ export function delay(ms: number, options: { signal?: AbortSignal } = {}): Promi
   });
 }
 
-/** Rejects after `ms` milliseconds. Like the original, the timer alone keeps no process alive. */
+/** Rejects after `ms` milliseconds. The timer does not keep the process alive, as in the original. */
 export async function deadline<T>(p: Promise<T>, ms: number): Promise<T> {
   const signal = AbortSignal.timeout(ms);
   const late = Promise.withResolvers<never>();

@@ -1,6 +1,7 @@
 /**
- * Behavior of `@std` that the tests rely on. It must be the same for the real packages and for the stand-ins in `std/`,
- * whichever are in use. A test that passes and type-checks with the stand-ins does so with the originals.
+ * Tests of the behavior of `@std` that other tests rely on. The tests run on the real packages or on the stand-ins in
+ * `std/`, and must pass on both, so that a test that passes and type-checks with the stand-ins also does so with the
+ * originals.
  */
 
 import {

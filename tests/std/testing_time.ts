@@ -1,9 +1,9 @@
 /**
  * Stand-in for `FakeTime` of `@std/testing/time` where JSR is not reachable, based on `@sinonjs/fake-timers`.
  *
- * The signatures match `@std/testing` 1.0.20, without the options and members that the tests do not use. It replaces
- * the same globals: `Date`, the four timer functions and `AbortSignal.timeout`, but not `performance.now` or
- * `setImmediate`.
+ * The signatures match `@std/testing` 1.0.20, without the options and members that the tests do not use. The stand-in
+ * replaces the same globals as the original: `Date`, the four timer functions and `AbortSignal.timeout`, but not
+ * `performance.now` or `setImmediate`.
  */
 
 import FakeTimers from "@sinonjs/fake-timers";
@@ -44,7 +44,7 @@ export class FakeTime {
   next(): boolean {
     if (this.#clock.countTimers() === 0) return false;
     this.#clock.next();
-    this.#clock.tick(0); // fires other timers that are due at that time
+    this.#clock.tick(0); // fires the other timers that are due at the same time
     return true;
   }
 

@@ -20,12 +20,12 @@ function newQueue<T>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
 }
 
-/** Asks the burst before each of the next pieces whether a pause is due. Returns the answers. */
+/** Before each of the next `pieces` pieces of work, asks the burst whether a pause is due. Returns the answers. */
 function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
-/** Counter of events, and of events that are not the first in their turn of the event loop. */
+/** Counter of events. It also counts the events that are not the first in their turn of the event loop. */
 class Turns implements Disposable {
   /** Pauses first, so that the next piece of work starts a new burst. */
   static async begin(): Promise<Turns> {
@@ -73,7 +73,7 @@ Deno.test("a burst is too long once ten milliseconds have passed since it began"
   await pause();
 });
 
-/** Returns the piece counts at which a burst looks at the clock, if piece `n` takes `duration(n)`. */
+/** Returns the numbers of the pieces after which a burst looks at the clock, if piece `n` takes `duration(n)`. */
 async function looksOf(pieces: number, duration: (piece: number) => number): Promise<number[]> {
   let looks = 0;
   let time = 0;
@@ -169,7 +169,7 @@ Deno.test("a burst is over when others had their turn, however long it lasted", 
   }
 });
 
-/** Returns how many turns the pause takes after a burst of 10 ms, if each turn takes `duration()`. */
+/** Returns how many turns the pause after a burst of 10 ms takes, if each turn takes `duration()`. */
 async function turnsOfPause(duration: () => number): Promise<number> {
   let time = 1000;
   const burst = new Burst(() => time);
@@ -283,7 +283,7 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
   queue.add(0);
   let handled = 0;
   const pool = runWorkers(queue, (item) => {
-    if (++handled === 3_000_000) queue.shutDown(); // practically forever: the timer must fire first
+    if (++handled === 3_000_000) queue.shutDown(); // never reached, because the timer fires first
     Promise.resolve().then(() => {}).then(() => queue.add(item + 1));
   });
   setTimeout(() => queue.shutDown(), 1);
@@ -303,7 +303,7 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
   }, { timeout: 10, onError() {} });
   queue.add("a");
   await flushPromises();
-  queue.add("a"); // make it ready again when the handler ends
+  queue.add("a"); // makes "a" ready again when the lease ends
   time.tick(10); // the timeout frees the handler's place for another attempt
   beBusy(BURST);
   queue.shutDown();
@@ -339,7 +339,7 @@ Deno.test("a loop over a queue whose body adds again leaves timers their turn", 
     setTimeout(() => queue.shutDown(), 1);
     let rounds = 0;
     for await (const item of queue) {
-      if (++rounds === 3_000_000) break; // practically forever: the timer must fire first
+      if (++rounds === 3_000_000) break; // never reached, because the timer fires first
       if (isAsync) await undefined;
       queue.add(item);
     }

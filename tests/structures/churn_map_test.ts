@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ChurnMap } from "../../lib/structures/churn_map.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
-/** Returns a map large enough that a deleted key stays in it, marked as deleted. */
+/** Returns a map that is so large that deleting a key only marks it as deleted. */
 function large(): ChurnMap<string, number> {
   const map = new ChurnMap<string, number>();
   for (let i = 0; i < 100; i++) map.set(`other ${i}`, i);

@@ -21,7 +21,7 @@ Deno.test("rule 7: a decreased entry moves up; among equals it keeps the place o
     heap.push(value as string, number as number)
   );
   heap.decrease(first!, 5);
-  heap.decrease(first!, 7); // a larger number changes nothing
+  heap.decrease(first!, 7); // `decrease` with a larger number changes nothing
   assertEquals(popAll(heap), ["first", "second", "third"]);
 });
 
@@ -29,7 +29,7 @@ Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a s
   const random = randomNumbers(2026);
   for (const distinctNumbers of [3, 100, 1e9]) {
     const heap = new NumberHeap<number>();
-    let list: { value: number; slot: number; number: number }[] = []; // in the order of pushing
+    let list: { value: number; slot: number; number: number }[] = []; // in the order in which values were pushed
     const sorted = () => list.toSorted((a, b) => a.number - b.number); // stable sort
     for (let step = 0; step < 10_000; step++) {
       const choice = random();

@@ -1,4 +1,4 @@
-/** Callbacks that a queue calls when there is less to do. */
+/** Tests of callbacks that a queue calls when the queue has less to do. */
 
 import { assertEquals } from "@std/assert";
 import { Watchers } from "../../lib/structures/watchers.ts";

@@ -3,8 +3,8 @@ import { TokenBucket } from "@workqueue/core";
 import { onBucketChange, together } from "../../lib/tokens/bucket_changes.ts";
 
 /**
- * Creates two buckets and records each change as a listener sees it: the bucket, both rates and bursts, and whether it
- * was a pause.
+ * Creates two buckets and records each change as a listener sees it: the changed bucket, the rates and bursts of both
+ * buckets, and whether the change was a pause.
  */
 function listenToTwo() {
   const [a, b] = [new TokenBucket(1, 1), new TokenBucket(1, 1)];
@@ -31,7 +31,7 @@ Deno.test("together: who listens hears of all changes at the end, once for each 
   together(() => b.setBurst(5)); // no change
   assertEquals(heard, ["b: 2/s 4, 3/s 5"]);
 
-  b.setBurst(6); // outside `together`: reported at once
+  b.setBurst(6); // reported at once, because the change is outside `together`
   assertEquals(heard.length, 2);
 });
 
@@ -97,7 +97,7 @@ Deno.test("together: listeners are called even if the action throws or another l
   assertEquals(heard, ["a: 3/s 1, 3/s 1", "after: 3/s 1, 3/s 1", "b: 3/s 1, 3/s 1"]);
 
   heard.length = 0;
-  b.setRate(1); // `together` is over: reported at once
+  b.setRate(1); // reported at once, because `together` has ended
   assertEquals(heard, ["b: 3/s 1, 1/s 1"]);
 });
 

@@ -22,7 +22,7 @@ function createBucket(burst: number, rate = RATE) {
       clock.time = unit * UNIT;
       return bucket;
     },
-    /** Reserves `n` tokens at a time and checks when they become usable; `undefined` means never. */
+    /** Reserves `n` tokens at time `unit` and checks that they become usable at `usableAt`; `undefined` means never. */
     reserve(unit: number, n: number, usableAt: number | undefined): Reservation {
       const reservation = this.at(unit).reserve(n);
       assertEquals(reservation.ok, usableAt !== undefined);
@@ -35,7 +35,7 @@ function createBucket(burst: number, rate = RATE) {
 
 type Step = [unit: number, tokens: number, n: number, allowed: boolean];
 
-/** Takes tokens at each time and checks how many there were before. */
+/** Takes tokens at the time of each step, and checks how many tokens there were before. */
 function assertSteps(burst: number, steps: Step[]): void {
   const made = createBucket(burst);
   for (const [i, [unit, tokens, n, allowed]] of steps.entries()) {
@@ -324,7 +324,7 @@ Deno.test("reservations can be cancelled out of order", () => {
   const last = made.reserve(0, 1, 5);
   made.at(1);
   last.cancel(); // returns its token
-  first.cancel(); // returns two of three, as if `last` had never been made
+  first.cancel(); // returns two of its three tokens, as if `last` had never been made
   assertEquals(made.bucket.tokens, -1);
   made.reserve(1, 3, 5);
 });
@@ -351,7 +351,7 @@ Deno.test("cancelling a reservation of no tokens does nothing", () => {
 Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
   const made = createBucket(2);
   made.reserve(1, 2, 1);
-  made.reserve(0, 1, 1); // counted from 0, when the bucket is empty
+  made.reserve(0, 1, 1); // the wait counts from time 0, when the bucket is empty
   made.reserve(2, 2, 3);
   made.reserve(0, 3, undefined); // changes nothing
   made.reserve(2, 1, 4);
@@ -377,7 +377,7 @@ Deno.test("a new rate holds from now on, and earlier reservations keep their tim
   assertEquals(made.bucket.rate, 8);
   assertEquals(earlier.delay, UNIT);
   assertEquals(made.bucket.tokens, -1);
-  made.reserve(1, 1, 2); // two tokens are owed, and two now arrive per unit
+  made.reserve(1, 1, 2); // two tokens are owed, including this one, and two now arrive per unit
 });
 
 Deno.test("a new burst holds from now on: a larger one is filled at the rate", () => {
@@ -426,12 +426,13 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
   const first = made.reserve(0, 2, 2);
   const second = made.reserve(0, 2, 4);
   second.cancel();
-  first.cancel(); // returns all its tokens: no later reservation is left
+  first.cancel(); // returns all its tokens, because no later reservation is left
   assertEquals(made.bucket.tokens, 0);
 });
 
 Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
-  // Same as in Go. The difference only shows if a reservation made at another rate becomes usable after the last one.
+  // Go has the same behavior. It matters only if a reservation made at another rate becomes usable later than the last
+  // one.
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   bucket.reserve();
@@ -439,7 +440,7 @@ Deno.test("after a cancel of the last reservation, the one before is not the las
   const slow = bucket.reserve(); // usable at 10 s
   bucket.setBurst(5);
   bucket.setRate(10);
-  const last = bucket.reserve(5); // usable at 0.6 s; the reservation before it at 0.1 s
+  const last = bucket.reserve(5); // usable at 0.6 s; at this rate, the reservation before it would be usable at 0.1 s
   clock.time = 200;
   last.cancel();
   assertAlmostEquals(bucket.tokens, 1);
@@ -542,7 +543,7 @@ Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed
 Deno.test("a huge rate is no infinite one: no more than the burst is given in one", () => {
   const made = createBucket(2, Number.MAX_VALUE);
   assert(made.at(0).allow(2));
-  made.reserve(0, 2, 0); // its tokens arrive within a nanosecond
+  made.reserve(0, 2, 0); // the two tokens arrive within a nanosecond
   assertFalse(made.bucket.allow(3));
   assertEquals(made.at(1).tokens, 2);
 });
@@ -618,7 +619,7 @@ Deno.test("wait: resolves at the time the tokens come, in the order of the calls
   const bucket = new TokenBucket(RATE, 3);
   const order: string[] = [];
   await bucket.wait(2);
-  const first = bucket.wait(3).then(() => order.push("first")); // two units from now
+  const first = bucket.wait(3).then(() => order.push("first")); // must wait for two units
   const second = bucket.wait(1).then(() => order.push("second"));
   time.tick(2 * UNIT - 1);
   await time.runMicrotasks();
@@ -924,7 +925,7 @@ Deno.test("pause: what is asked for meanwhile waits for the end at least, then f
   const made = createBucket(2);
   made.at(1).pauseFor(4 * UNIT);
   assertEquals([made.bucket.take(2), made.bucket.take(), made.bucket.take(0)], [4 * UNIT, 5 * UNIT, 5 * UNIT]);
-  made.reserve(3, 1, 7); // the fourth token asked for: two are there at 5, the third arrives at 6
+  made.reserve(3, 1, 7); // needs the fourth token: two are there at 5, the third arrives at 6, the fourth at 7
   made.reserve(3, 3, undefined);
   assertEquals([made.bucket.tokens, made.bucket.take(3)], [-2, Infinity]);
   made.reserve(6, 1, 8);
@@ -958,7 +959,7 @@ Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change
   for (const delay of [0, -0, -5, "0s", "-1h", -Number.MAX_VALUE, 1e-7]) made.at(3).pauseFor(delay);
   assert(made.bucket.allow());
   made.bucket.pauseFor("750ms");
-  for (const delay of [0, -5, "-1h"]) made.bucket.pauseFor(delay); // doesn't end the pause either
+  for (const delay of [0, -5, "-1h"]) made.bucket.pauseFor(delay); // these delays don't end the pause either
   assertEquals(made.bucket.take(), 3 * UNIT + UNIT);
 });
 
@@ -1021,7 +1022,7 @@ Deno.test("pause: a reservation made before it can be cancelled while its time i
   const late = made.reserve(0, 1, 2);
   made.at(0).pauseFor(10 * UNIT);
   made.at(1.5);
-  early.cancel(); // its time has come, although the bucket's own time stands still
+  early.cancel(); // `early` has become usable, even though the bucket's own time stands still
   assertEquals(made.bucket.tokens, -2);
   late.cancel();
   assertEquals(made.bucket.tokens, -1);
@@ -1034,7 +1035,7 @@ Deno.test("pause: a cancel gives back what later reservations do not count on, b
   const before = made.reserve(0, 5, 5);
   made.at(1).pauseFor(10 * UNIT); // until 11
   made.reserve(2, 1, 16);
-  before.cancel(); // returns four of five: one token was reserved afterwards, not eleven
+  before.cancel(); // returns four of five tokens, because only one token was reserved afterwards
   assertEquals(made.bucket.tokens, -1);
 });
 
@@ -1140,7 +1141,7 @@ Deno.test("pause: a wait from before is not put off, a later one waits for the e
   assertEquals(await aborted, "aborted");
   await flush();
   await clock.advance(11 * UNIT - 1);
-  assertFalse(await isSettled(during)); // due at 12: the pause ends at 10, and one token was owed before the pause
+  assertFalse(await isSettled(during)); // due at 12, because the pause ends at 10 and one token was owed before it
   await clock.advance(1);
   await during;
   assertEquals([clock.timers, bucket.tokens], [0, 0]);
@@ -1325,7 +1326,7 @@ Deno.test("resume: a reservation of the pause is given back for as long as its t
   made.bucket.pauseFor(10 * UNIT);
   const [one, two] = [made.reserve(0, 1, 11), made.reserve(0, 1, 12)];
   made.at(1).resume();
-  assertEquals(made.at(4).tokens, 1); // both were paid for by 3
+  assertEquals(made.at(4).tokens, 1); // the tokens of both reservations had arrived by 3
   one.cancel();
   assertEquals(made.bucket.tokens, 1, "the second one counts on it");
   two.cancel();

@@ -1,5 +1,6 @@
 /**
- * Attempt counts in pools. A pool forgets the attempts of a key when its limiter does, for example with `forgetAfter`.
+ * Attempt counts in pools. A pool forgets the attempts of a key when the queue's limiter forgets the key, for example
+ * because of `forgetAfter`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -54,8 +55,8 @@ const lasting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
 };
 
 /**
- * Returns the attempts of an item that fails three times. Its last retry is canceled, and it is added again `pause`
- * milliseconds after that delay would have ended.
+ * Returns the attempt numbers of an item that fails three times. The last retry is canceled, and the item is added
+ * again `pause` milliseconds after the canceled delay would have ended.
  */
 async function attemptsAfter(
   { runWorkers }: Engine,
@@ -112,13 +113,13 @@ Deno.test("rule 14: counts of keys that never come again are dropped as others c
   assertEquals(counts(), 1000);
   const time = clock.time += HOUR + 100;
   for (let key = 1000; key < 2000; key++) fail(`${key}`);
-  clock.time = 0; // set back: expired counts that are still stored count too
+  clock.time = 0; // with the clock set back, expired counts that are still stored would be counted
   assert(counts() <= 10, `${counts()} are left`);
   clock.time = time;
 });
 
 /**
- * Returns the limiter's count and the attempts of an item that failed three times before a reload changed
+ * Returns the limiter's count and the attempt numbers of an item that failed three times before a reload changed
  * `forgetAfter`.
  */
 async function attemptsAfterReload(

@@ -1,10 +1,10 @@
-/** Engines for a pool's queue. Tests of pools that must hold on every engine run on each of these. */
+/** Engines on which a pool's queue can run. Tests of behavior that all engines share run on each of these engines. */
 
 import { type Handler, type RateLimitingQueue, runWorkers, type WorkerOptions, type WorkerPool } from "@workqueue/core";
 import { type Pool, startPool } from "../../lib/workers/pool.ts";
 import { RemoteQueue } from "./remote_queue.ts";
 
-/** Functions that start pools for a test. They don't use `this`. */
+/** Functions that start pools for a test. These functions don't use `this`, so they can be destructured. */
 export interface Engine {
   runWorkers<T>(queue: RateLimitingQueue<T>, handler: Handler<T>, options?: WorkerOptions<T>): WorkerPool<T>;
   /** Starts a pool with changeable options. */
@@ -21,10 +21,10 @@ export const elsewhere: Engine = {
 };
 
 /**
- * Registers a test of pools for each engine. Tests that expect something in the same turn, or that use a third-party
- * queue, need a queue in memory: register them with `Deno.test` instead.
+ * Registers a test of pools for each engine. If a test expects a result in the same turn or uses a third-party queue,
+ * it needs a queue in memory, so register it with `Deno.test` instead.
  *
- * @param run Receives the engine and starts its pools there. The test fails if it starts none.
+ * @param run Receives the engine, on which it must start at least one pool. Otherwise, the test fails.
  */
 export function test(name: string, run: (engine: Engine) => void | Promise<void>): void {
   testOn(inMemory, name, run);

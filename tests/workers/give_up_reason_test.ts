@@ -19,7 +19,7 @@ import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Creates a queue whose lowest layer calls `givenUp` for each given-up item. */
+/** Creates a queue whose bottom layer has the hook `givenUp`, which is called for each given-up item. */
 function hookedQueue(
   givenUp: QueueHooks<string>["givenUp"],
   limiter: RateLimiter<string> = createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),

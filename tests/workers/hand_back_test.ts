@@ -15,7 +15,7 @@ import { flush, isSettled } from "../queue_helpers.ts";
 
 const RETRY_DELAY = 100;
 
-/** Third-party queue with the given hooks. It drains while `isDraining` is set. */
+/** Third-party queue with the given hooks, which behaves as if it were draining while `isDraining` is set. */
 class Draining implements Disposable {
   readonly clock = new HandClock();
   /** Calls that put an item back. */
@@ -91,7 +91,7 @@ class Draining implements Disposable {
   }
 }
 
-/** Creates a queue that takes processing items back: all of them, or only the named ones. */
+/** Creates a queue that takes processing items back: all items by default, or only the given ones. */
 function taking(items?: string[]): Draining {
   const draining: Draining = new Draining({
     takesBack: (item) => items === undefined || items.includes(item),
@@ -239,7 +239,7 @@ Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back 
     const { queue, clock } = draining;
     const seen: string[] = [];
     const pool = runWorkers(queue, (item) => void seen.push(item), { clock });
-    await flush(); // the pool waits for an item
+    await flush(); // the pool is now waiting for an item
     queue.add("a");
     draining.isDraining = true;
     await pool.stop();

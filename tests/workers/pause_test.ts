@@ -29,7 +29,7 @@ class Work {
   }
 }
 
-/** Returns a function that counts the pending calls of `get`. */
+/** Returns a function that returns the number of pending calls to `get`. */
 function countWaits(queue: RateLimitingQueue<string>): () => number {
   let waits = 0;
   const get = queue.get.bind(queue);
@@ -110,7 +110,7 @@ test("rule 3: an item that comes in the moment a pool is paused stays in the que
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
   await flush();
-  queue.add("a"); // goes to the pending `get`
+  queue.add("a"); // "a" goes to the pending `get`
   pool.pause();
   await flush();
   assertEquals([work.began, queue.length, pool.active], [[], 1, 0]);
@@ -213,7 +213,7 @@ Deno.test("what is added again while processing is not left behind by a pool tha
   queue.add("a");
   queue.shutDown();
   await flush();
-  pool.pause(); // the pool knows that the queue is shut down
+  pool.pause(); // the pool already knows that the queue was shut down
   await work.end("a");
   assertEquals(queue.length, 1);
   assertFalse(await isSettled(pool.finished));

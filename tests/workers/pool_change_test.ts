@@ -378,7 +378,7 @@ test("changes are refused whole: what is wrong, what is unknown", async (engine)
   await pool.stop();
 });
 
-/** Remote queue whose server takes the tokens. The test calls `bring` to answer a request. */
+/** Remote queue whose server takes tokens from the throttle. The test calls `bring` to answer a request. */
 class TokenTaker implements SourcedQueue<string> {
   readonly requests: WorkRequest[] = [];
   bring!: (lease: Lease<string> | Shutdown) => void;

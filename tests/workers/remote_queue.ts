@@ -1,4 +1,4 @@
-/** Simulated remote queue. Requests of its pools and their answers arrive a little later. */
+/** Simulated remote queue. Requests from pools arrive with a short delay, and so do the answers. */
 
 import type {
   Ending,
@@ -15,13 +15,13 @@ import { QueueSource } from "../../lib/workers/queue_source.ts";
 
 /** In-memory queue that behaves as if it were in another process. */
 export class RemoteQueue<T> implements SourcedQueue<T> {
-  /** Leases that were handed out and neither finished nor handed back, by item. */
+  /** Leases that were handed out but not yet finished or handed back, by item. */
   readonly leases = new Map<T, RemoteLease<T>>();
   /** Endings that were carried out, such as `"succeeded a"`. */
   readonly endings: string[] = [];
-  /** Number of items that each `take` asked for when it arrived. */
+  /** Number of items that each call to `take` requested when it arrived. */
   readonly wanted: number[] = [];
-  /** Calls and answers under way are delayed until this promise resolves. */
+  /** Promise that delays all calls and answers until it resolves. */
   way: Promise<void> = Promise.resolve();
   readonly queue: RateLimitingQueue<T>;
   readonly #waiters: (() => void)[] = [];
@@ -118,8 +118,8 @@ class RemoteSource<T> implements WorkSource<T> {
     const first = await this.#takeFirst(request);
     if (first.shutdown) return first;
     const brought = [this.#lease(first)];
-    // An in-memory queue that is shutting down takes nothing back, so every further item taken would have to be
-    // processed.
+    // A queue that is shutting down takes nothing back, so the pool would have to process every further item that is
+    // taken here.
     while (!this.#remote.queue.shuttingDown && brought.length < request.wanted()) {
       const next = this.#here.tryTake();
       if (next === undefined) break;
@@ -136,8 +136,8 @@ class RemoteSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Takes the first lease. Returns a shutdown only once no lease is left, because a processing key may have been added
-   * again.
+   * Takes the first lease of a request. Returns a shutdown only once no lease is left, because a processing key may
+   * have been added again and become ready.
    */
   async #takeFirst(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
     for (;;) {
@@ -195,7 +195,7 @@ class RemoteLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly inner: WorkLease<T>;
   readonly attempt: number;
-  /** Whether the lease was finished or handed back. Disposing it then does nothing. */
+  /** Whether the lease was finished or handed back. Afterwards, disposing the lease does nothing. */
   isFinished = false;
   readonly #remote: RemoteQueue<T>;
 

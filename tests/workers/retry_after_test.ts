@@ -17,7 +17,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
-/** Returns the start times of the attempts of "a", whose first attempts fail with these errors. */
+/** Returns the start times of the attempts of "a". The first attempts fail with the given errors, one each. */
 async function attemptsOf(
   { runWorkers }: Engine,
   errors: unknown[],
@@ -171,7 +171,7 @@ Deno.test("layers over a third-party queue that takes no options delay as long",
   await pool.stop();
 });
 
-/** Third-party rate-limiting queue that takes no options. */
+/** Third-party rate-limiting queue whose methods take no options. */
 class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueue<string> {
   readonly calls: string[] = [];
 
@@ -239,7 +239,10 @@ Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", (
   ]);
 });
 
-/** Returns the delay of the error for a response with these headers, received on 2026-03-01 at 12:00:00 UTC. */
+/**
+ * Returns the delay of the error that is created from a response with the given headers, received on 2026-03-01 at
+ * 12:00:00 UTC.
+ */
 function delayOf(retryAfter: string | undefined, headers: Record<string, string> = {}): number | undefined {
   using _time = new FakeTime(Date.UTC(2026, 2, 1, 12));
   if (retryAfter !== undefined) headers = { ...headers, "Retry-After": retryAfter };

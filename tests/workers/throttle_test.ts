@@ -57,7 +57,7 @@ class Setup {
   }
 }
 
-/** Wraps a bucket as a third-party one, without the internal symbols. */
+/** Wraps a bucket in a third-party bucket, which lacks the internal symbols. */
 function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
   return {
     reserve(n) {
@@ -94,7 +94,7 @@ test("no attempt begins a fraction of a millisecond before its token", async (en
   const pool = it.run();
   it.add("ab");
   await flush();
-  it.bucket.setRate(1900); // makes the pool ask for the token again
+  it.bucket.setRate(1900); // the change makes the pool ask for its token again
   await flush();
   assertEquals(it.log, ["0 a"]);
   await it.advance(1);

@@ -1,4 +1,4 @@
-/** Requests of a pool to its work source, and its handling of the answers. */
+/** Requests that a pool sends to its work source, and the pool's handling of the answers. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import {
@@ -55,14 +55,14 @@ interface Finish extends PromiseWithResolvers<boolean | GivenUpEnding> {
   readonly ending: Ending;
 }
 
-/** Work source whose answers the test gives. */
+/** Work source that a test controls: the test provides the answers. */
 class HandSource implements WorkSource<string>, SourcedQueue<string> {
   readonly name = "hand";
   readonly clock = new HandClock();
   readonly takesTokens: boolean = false;
   /** Actions of the pool, in order. */
   readonly log: string[] = [];
-  /** Leases that were delivered and not taken. */
+  /** Leases that were delivered to the pool but not yet taken. */
   readonly unused: HandLease[] = [];
   readonly leases = new Map<string, HandLease>();
   readonly finishes = new Map<string, Finish>();
@@ -70,7 +70,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
   request: WorkRequest | undefined = undefined;
   answer!: PromiseWithResolvers<WorkLease<string> | Shutdown>;
   attempts = new Map<unknown, number>();
-  /** Called before each ending. */
+  /** Function that the source calls before each ending. */
   check: (ending: Ending) => void = () => {};
   opened = 0;
 
@@ -137,7 +137,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
   }
 }
 
-/** Pool whose handlers end when the test calls `end` or `fail`, with its reports. */
+/** Pool whose handlers end when the test calls `end` or `fail`, together with the pool's reports. */
 class Setup {
   readonly source: HandSource;
   readonly pool: WorkerPool<string>;

@@ -23,7 +23,7 @@ function newQueue(clock: HandClock): RateLimitingQueue<string> {
 }
 
 /**
- * Returns the priorities of the attempts of an item that is added with priority 5. Its first attempt ends with `end`.
+ * Returns the priorities of all attempts of an item that is added with priority 5 and whose first attempt calls `end`.
  */
 async function prioritiesOf({ runWorkers }: Engine, end: () => unknown): Promise<number[]> {
   const clock = new HandClock();
@@ -113,7 +113,7 @@ Deno.test("a handler knows when its item was added again, as of now", async () =
   const queue = newQueue(clock);
   const seen: boolean[] = [];
   const pool = runWorkers(queue, async (_item, context) => {
-    const { addedAgain } = context; // works without its context too
+    const { addedAgain } = context; // `addedAgain` also works when it is destructured
     seen.push(context.addedAgain(), addedAgain());
     if (seen.length === 2) queue.add("a");
     await flush();

@@ -84,7 +84,7 @@ Deno.test("rule 9: under fake timers, a handler that blocks for long delays no a
   const pool = runWorkers(queue, () => {
     attempts++;
     const end = performance.now() + 15;
-    while (performance.now() < end); // blocks in real time
+    while (performance.now() < end); // blocks the thread in real time
     throw new Error("503");
   }, { maxRetries: 5, onError() {} });
   queue.add("a");
@@ -387,16 +387,16 @@ test("rule 11: attempts are counted by key, and by the handler's calls alone", a
   const attempts: number[] = [];
   await using _pool = runWorkers(queue, (item, { attempt }) => {
     attempts.push(attempt);
-    queue.addAfter({ id: item.id }, 10); // a newer item with the key replaces it
+    queue.addAfter({ id: item.id }, 10); // this newer item with the same key replaces the old one
     throw new Error("no");
   }, { onError() {} });
-  queue.addRateLimited({ id: 1 }); // counted by the limiter, but not an attempt
+  queue.addRateLimited({ id: 1 }); // the limiter counts this add, but it is not an attempt
   await pass(time, 50);
   assertEquals(attempts.slice(0, 3), [1, 2, 3]);
   queue.shutDown();
 });
 
-/** Handler results that add the item again, tested while a newer item with its key is in the queue. */
+/** Handler results that add an item again, tested while the queue contains a newer item with the same key. */
 const askings: [name: string, ask: () => Outcome][] = [
   ["fails", () => {
     throw new Error("no");
@@ -552,7 +552,7 @@ test("rule 9: timeouts take time from the clock of the pool, which by default is
     using time = new FakeTime();
     const clock = new HandClock();
     const queue: RateLimitingQueue<string> & { clock?: Clock } = exponentialQueue();
-    if (given === "queue") queue.clock = clock; // same as if given at creation
+    if (given === "queue") queue.clock = clock; // as if the clock had been given at creation
     const reports = new Reports();
     let signal: AbortSignal | undefined;
     const pool = runWorkers(queue, (_item, context) => {
@@ -757,7 +757,7 @@ test("an item that comes in the moment a pool is stopped stays in the queue", as
     const controller = new AbortController();
     const seen: string[] = [];
     const pool = runWorkers(queue, (item) => void seen.push(item), { signal: controller.signal });
-    await flush(); // the pool waits for an item
+    await flush(); // the pool is now waiting for an item
     queue.add("a");
     if (how === "stop") pool.stop();
     else controller.abort();

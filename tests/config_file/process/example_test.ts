@@ -1,5 +1,5 @@
 /**
- * Test of the example whose config file is edited. `tests/installs/` tests the example on Node. This test runs only on
+ * Test of the example whose config file is edited. `tests/installs/` tests the example on Node. The test runs only on
  * Deno, which starts the other runtimes.
  */
 

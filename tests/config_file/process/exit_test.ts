@@ -1,5 +1,5 @@
 /**
- * Test that a watch doesn't keep the process alive. `tests/installs/` tests this on Node. This test runs only on Deno,
+ * Test that a watch doesn't keep the process alive. `tests/installs/` tests this on Node. The test runs only on Deno,
  * which starts the other runtimes.
  */
 

@@ -27,8 +27,8 @@ export const FLAT = 2_000_000;
  * Returns the number of bytes in use after garbage collection. Stops collecting once fewer than `enough` bytes are in
  * use.
  *
- * The result is the smallest of many readings. Bun's collector treats stale values on a stack, including its compiler's
- * stack, as references. Recently used objects may therefore seem to stay in use for a while.
+ * The returned number is the smallest of many readings. Bun's collector treats stale values on a stack, including its
+ * compiler's stack, as references. Recently used objects may therefore seem to stay in use for a while.
  */
 export async function heapUsed(enough = 0): Promise<number> {
   let least = Infinity;

@@ -1,4 +1,6 @@
-/** Script that runs many groups through fair queues, one after the other. It prints the heap growth in bytes. */
+/**
+ * Script that runs many groups through fair queues, one after the other. The script prints the heap growth in bytes.
+ */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, type WorkQueue } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";

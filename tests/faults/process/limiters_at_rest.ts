@@ -1,4 +1,4 @@
-/** Script that runs many keys and groups through limiters. It prints the heap growth in bytes. */
+/** Script that runs many keys and groups through limiters. The script prints the heap growth in bytes. */
 
 import {
   createBucketLimiter,

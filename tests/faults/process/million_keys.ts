@@ -1,4 +1,4 @@
-/** Script that runs a million keys through one queue. It prints the heap growth in bytes. */
+/** Script that runs a million keys through one queue. The script prints the heap growth in bytes. */
 
 import {
   createDefaultControllerLimiter,

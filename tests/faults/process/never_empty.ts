@@ -1,4 +1,4 @@
-/** Script that runs many keys through queues that are never empty. It prints the heap growth in bytes. */
+/** Script that runs many keys through queues that are never empty. The script prints the heap growth in bytes. */
 
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
@@ -10,7 +10,7 @@ interface Link {
   readonly below: Link | undefined;
 }
 
-/** Last-in, first-out discipline. It uses a linked list, because an array never releases its capacity. */
+/** Last-in, first-out discipline. The discipline uses a linked list, because an array never releases its capacity. */
 class Lifo implements QueueDiscipline<string> {
   length = 0;
   #top: Link | undefined = undefined;

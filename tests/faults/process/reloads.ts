@@ -1,6 +1,6 @@
 /**
- * Script that reloads a document many times. It prints the heap growth in bytes, and whether almost all old limiters
- * were collected.
+ * Script that reloads a document many times. The script prints the heap growth in bytes, and whether almost all old
+ * limiters were collected.
  */
 
 import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";

@@ -1,4 +1,6 @@
-/** Program without an SDK, because Deno has one built in. It ends when its standard input ends. */
+/**
+ * Program without an OpenTelemetry SDK, because Deno has one built in. The program ends when its standard input ends.
+ */
 
 import { metrics, trace } from "@opentelemetry/api";
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
