@@ -1,4 +1,4 @@
-/** Bundler of modules for browsers. */
+/** Helpers that bundle modules for browsers. */
 
 import { build, type BuildOptions, type BuildResult, stop } from "esbuild";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ export async function bundle(options: BuildOptions): Promise<Uint8Array> {
   return (await buildBundle(options)).outputFiles![0]!.contents;
 }
 
-/** Returns the files that contribute code to the bundle, by their paths from the root of the repository. */
+/** Returns the paths of the files that contribute code to the bundle, relative to the root of the repository. */
 export async function bundledFiles(options: BuildOptions): Promise<string[]> {
   const absWorkingDir = fileURLToPath(new URL("..", import.meta.url));
   const { metafile } = await buildBundle({ ...options, absWorkingDir, metafile: true });

@@ -111,8 +111,10 @@ export function whilePolluted<R>(properties: Record<string, unknown>, action: ()
   }
 }
 
-/** `true` if two types are identical, including `any` and optional markers. For `assertType<Same<A, B>>()`. */
+/**
+ * Type that is `true` if two types are identical, including `any` and optional markers. For `assertType<Same<A, B>>()`.
+ */
 export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 
-/** Does not compile unless its type argument is `true`. */
+/** Compiles only if its type argument is `true`. */
 export function assertType<_Condition extends true>(): void {}

@@ -28,14 +28,14 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Lets pending promises settle. Also waits as long as a pause of a pool, because pools may pause on a slow machine. */
+/** Lets pending promises settle. Also waits for as long as a pool pauses, because pools may pause on a slow machine. */
 export async function flush(): Promise<void> {
   await flushPromises();
   await pause();
   await flushPromises();
 }
 
-/** Waits as long as a pause of a pool. */
+/** Waits for as long as a pool pauses. */
 export async function pause(): Promise<void> {
   for (let turn = 0; turn < TURNS_PER_PAUSE; turn++) await nextTurn();
 }

@@ -69,8 +69,8 @@ interface Counts {
 }
 
 /**
- * Reads the summary of Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or of Bun (` 12 pass`, ` 1 skip`, ` 0
- * fail`).
+ * Returns the counts in the summary that Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or Bun (` 12 pass`, ` 1
+ * skip`, ` 0 fail`) printed.
  */
 function countsIn(output: string): Counts | undefined {
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);

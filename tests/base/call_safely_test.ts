@@ -1,4 +1,4 @@
-/** Tests of calls to user callbacks: no callback can harm its caller. */
+/** Tests of calls to user callbacks: no callback may harm the code that calls it. */
 
 import { assertEquals } from "@std/assert";
 import { callSafely } from "@workqueue/core/internal";
@@ -72,7 +72,7 @@ Deno.test("call safely: an error that is thrown is reported before the call retu
 Deno.test("call safely: a callback that returns no promise has none made for it", () => {
   const errors: unknown[] = [];
   const { Promise } = globalThis;
-  globalThis.Promise = undefined as never; // creating a promise would throw here
+  globalThis.Promise = undefined as never; // from here on, creating a promise throws
   try {
     for (const value of [undefined, null, 0, "", {}, { then: 1 }]) {
       callSafely((value) => value, (error) => errors.push(error), value);

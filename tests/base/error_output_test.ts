@@ -1,4 +1,4 @@
-/** Tests of error output on the console, which the packages share with the core. */
+/** Tests of `ErrorOutput`, with which the core and the packages write errors to the console. */
 
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";

@@ -229,7 +229,7 @@ export class DocumentMaker {
       : this.pick([...NAMES, "limiters", "queues", "type", "limiter", "rate", "maxDelay", "burts", "Rate"]);
   }
 
-  /** Breaks a document in one place. */
+  /** Changes a document in one place so that it is probably no longer valid. */
   edit(document: JsonObject, asText: boolean): void {
     const { parent, key } = this.pick(placesIn(document));
     switch (this.below(8)) {
@@ -365,7 +365,7 @@ function add(parent: JsonObject | Json[], key: string, value: Json): void {
   else set(parent, key, value);
 }
 
-/** Returns a copy of part of a document. Values without a JSON form are not copied. */
+/** Returns a deep copy of part of a document. Values without a JSON form are shared with the original. */
 function clone(value: Json, depth = 0): Json {
   if (!isEditable(value) || depth > 60) return value;
   if (Array.isArray(value)) return value.map((each) => clone(each, depth + 1));

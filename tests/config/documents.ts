@@ -6,7 +6,7 @@ export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const EXPONENTIAL = { type: "exponential", baseDelay: 1, maxDelay: 100 };
 
-/** Returns a registry with a limiter type that records the limiters created, in order. */
+/** Returns a registry with a limiter type that records the limiters that are created, in order. */
 export function countingRegistry() {
   const created: string[] = [];
   const registry = limiters.extend().register({

@@ -15,7 +15,7 @@ import { HandClock } from "../helpers.ts";
 const BACKOFF = { type: "exponential", baseDelay: "1s", maxDelay: "1m" };
 const BUCKET = { type: "bucket", rate: 2, burst: 3 };
 
-/** Returns a copy as plain data. */
+/** Returns a copy of a description as plain data. */
 const data = (description: object): unknown => structuredClone(description);
 
 Deno.test("a queue is described as the document has it, lengths of time in milliseconds", () => {

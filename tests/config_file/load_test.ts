@@ -50,7 +50,7 @@ Deno.test("config file: the options of loadConfig are taken, and refused as stri
   );
 });
 
-/** Invalid files, and the expected messages without their beginning. */
+/** Invalid files, and the expected messages without the word "Cannot". */
 const WRONG: [name: string, text: string, message: string][] = [
   ["a.json", '{ "queues": }', "load config 'FILE': the text is not JSON: expected a value at line 1, column 13"],
   [

@@ -7,7 +7,7 @@ import { ConfigFile } from "../../packages/config-file/config_file.ts";
 import { WatchedFile } from "../../packages/config-file/watched_file.ts";
 import { Folder } from "./folder.ts";
 
-/** Timeout for an event that never happens, in milliseconds. */
+/** Timeout in milliseconds, in case an event never happens. */
 const DEADLINE = 60_000;
 
 /** Waits until a condition is true; throws after a deadline. */

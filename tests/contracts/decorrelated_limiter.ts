@@ -1,8 +1,11 @@
-/** Third-party limiter that remembers the last delay of each key. The contract suites run on it. */
+/** Third-party limiter that remembers the last delay of each key. The contract suites also run on this limiter. */
 
 import { defineLimiter, type Random, type RateLimiter } from "@workqueue/core";
 
-/** "Decorrelated jitter" from Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
+/**
+ * The algorithm is "decorrelated jitter" from Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
+ * 2015.
+ */
 class DecorrelatedLimiter implements RateLimiter {
   readonly #random: Random;
   readonly #delays = new Map<unknown, number[]>();

@@ -65,7 +65,7 @@ testLimiter(
 const backoff = { type: "exponential", baseDelay: 10, maxDelay: 500 } as const;
 const bucket = { type: "bucket", rate: 4, burst: 2 } as const;
 
-/** Changes of each built-in limiter's config. The suite tests them in both directions. */
+/** Changes to the config of each built-in limiter. The suite tests each change in both directions. */
 const CHANGES: {
   [Type in (typeof builtIns)[number]["example"]["type"]]: [what: string, LimiterConfig, LimiterConfig, UpdateTraits?][];
 } = {

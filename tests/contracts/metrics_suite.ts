@@ -14,7 +14,7 @@ import { type MeteredMethod, metricFamilies } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { take, takeAll } from "../queue_helpers.ts";
 
-/** Instrument of any kind. Only the methods of its kind may be called. */
+/** Instrument of any kind. Only the methods of the instrument's own kind may be called. */
 type Instrument = Gauge & Counter & Histogram & SettableGauge;
 
 /** Uses two instruments of the same series. Returns the value that the series has afterwards. */
@@ -59,7 +59,7 @@ const USES: Readonly<Record<MeteredMethod, Use>> = {
   givenUp: useCounters,
 };
 
-/** Values of the second label, for the methods that have one. */
+/** Values of the second label, for the methods whose metric has a second label. */
 const LABELS: Readonly<Partial<Record<MeteredMethod, string>>> = { priorityDepth: "high", givenUp: "terminal" };
 
 /** Returns the value of a series (the sum of a histogram), or `undefined` if there is no such series. */

@@ -1,4 +1,4 @@
-/** Limiter whose config changes while it is in use, updated as a reload would. */
+/** Limiter whose config changes while it is in use, in the way that a reload changes it. */
 
 import type {
   BuildContext,
@@ -41,7 +41,7 @@ export class UpdatedLimiter {
     this.limiter = this.#description.definition().create(this.#optionsOf(this.#description), context);
   }
 
-  /** Changes to another config of the same type. */
+  /** Updates the limiter to another config of the same type. */
   update(config: Config): void {
     this.#description = describe(config);
     this.#description.definition().update!(this.limiter, this.#optionsOf(this.#description), OF_NO_USE);

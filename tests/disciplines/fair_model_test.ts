@@ -95,7 +95,7 @@ class PlainFair {
     return Math.min(entries.length, this.maxPerGroup - processing);
   }
 
-  /** Gives a start to each group that has ready entries and no start. */
+  /** Sets the start of each group that has ready entries but no start yet. */
   #restart(): void {
     for (const group of this.groups) {
       if (this.#readyOf(group) === 0 || group.start !== undefined) continue;

@@ -39,7 +39,7 @@ class Program {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      signal: AbortSignal.timeout(DEADLINE), // timeout for a program that never ends
+      signal: AbortSignal.timeout(DEADLINE), // timeout, in case the program never ends
     }).spawn();
     const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
       for await (const text of stream.pipeThrough(new TextDecoderStream())) this.printed += text;

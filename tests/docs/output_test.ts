@@ -11,7 +11,7 @@ import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
 
-/** Timeout for a program that never ends, in milliseconds. */
+/** Timeout in milliseconds, in case a program never ends. */
 const DEADLINE = 120_000;
 
 /** Program, and the output shown below it. */

@@ -59,7 +59,7 @@ for (const [runtime, command] of Object.entries(commands)) {
             cwd: folder,
             env: { NO_COLOR: "1" },
             stdin: "null",
-            signal: AbortSignal.timeout(300_000), // timeout for a process that never ends
+            signal: AbortSignal.timeout(300_000), // timeout, in case the process never ends
           }).output();
           const printed = new TextDecoder().decode(stderr);
           assertEquals(code, 1, printed);

@@ -14,7 +14,7 @@ import { filesShownIn } from "./markdown.ts";
 const files = filesShownIn(await Deno.readTextFile(new URL("docs/testing.md", ROOT)));
 const DELIVERY = "delivery.ts";
 
-/** Functions that run a test file in a folder with one of the test runners. The functions reject if a test fails. */
+/** Functions, one for each test runner, that run a test file in a folder. The functions reject if a test fails. */
 const tools: Record<string, (folder: string, file: string) => Promise<unknown>> = {
   "deno_test.ts": (folder, file) => deno("test", "--no-check", `${folder}/${file}`),
   "vitest.test.ts": (folder, file) => npx(folder, "vitest@4", "run", file),

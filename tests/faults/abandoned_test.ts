@@ -1,4 +1,4 @@
-/** Tests of abandoned handlers. At most `maxAbandoned` of them free their slots. */
+/** Tests of abandoned handlers. At most `maxAbandoned` abandoned handlers may free their slots. */
 
 import { assertEquals } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type WorkerOptions } from "@workqueue/core";

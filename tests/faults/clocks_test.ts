@@ -33,7 +33,7 @@ Deno.test("rule 7: the clock jumps ahead by a day: what is due comes out by dead
   queue.addRateLimited("b");
   clock.time += DAY;
   assertEquals([queue.length, queue.delayed], [0, 4]);
-  await clock.advance(0); // fire timers that came due during the jump
+  await clock.advance(0); // fires the timers that came due during the jump
   assertEquals([takeAll(queue), queue.delayed], [["b", "a", "c"], 1]);
   await clock.advance(3000);
   assertEquals(takeAll(queue), ["tomorrow"]);
@@ -105,7 +105,7 @@ class LooseClock implements Clock {
     this.#callbacks.delete(handle as number);
   }
 
-  /** Fires the timers that are set at this moment. Timers that are set meanwhile don't fire. */
+  /** Fires all timers that are currently set, but not the timers that their callbacks set. */
   fire(): void {
     for (const [handle, callback] of [...this.#callbacks]) {
       this.#callbacks.delete(handle);

@@ -1,4 +1,4 @@
-/** Collaborators of a queue with hooks: a test can run code in the middle of a call. */
+/** Collaborators of a queue that have hooks, so that a test can run code in the middle of a call. */
 
 import type {
   Counter,
@@ -73,8 +73,8 @@ export class HookedMetrics implements MetricsProvider {
 }
 
 /**
- * Metrics provider that measures nothing but includes the age of the oldest ready item. The timer for this age also
- * runs while no item is processing.
+ * Metrics provider that measures nothing. It has a gauge for the age of the oldest ready item. The timer for this age
+ * also runs while no item is processing.
  */
 export class HookedAges extends HookedMetrics {
   oldestReady = () => this.make("oldestReady");

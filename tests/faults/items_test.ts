@@ -20,7 +20,7 @@ import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, ME
 
 const limiter = <T>() => createExponentialLimiter<T>({ baseDelay: 100, maxDelay: 1000 });
 
-/** Returns a proxy that throws at every operation except `typeof` and comparisons. */
+/** Returns a proxy that throws on every operation except `typeof` and comparisons. */
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();

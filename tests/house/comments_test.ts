@@ -1,10 +1,10 @@
-/** Tests of the check of comments. */
+/** Tests of the checks of comments in `comments.ts`. */
 
 import { assert, assertEquals } from "@std/assert";
 import { allCommentProblems, commentProblemsIn } from "./comments.ts";
 import { allModules } from "./modules.ts";
 
-/** Returns a line with a number of columns that starts with `begin`. */
+/** Returns a line that starts with `begin` and has the given number of columns. */
 function line(begin: string, columns: number): string {
   return begin.padEnd(columns, "x");
 }

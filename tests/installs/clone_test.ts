@@ -20,7 +20,7 @@ function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
   return tokensOf(section).filter((token): token is Tokens.Code => token.type === "code");
 }
 
-/** Instructions on a page for one package of a clone. */
+/** Instructions on a page for installing one package from a clone. */
 interface Instructions {
   name: string;
   denoJson: string;
@@ -226,7 +226,7 @@ async function startCommands(): Promise<["Node" | "Bun", string][]> {
 
 /** Throws if npm or Bun printed a warning or an error. */
 function assertCalm(printed: string): void {
-  // npm warns about this machine's own settings.
+  // npm's own warnings are ignored, because they are about the settings of the machine.
   const lines = printed.split("\n").filter((line) => !line.startsWith("npm "));
   assert(!/could not|cannot|error|warn/i.test(lines.join("\n")), printed);
 }

@@ -62,7 +62,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
 }
 
 async function timersHaveTheirTurn(): Promise<boolean> {
-  const forEver = 3_000_000; // longer than any timer delay
+  const forEver = 3_000_000; // far more items than are handled before the timer fires
   const limiter = createMaxOfLimiter(
     createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // only the required options
     createFastSlowLimiter({ fastDelay: 1, slowDelay: "1s", maxFastAttempts: 3 }),

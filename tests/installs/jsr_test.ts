@@ -61,7 +61,7 @@ Deno.test("JSR: a file that is not what was published is refused", async () => {
   const files = await registry.publish(".");
   using project = new Project();
   const content = files.get("/lib/base/duration.ts")!;
-  // Replaces the last line feed.
+  // Replaces the file's last line feed with a space.
   registry.tampered.set(`/${manifest.name}/lib/base/duration.ts`, content.with(-1, " ".charCodeAt(0)));
   const { message } = await assertRejects(() => add(project, registry), Error);
   assertStringIncludes(message, "Integrity check failed");

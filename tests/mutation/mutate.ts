@@ -1,5 +1,5 @@
 /**
- * Mutation tests of the core: breaks it with one change at a time, and lists the changes that no test notices.
+ * Mutation tests of the core. They break the core with one change at a time, and list the changes that no test notices.
  *
  * `deno task mutate --count 300 --seed 7` tests 300 changes. For unchanged sources, the same seed selects the same
  * changes. `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with

@@ -1,4 +1,4 @@
-/** Metrics as an OpenTelemetry collector receives them. */
+/** Tests of metrics in the form in which an OpenTelemetry collector receives them. */
 
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";

@@ -1,4 +1,4 @@
-/** Tests of the recipe with receivers and workers in separate processes, on a Redis server of the test. */
+/** Tests of the recipe with receivers and workers in separate processes, and a Redis server that the test starts. */
 
 import { assertEquals, assertLess } from "@std/assert";
 import { execFile } from "node:child_process";

@@ -4,7 +4,7 @@ import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, disciplines, limiters, type PartDescription, type RateLimiter } from "@workqueue/core";
 import { HandClock, issuesOf } from "../helpers.ts";
 
-/** Returns a copy as plain data. */
+/** Returns a copy of a description as plain data. */
 const data = (description: PartDescription) => structuredClone(description);
 
 Deno.test("a description is data: types, places, options in milliseconds with defaults, parts, templates marked", () => {

@@ -263,7 +263,7 @@ Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there
 });
 
 Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
-  await pause(); // start with a new burst
+  await pause(); // so that the test starts with a new burst
   const queue = newQueue<number>();
   let handled = 0;
   const pool = runWorkers(queue, () => void handled++);
@@ -292,7 +292,7 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
 });
 
 Deno.test("a pool that makes a pause before its last item has not finished", async () => {
-  await pause(); // start with a new burst
+  await pause(); // so that the test starts with a new burst
   using time = new FakeTime();
   const queue = newQueue<string>();
   const abandoned = Promise.withResolvers<void>();

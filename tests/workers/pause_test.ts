@@ -1,4 +1,4 @@
-/** Pools that are paused, resumed and given another concurrency while running. */
+/** Tests of pools that are paused, resumed or given another concurrency while they run. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";

@@ -9,12 +9,12 @@ import { Folder } from "../folder.ts";
 
 const FILE = new URL("../../../examples/live_limits.yaml", import.meta.url);
 
-/** Timeout for output that never comes, in milliseconds. */
+/** Timeout in milliseconds, in case the expected output never comes. */
 const DEADLINE = 120_000;
 
 /**
- * Edits of the file. Each has the line that reports the change, and a pattern for a line that only the new config can
- * cause.
+ * Edits to the file. Each edit has the line that reports the change, and a function that recognizes a line that only
+ * the new config can cause.
  */
 const EDITS: { from: RegExp; to: string; reported: string; does: (line: string) => boolean }[] = [
   {
