@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies of the tests for Bun, and runs tests there. On Deno: `deno task test:bun [FILE…]`, by
- * default, all tests that Bun can run. On Bun: `bun tests/with_bun.ts [FILE…]`, by default, the tests of the core.
+ * Installs the dependencies of the tests for Bun, and runs tests there. On Deno: `deno task test:bun [FILE…]` (default:
+ * all tests that Bun can run). On Bun: `bun tests/with_bun.ts [FILE…]` (default: the tests of the core).
  */
 
 import { spawn } from "node:child_process";

@@ -83,7 +83,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     mutants.push({ file, line: source.slice(0, start).split("\n").length, start, end, replacement, source });
   };
 
-  /** Replaces an operator, which is searched for from the position `after`. */
+  /** Replaces the first `operator` at or after the position `after`. */
   const replaceOperator = (node: Node, after: number, operator: string) => {
     const start = source.indexOf(operator, after);
     for (const other of OPERATORS[operator] ?? []) replace(node, other, start, start + operator.length);
