@@ -4,8 +4,8 @@ import { manifest } from "./built_ins.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 /**
- * Folders outside the workspace that contain a `package.json`. The file in `tests/` also lists the npm packages of the
- * examples.
+ * Folders outside the workspace that contain a `package.json`. The `package.json` in `tests/` also lists the npm
+ * packages of the examples.
  */
 const OTHERS = ["bench", "docs", "tests"];
 
@@ -21,7 +21,7 @@ const STAND_INS = {
 
 /**
  * Returns the Deno config for tests, benchmarks and docs, which maps the name of every package. The config has no
- * workspace, because Deno would install the packages of all members before a program starts.
+ * workspace, because with a workspace, Deno would install the packages of all members before a program starts.
  */
 export function allPackages(): string {
   const { name, version, exports, compilerOptions, fmt, lint } = JSON.parse(manifest("deno.json"));
@@ -50,7 +50,7 @@ export function tsconfig(): string {
   return JSON.stringify({ compilerOptions: { strict: true, paths } }, undefined, 2) + "\n";
 }
 
-/** Returns the folders of the packages around the core, relative to the repository. */
+/** Returns the folders of all packages except the core, relative to the repository. */
 export function packageFolders(): string[] {
   return readdirSync(new URL("packages/", ROOT), { withFileTypes: true })
     .filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`).sort();
@@ -60,7 +60,7 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
 }
 
-/** Returns the name of a package of this repository, and its file. */
+/** Returns the name of a package of this repository, and the file with the package's exports. */
 function entryOf(folder: string): [name: string, file: string] {
   const { name, exports } = read(`${folder}/deno.json`);
   return [name, exports.replace("./", `./${folder}/`)];

@@ -9,7 +9,7 @@ export interface BuiltIn<Config> {
   readonly entry: string;
   /** File of the entry, relative to the repository. */
   readonly file: string;
-  /** Exports of the file that the main entry re-exports: the function that creates the part, and types. */
+  /** Exports of the file, as re-exported by `mod.ts`: the function that creates the part, and types. */
   readonly names: readonly string[];
   /** Effect of the part: the delays of a limiter, or the order of a discipline. */
   readonly effect: string;
@@ -51,8 +51,8 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * Returns the exports of a built-in part's file that the main entry re-exports: functions, types, and the types of
- * options without their values.
+ * Returns the exports of a built-in part's file that `mod.ts` re-exports: functions, types, and of each constant with
+ * options only its type.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]
@@ -67,7 +67,7 @@ function placeOf(name: string): string {
   return `${name.toLowerCase()} ${name}`;
 }
 
-/** Returns the source of the main entry, with an export for each built-in part. */
+/** Returns the source of `mod.ts`, with an export for each built-in part. */
 export function mainEntry(): string {
   const isGenerated = (line: string) =>
     /^export \{ .*\bcreate\w+\b.*\} from "\.\/(limiters\/(?!defaults\.)|disciplines\/)/.test(line);

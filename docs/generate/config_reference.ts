@@ -5,12 +5,12 @@ import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
-/** Kinds of parts that the value of an option can be. */
+/** Kinds of parts that an option can have as its value. */
 type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Path of the schema, relative to a config in a folder of a clone. */
+/** Path of the schema, relative to a config in a subfolder of a clone. */
 const SCHEMA_PATH = "../schema/workqueue.schema.json";
 
 /** Returns the URL at which the schema of this version is published. */
@@ -211,7 +211,7 @@ function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }
   return [`[\`${type}\`](#${type})`, effect, choice];
 }
 
-/** Returns the section of one type; `document` is its example. */
+/** Returns the section of one type; `document` is an example config with this type. */
 function partSection(
   { type, description, options }: { type: string; description: string; options: Fields<Words> },
   document: Record<string, Record<string, unknown>>,
@@ -219,7 +219,7 @@ function partSection(
   return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
 }
 
-/** Formats a document with each part on one line. */
+/** Formats a config document with each limiter, discipline or queue on one line. */
 function shortDocument(document: Record<string, Record<string, unknown>>): string {
   const sections = Object.entries(document).map(([section, parts]) => {
     const lines = Object.entries(parts).map(([name, part]) => `    "${name}": ${onOneLine(part)}`);

@@ -8,7 +8,7 @@ interface Panel {
   readonly unit: string;
   /** Queries, by the label that follows the queue's name in the legend. A verdict panel has one query. */
   readonly queries: Readonly<Record<string, string>>;
-  /** Lowest values at which a verdict panel is orange and red. */
+  /** Lowest values at which a verdict panel turns orange and red. */
   readonly limits?: readonly [orange: number, red: number];
 }
 

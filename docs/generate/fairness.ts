@@ -16,7 +16,7 @@ const TAKES = 100;
 interface Point {
   /** Number of the tenant; 0 is the large one. */
   readonly tenant: number;
-  /** Milliseconds from adding all items to the end of this item. */
+  /** Milliseconds from the time when all items were added to the time when this item was done. */
   readonly doneAfter: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Writes the files that are generated from the code: all of them, or the files whose paths begin with an argument.
+ * Writes the files that are generated from the code: all of them, or only the files whose paths begin with the first
+ * argument.
  *
  * @module
  */

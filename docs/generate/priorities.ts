@@ -15,7 +15,9 @@ const END = 18 * MINUTE;
 /** Interval between two ordinary items and between two points in the plot, in milliseconds. */
 const STEP = 5 * SECOND;
 
-/** Returns, for each moment, for how many minutes the oldest ready ordinary item has been ready. */
+/**
+ * Returns the points of a line in the plot: for each moment, how long the oldest ready ordinary item has been ready.
+ */
 function waits(maxHeadStart: number | string): { minute: number; wait: number }[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline: createPriorityDiscipline({ maxHeadStart }) });
