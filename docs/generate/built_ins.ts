@@ -5,7 +5,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 /** Description of a built-in limiter or discipline, read from the comment at the start of its file. */
 export interface BuiltIn<Config> {
-  /** Entry of the part in the package's exports. */
+  /** Name of the part's entry in the package's exports. */
   readonly entry: string;
   /** File of the entry, relative to the repository. */
   readonly file: string;
@@ -15,7 +15,7 @@ export interface BuiltIn<Config> {
   readonly effect: string;
   /** Use cases of the part. */
   readonly choice: string;
-  /** Config for the docs and for the plot of a limiter. */
+  /** Example config, for the docs and for the plot of a limiter. */
   readonly example: Config;
 }
 

@@ -13,7 +13,7 @@ interface Panel {
 }
 
 /**
- * Metrics of the selected queues, and values derived from them. Queues with the same name in several processes are
+ * Metrics of the selected queues, and values derived from these metrics. Queues with the same name in several processes are
  * treated as one queue.
  */
 const of = Object.fromEntries(
