@@ -18,7 +18,7 @@ export class Figures {
     return medianOf(this.#rounds.get(keyOf(figure)) ?? []);
   }
 
-  /** Returns the ratio of `one` to `other`, as the median of the ratios in each round. */
+  /** Returns the ratio of `one` to `other`, as the median of the ratios of all rounds. */
   ratio(one: Figure, other: Figure): number {
     const others = this.#rounds.get(keyOf(other)) ?? [];
     return medianOf((this.#rounds.get(keyOf(one)) ?? []).map((value, round) => value / others[round]!));
@@ -31,7 +31,7 @@ export class Figures {
   }
 }
 
-/** Identifies the measurement of a workload, for one contender on one runtime. */
+/** Identity of a measurement: a workload, a contender and a runtime. */
 export interface Figure {
   readonly work: string;
   readonly contender: string;

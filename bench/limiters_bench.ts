@@ -1,4 +1,4 @@
-/** Cost of a retry, which is one call to the limiter. */
+/** Benchmarks of the limiters. Each retry costs one call to the limiter. */
 
 import {
   createBucketLimiter,

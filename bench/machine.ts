@@ -3,10 +3,10 @@
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
-/** Folder of the benchmarks, which contains their packages. */
+/** Folder of the benchmarks, in which their npm packages are installed. */
 export const BENCH: string = fileURLToPath(new URL(".", import.meta.url));
 
-/** Deno config that maps the packages of the benchmarks. */
+/** Deno config with the import map for the benchmarks. */
 export const CONFIG: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
 /** Describes the machine for a report. */

@@ -1,4 +1,4 @@
-/** Ways to pass keys through a queue, for the benchmarks. */
+/** Functions that pass keys through a queue, for the benchmarks. */
 
 import { type AddOptions, createDelayingQueue, createWorkQueue, type WorkQueue } from "@workqueue/core";
 import { StillClock } from "./still_clock.ts";
@@ -15,7 +15,7 @@ export function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly strin
   takeAll(queue);
 }
 
-/** Adds all keys, each with its options. Then takes all keys. */
+/** Adds all keys, each with its own options, and then takes and finishes all keys. */
 export function addAllWithOptionsThenTakeAll(
   queue: WorkQueue<string>,
   keys: readonly string[],
@@ -41,7 +41,7 @@ export function delayThenTakeAll(keys: readonly string[], delayOf: (i: number) =
   for (let left = keys.length; left > 0; left -= takeAll(queue)) clock.moveToNextTimer();
 }
 
-/** Adds the keys while `concurrency` workers wait in `get`. */
+/** Adds the keys while `concurrency` workers wait in `get`, and waits until all keys are finished. */
 export async function addToWaitingWorkers(keys: readonly string[], concurrency: number): Promise<void> {
   const queue = createWorkQueue<string>();
   const workers = Array.from({ length: concurrency }, async () => {

@@ -9,7 +9,7 @@ const LEVELS: readonly AddOptions[] = Array.from({ length: 201 }, (_, i) => ({ p
 export function randomPriorities(count: number): AddOptions[] {
   let random = 1;
   return Array.from({ length: count }, () => {
-    random = random * 48_271 % 0x7fff_ffff; // generator by Park and Miller
+    random = random * 48_271 % 0x7fff_ffff; // Park-Miller random number generator
     return LEVELS[random % LEVELS.length]!;
   });
 }

@@ -6,7 +6,7 @@ import { BENCH, output } from "../machine.ts";
 /** Program in the comparison. */
 export interface Contender {
   readonly name: string;
-  /** Runtime of `workqueue`; empty for the peers. */
+  /** Runtime on which `workqueue` runs; empty for the peers. */
   readonly runtime: Runtime | "";
   readonly version: string;
   /**
@@ -31,7 +31,7 @@ const VERSIONS: Record<Runtime, [program: string, ...args: string[]]> = {
   Node: ["node", "--version"],
 };
 
-/** Returns the peers that are installed on this machine, and `workqueue` as installed for each runtime. */
+/** Returns the peers that are installed on this machine, and one contender per runtime for `workqueue`. */
 export async function findContenders(): Promise<Contender[]> {
   const found: Contender[] = [];
   for (const { name, program, command } of PEERS) {
@@ -54,7 +54,7 @@ export async function findContenders(): Promise<Contender[]> {
 }
 
 /**
- * Returns the first line of a program's version output without the program's name; `undefined` if the program is not
+ * Returns the first line of a program's version output, shortened for Deno and Node; `undefined` if the program is not
  * installed.
  */
 async function versionOf(program: string, ...args: string[]): Promise<string | undefined> {

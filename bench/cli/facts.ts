@@ -2,12 +2,12 @@ import type { Contender } from "./contenders.ts";
 import type { FirstChild } from "./first_child.ts";
 import type { LongRun } from "./long_list.ts";
 
-/** Facts about a run of the benchmark, and results other than the times of the lists. */
+/** Facts about one run of the benchmark, and all results that are not in `Figures`. */
 export interface Facts {
   readonly machine: string;
   readonly contenders: readonly Contender[];
   readonly rounds: number;
-  /** Number of lines in the lists of the rounds, by contender name. */
+  /** Number of lines that a contender processes in each round, by contender name. */
   readonly items: Readonly<Record<string, number>>;
   /** Number of lines in the long list. */
   readonly lines: number;
@@ -17,10 +17,10 @@ export interface Facts {
   readonly minutes: number;
 }
 
-/** Numbers of commands that run at once. */
+/** Concurrency levels of the benchmark: numbers of commands that run at once. */
 export const CONCURRENCIES: readonly number[] = [2, 8];
 
-/** Identifies a measurement to `Figures`. */
+/** Returns the `Figure` that identifies a measurement. */
 export function figureOf(contender: Pick<Contender, "name" | "runtime">, concurrency: number) {
   return { work: `${concurrency} at once`, contender: contender.name, runtime: contender.runtime };
 }

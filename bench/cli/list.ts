@@ -1,4 +1,4 @@
-/** List of lines, and the process that runs a command for each line. */
+/** List of lines that a program reads as its standard input. */
 
 import { BENCH } from "../machine.ts";
 

@@ -1,4 +1,4 @@
-/** Speed at the end of a long list, compared with the speed of a run that has just begun. Also measures memory use. */
+/** Speed at the end of a long list, compared with the speed of a run that has just begun, and memory use. */
 
 import { medianOf } from "../figures.ts";
 import type { Contender } from "./contenders.ts";
@@ -8,28 +8,33 @@ import { argumentOf } from "./throughput.ts";
 /** Results for one long list. */
 export interface LongRun {
   readonly runtime: Contender["runtime"];
-  /** Median rate at the end of the list, and of runs that have just begun, in items per second. */
+  /** Median rate at the end of the list, in items per second. */
   readonly end: number;
+  /** Median rate of the fresh runs, in items per second. */
   readonly fresh: number;
-  /** Rate at the end of the list divided by the rate of a fresh run. Median of the comparisons. */
+  /** Rate at the end of the list divided by the rate of a fresh run, as the median of all comparisons. */
   readonly steadiness: number;
   /** Peak memory of the process without its children, in bytes; `undefined` if the system does not report it. */
   readonly memory: number | undefined;
   readonly minutes: number;
 }
 
-/** Number of comparisons with a fresh run near the end of the list. */
+/** Number of times that the rate near the end of the list is compared with the rate of a fresh run. */
 const TURNS = 7;
-/** Fraction of the list that is measured in one comparison, and the minimum number of lines. */
+/** Fraction of the list that is measured in one comparison. */
 const TURN = 1 / 200;
+/** Minimum number of lines that are measured in one comparison. */
 const LEAST = 10;
-/** Extra lines for a fresh run. The measurement of a fresh run starts after its first finished line. */
+/**
+ * Number of lines that a fresh run has in addition to the measured lines. A fresh run is measured from its first
+ * finished line on.
+ */
 const FIRST = 20;
 const LINE_FEED = 0x0a;
 
 /**
- * Runs `echo` for each line and counts the lines of its output. The speed of the machine may vary. Therefore, the run
- * is stopped several times near the end of the list, and a fresh run processes the same number of lines meanwhile.
+ * Runs `echo` for each line and counts the lines of its output. Because the speed of the machine may vary, the run is
+ * stopped several times near the end of the list, and each time a fresh run processes the same number of lines.
  */
 export async function measureLongRun(contender: Contender, concurrency: number, list: List): Promise<LongRun> {
   const start = performance.now();
@@ -57,7 +62,7 @@ export async function measureLongRun(contender: Contender, concurrency: number, 
   };
 }
 
-/** Returns the rate of a fresh run, in items per second, measured after its first line. */
+/** Returns the rate of a fresh run, in items per second, measured from its first finished line on. */
 async function rateOfFresh(command: readonly string[], lines: number): Promise<number> {
   using list = new List(FIRST + lines);
   const fresh = new Running(command, list);

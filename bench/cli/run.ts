@@ -4,8 +4,8 @@
  *     deno task bench:cli [--rounds 5] [--items 10000] [--lines 100000] [--quick]
  *
  * `--items` is the length of the list in a round. `--lines` is the length of the long list, for which memory use and
- * steadiness are measured. A million lines take an hour and a half. `--quick` runs a small part of each measurement as
- * a test of the benchmark itself, and writes nothing.
+ * steadiness are measured. A long list of a million lines takes an hour and a half. `--quick` runs a small part of each
+ * measurement as a test of the benchmark itself, and writes nothing.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { measureLongRun } from "./long_list.ts";
 import { report } from "./report.ts";
 import { measureThroughput } from "./throughput.ts";
 
-/** Fraction of the list for GNU parallel, the slowest peer. */
+/** Fraction of the list that GNU parallel, the slowest peer, processes. */
 const SLOW = 0.2;
 const STARTS = 20;
 
@@ -91,4 +91,4 @@ else {
   await Deno.writeTextFile(`${BENCH}CLI.md`, page);
   console.log("written: bench/CLI.md");
 }
-Deno.exit(); // ends the process although the npm registry is still open
+Deno.exit(); // ends the process even though the local npm registry is still running

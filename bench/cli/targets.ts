@@ -1,11 +1,11 @@
-/** Bounds for the results. Checks whether the results meet the bounds. */
+/** Bounds for the results, and the comparison of the results with these bounds. */
 
 import { type Runtime, RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";
 import { OURS, PARALLEL, XARGS } from "./contenders.ts";
 import { CONCURRENCIES, type Facts, figureOf } from "./facts.ts";
 
-/** Bound, with the measured value on each runtime that has the bound. */
+/** Bound, with the measured value for each runtime to which the bound applies. */
 export interface Target {
   readonly claim: string;
   readonly measured: Readonly<Partial<Record<Runtime, Measured>>>;
@@ -17,12 +17,12 @@ export interface Measured {
   readonly reached: boolean;
 }
 
-/** Minimum rate relative to each peer, by runtime. */
+/** Minimum rate of `workqueue` relative to each peer, by the peer's name and the runtime. */
 const LEAST: Readonly<Record<string, Partial<Record<Runtime, number>>>> = {
   [XARGS]: { Bun: 0.8, Deno: 0.5, Node: 0.3 },
   [PARALLEL]: { Bun: 2, Deno: 2 },
 };
-/** Minimum rate at the end of the long list, relative to a fresh run. */
+/** Minimum rate at the end of the long list, relative to the rate of a fresh run. */
 const STEADY = 0.9;
 const MEMORY = 200e6;
 /** Maximum time until the first child runs, in milliseconds. */
@@ -68,7 +68,7 @@ export function targetsOf(figures: Figures, { contenders, lines, longRuns, first
   ];
 }
 
-/** Returns the rate of `workqueue` divided by the rate of a peer, as the median of the rounds. */
+/** Returns the rate of `workqueue` divided by the rate of a peer, as the median of all rounds. */
 export function ratioTo(figures: Figures, peer: string, runtime: Runtime, concurrency: number): number {
   return figures.ratio(
     figureOf({ name: peer, runtime: "" }, concurrency),

@@ -1,4 +1,4 @@
-/** Total time of running the shortest command for each line of a list. */
+/** Time per line for running the shortest command, `true`, for each line of a list. */
 
 import type { Contender } from "./contenders.ts";
 import type { List } from "./list.ts";
@@ -12,7 +12,7 @@ export async function measureThroughput(contender: Contender, concurrency: numbe
   return (performance.now() - start) * 1e6 / list.length;
 }
 
-/** Returns the placeholder for the line. The peers append the line and need no placeholder. */
+/** Returns the placeholder for the line; empty for the peers, which append the line to the command. */
 export function argumentOf({ runtime }: Contender): string[] {
   return runtime === "" ? [] : ["{}"];
 }

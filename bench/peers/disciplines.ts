@@ -18,7 +18,7 @@ import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
 const CONCURRENCY = 10;
 const MANY_GROUPS = 1000;
 
-/** Discipline, with the groups and priorities of its keys. */
+/** Discipline to measure, with the number of groups of its keys, and whether the keys have priorities. */
 interface Order {
   readonly create: () => QueueDiscipline<string> | undefined;
   readonly groups?: number;
@@ -35,7 +35,7 @@ export const boundedOrders: Readonly<Record<string, Order & { readonly bound: nu
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** Suffix of an order's name if the order is measured with a clock that costs nothing. */
+/** Suffix for the name of an order that is measured with a clock that costs nothing. */
 export const STILL = "; a clock that costs nothing";
 
 /** Adds all keys. Then takes all keys. */

@@ -1,4 +1,4 @@
-/** Facts about a run of the benchmark, and results other than the times of the workloads. */
+/** Facts about one run of the benchmark, and all results that are not in `Figures`. */
 export interface Facts {
   readonly machine: string;
   readonly versions: readonly string[];
@@ -10,8 +10,8 @@ export interface Facts {
 }
 
 /**
- * Gzipped size, in bytes, of a program that only imports the whole module, one function, or a typical controller's
- * imports.
+ * Gzipped sizes, in bytes, of three bundles: the whole module, only `createWorkQueue`, and only the functions that a
+ * typical controller uses.
  */
 export interface SizeFacts {
   readonly everything: number;
@@ -19,7 +19,7 @@ export interface SizeFacts {
   readonly controller: number;
 }
 
-/** Memory use in bytes per key, for a full queue and after all keys were taken. */
+/** Memory use in bytes per key, for a full queue and for the same queue after all keys were taken. */
 export interface MemoryFacts {
   readonly ready: { readonly full: number; readonly drained: number };
   readonly delayed: { readonly full: number; readonly drained: number };
@@ -34,8 +34,8 @@ export interface LatenessFacts {
 }
 
 /**
- * Time until an answer, in milliseconds, and the fraction of the time that the work received. The keys are the kinds of
- * work that keep the CPU busy.
+ * Times until a request is answered, in milliseconds, and the fraction of the elapsed time that was spent on work, by
+ * the kind of work that keeps the CPU busy.
  */
 export type LatencyFacts = Readonly<
   Record<string, { readonly median: number; readonly p99: number; readonly worst: number; readonly busy: number }>

@@ -29,7 +29,7 @@ const repeat = (cycle: () => void): Contender => (cycles) => () => {
   for (let i = 0; i < cycles; i++) cycle();
 };
 
-/** Discipline that hands out the last item first. The hot key is added last, so the queue hands it out next. */
+/** Discipline that hands out the newest item first. The hot key is added last, so the queue hands it out next. */
 class Lifo implements QueueDiscipline<string> {
   readonly #entries: ReadyEntry<string>[] = [];
   get length(): number {

@@ -1,6 +1,6 @@
 /**
  * Prints the time that another process waits for an answer, in milliseconds, while many small units of work keep the
- * CPU busy. Each unit takes one millisecond. Also prints the fraction of the time that this work receives.
+ * CPU busy. Each unit takes one millisecond. Also prints the fraction of the elapsed time that is spent on this work.
  *
  *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *
@@ -68,8 +68,8 @@ interface Waits {
 }
 
 /**
- * Runs the work while another process sends requests. Returns the waiting times and the fraction of the time that the
- * work received.
+ * Runs the work while another process sends requests. Returns the waiting times and the fraction of the elapsed time
+ * that was spent on the work.
  */
 async function measure(
   run: () => Promise<unknown>,

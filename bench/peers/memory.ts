@@ -1,6 +1,6 @@
 /**
- * Prints the memory use of a queue with a million keys, before and after all keys were taken. The unit is bytes per
- * key, without the strings themselves.
+ * Prints the memory use of a queue with a million keys, before and after all keys are taken. The unit is bytes per key,
+ * without the strings themselves.
  */
 
 import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";

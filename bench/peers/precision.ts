@@ -1,7 +1,7 @@
 /**
- * Prints the lateness of delayed items, in milliseconds. There are 100,000 items that become due within five seconds,
- * and the workers are busy about half of the time. Also prints the longest delay of a one-millisecond timer while the
- * workers are overloaded.
+ * Prints the lateness of delayed items, in milliseconds. During the measurement, 100,000 items become due within five
+ * seconds, and the workers are busy about half of the time. Also prints the longest delay of a one-millisecond timer
+ * while the workers are overloaded.
  */
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";

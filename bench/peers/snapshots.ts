@@ -1,4 +1,4 @@
-/** Cost of snapshots of a queue. The cost must not depend on the number of keys. */
+/** Cost of taking a snapshot of a queue. The cost must not depend on the number of keys. */
 
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";

@@ -1,4 +1,4 @@
-/** Bounds for the results. Checks whether the results meet the bounds. */
+/** Bounds for the results, and the comparison of the results with these bounds. */
 
 import type { Facts } from "./facts.ts";
 import type { Figures } from "../figures.ts";

@@ -12,7 +12,7 @@ import { keys, type Session, type Workers } from "./contender.ts";
 import { measureEmptyCall } from "./empty_call.ts";
 import { contenders, measure } from "./works.ts";
 
-/** Returns milliseconds since 1970, with a fraction. All processes on a machine share this clock. */
+/** Returns the number of milliseconds since 1970, including fractions. All processes on a machine share this clock. */
 const now = () => performance.timeOrigin + performance.now();
 
 let session: Session;

@@ -19,8 +19,8 @@ export interface Runtime {
 }
 
 /**
- * Returns the runtimes that are installed. Node runs a bundle because it can't read TypeScript. Users of the npm
- * package also run compiled JavaScript.
+ * Returns the runtimes that are installed. Node can't run the TypeScript sources, so it runs a JavaScript bundle, just
+ * as users of the npm package run compiled JavaScript.
  */
 export async function findRuntimes(): Promise<Runtime[]> {
   const bun = await findBun();

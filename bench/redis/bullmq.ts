@@ -1,12 +1,12 @@
 import { type Job, Queue, Worker } from "bullmq";
 import { BULK, type Contender } from "./contender.ts";
 
-/** Job options that keep no finished jobs. Keeping them would cost more. */
+/** Job options that remove finished jobs, because keeping finished jobs would cost more. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
-/** Lock token for jobs that are taken by hand. */
+/** Lock token for jobs that are taken without a `Worker`. */
 const TOKEN = "by hand";
 
-/** BullMQ, used as its guide recommends. A job's name is the key, and its data is the payload. */
+/** Contender that uses BullMQ as its guide recommends. A job's name is the key, and its data is the payload. */
 export const bullmq: Contender = async ({ url, queue: name, payload }) => {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port) };

@@ -2,7 +2,7 @@
 
 /**
  * Opens a session with the named queue on a server. `payload` is the number of characters that each item has in
- * addition to its key. If `payload` is 0, items are only keys.
+ * addition to its key. If `payload` is 0, each item consists only of its key.
  */
 export type Contender = (options: { url: string; queue: string; payload: number }) => Promise<Session>;
 
@@ -13,7 +13,7 @@ export interface Session extends AsyncDisposable {
   addAll(keys: string[]): Promise<unknown>;
   /** Connects workers that process `concurrency` items at the same time. The handler returns immediately. */
   openWorkers(concurrency: number, handler: (key: string) => void): Promise<Workers>;
-  /** Takes one ready item by hand and finishes it, as a worker does. */
+  /** Takes one ready item and finishes it by direct calls, without a pool of workers. */
   takeAndFinish(): Promise<void>;
   /** Returns the number of unfinished items. */
   left(): Promise<number>;
@@ -36,7 +36,7 @@ const FIRST = 100_000_000;
 export const KEY_LENGTH = 26;
 
 /**
- * Returns keys like those of a controller, such as `namespace-7/name-100012347`. Each key has {@linkcode KEY_LENGTH}
+ * Returns keys that look like a controller's, such as `namespace-7/name-100012347`. Each key has {@linkcode KEY_LENGTH}
  * bytes.
  */
 export function keys(count: number, from = 0): string[] {

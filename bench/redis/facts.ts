@@ -2,7 +2,7 @@ import type { MillionFacts } from "./million.ts";
 import type { Throughput } from "./processes.ts";
 import type { Reaction } from "./reaction.ts";
 
-/** Facts about a run of the benchmark, and results other than the times of the workloads. */
+/** Facts about one run of the benchmark, and all results that are not in `Figures`. */
 export interface Facts {
   readonly machine: string;
   readonly versions: readonly string[];
@@ -20,10 +20,10 @@ export interface Facts {
 /** Sizes of the payload that items have in addition to their keys, in characters. */
 export const PAYLOADS: readonly number[] = [0, 1000];
 
-/** Returns the name under which `Figures` contains a workload. */
+/** Returns the name that a workload has in `Figures`. */
 export function figureName(work: string, payload: number): string {
   return `${work}/${payload}`;
 }
 
-/** Names under which `Figures` contains the empty call. */
+/** Names that the empty call has in `Figures`. */
 export const EMPTY_CALL = { work: "empty call", contender: "nobody" };

@@ -15,8 +15,8 @@ export interface MillionFacts {
   /** Bytes of the server's memory per key. */
   readonly memory: { readonly ready: number; readonly delayed: number };
   /**
-   * Duration of the script that takes one key, in microseconds, for a queue with few keys and for a queue with many
-   * keys.
+   * Median duration of the script that takes one key, in microseconds, for a queue with few keys and for a queue with
+   * many keys.
    */
   readonly take: { readonly few: number; readonly many: number };
   /** Times of the slowest scripts, by operation. */
@@ -118,10 +118,7 @@ const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token
   kind,
 });
 
-/**
- * Returns the median time of the script that takes one key, for each queue. Afterwards, the keys are handed back and go
- * to the end of the queue.
- */
+/** Returns the median time of the script that takes one key, for each queue. Hands the keys back afterwards. */
 async function compareTakes(server: Server, few: Engine, many: Engine): Promise<MillionFacts["take"]> {
   const medians = { few: 0, many: 0 };
   for (const [name, engine] of [["few", few], ["many", many], ["few", few], ["many", many]] as const) {

@@ -6,13 +6,14 @@ import type { Agent, Runtime } from "./agents.ts";
 import { OURS } from "./contender.ts";
 import type { Server } from "./server.ts";
 
-/** Numbers of worker processes, and numbers of items that each process handles at once. */
+/** Numbers of worker processes. */
 export const PROCESSES = [1, 2, 4];
+/** Numbers of items that each process handles at once. */
 export const CONCURRENCIES = [10, 50];
 
 const ITEMS = 200_000;
 
-/** Row of the table. */
+/** Row of the table of throughputs. */
 export interface Throughput {
   readonly runtime: string;
   readonly processes: number;
@@ -21,9 +22,9 @@ export interface Throughput {
   readonly rate: number;
   /** CPU use of the server, as a fraction of one core. */
   readonly serverShare: number;
-  /** Number of items that one script call finishes and takes. */
+  /** Average number of items that one script call finishes and takes. */
   readonly perCall: number;
-  /** Time of the server's scripts per item, in microseconds. */
+  /** Time that the server spends in scripts per item, in microseconds. */
   readonly scriptTime: number;
 }
 

@@ -42,7 +42,7 @@ export async function measureReaction(
     }
     const all = await worker.call("stop");
     await Promise.all([producer.call("close"), worker.call("close")]);
-    return latenessOf(all.slice(times / 10)); // skips the first tenth, which compilers slow down
+    return latenessOf(all.slice(times / 10)); // skips the first tenth: code is still being compiled
   };
   return { runtime: runtime.name, contender, wakeUp: await measure("poke"), due: await measure("delay") };
 }

@@ -3,7 +3,7 @@
 import { createClient } from "@redis/client";
 import { output } from "../machine.ts";
 
-/** Name of the server program; `undefined` if no such program is installed. */
+/** Name of the installed server program; `undefined` if none is installed. */
 export const SERVER: string | undefined = await find("redis-server", "valkey-server");
 
 const START_TIMEOUT = 10_000;
@@ -17,7 +17,7 @@ export interface ScriptTimes {
   readonly worst: number;
 }
 
-/** Server of the benchmark, with a connection for inspection. */
+/** Server of the benchmark, with a connection for reading its statistics. */
 export class Server implements AsyncDisposable {
   readonly port: number;
   readonly #process: Deno.ChildProcess;

@@ -1,4 +1,4 @@
-/** Bounds for the results. Checks whether the results meet the bounds. */
+/** Bounds for the results, and the comparison of the results with these bounds. */
 
 import type { Figures } from "../figures.ts";
 import { BULLMQ, OURS } from "./contender.ts";
@@ -17,7 +17,7 @@ export interface Measured {
   readonly reached: boolean;
 }
 
-/** Minimum speed relative to BullMQ, by payload. */
+/** Minimum speed relative to BullMQ, by the size of the payload. */
 const LEAST: Readonly<Record<number, number>> = { 0: 1.3, 1000: 1 };
 const WAKE_UP = 20;
 const LATENESS = 5;

@@ -12,7 +12,7 @@ export interface Work {
   readonly concurrency: number;
   /** Number of items in one measurement. */
   readonly items: number;
-  /** Whether the queue contains all items afterwards. Otherwise, the queue is empty afterwards. */
+  /** Whether the workload leaves all items in the queue; otherwise, it leaves the queue empty. */
   readonly fills: boolean;
   /** Whether the result has a bound. */
   readonly isBounded: boolean;
@@ -20,7 +20,7 @@ export interface Work {
   time(session: Session, keys: string[], concurrency: number): Promise<number>;
 }
 
-/** Adds items one by one, with `concurrency` adds at once. */
+/** Adds items one by one, with `concurrency` calls at once. */
 async function add(session: Session, all: string[], concurrency: number): Promise<number> {
   return await timeOf(() => inParallel(concurrency, all, (key) => session.add(key)));
 }
@@ -48,7 +48,7 @@ async function work(session: Session, all: string[], concurrency: number): Promi
   return time;
 }
 
-/** Takes and finishes items by hand, in `concurrency` loops. */
+/** Takes and finishes items by direct calls, in `concurrency` loops that run at once. */
 async function byHand(session: Session, all: string[], concurrency: number): Promise<number> {
   await session.addAll(all);
   return await timeOf(() => inParallel(concurrency, all, () => session.takeAndFinish()));

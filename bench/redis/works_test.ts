@@ -17,7 +17,7 @@ function test(name: string, run: (server: Server) => Promise<unknown>): void {
 
 for (const contender of Object.keys(contenders)) {
   for (const [work, { concurrency }] of Object.entries(works)) {
-    if (concurrency > 10) continue; // the same workload with a higher concurrency
+    if (concurrency > 10) continue; // differs from another workload only in its concurrency
     test(`${contender} does its work: ${work}`, async (server) => {
       for (const payload of [0, 10]) {
         await measure({ contender, work, url: server.url, queue: `${work}-${payload}`, payload }, ITEMS);

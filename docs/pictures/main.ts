@@ -1,6 +1,6 @@
 /**
  * Takes screenshots of the dashboards of running programs, for the docs. Takes all screenshots, or only the screenshots
- * whose paths begin with an argument. Requires Chromium and takes three minutes.
+ * whose paths begin with an argument. Taking all screenshots requires Chromium and takes three minutes.
  *
  *     npx -y deno task pictures [docs/operate/]
  *
@@ -17,7 +17,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Program and page of a screenshot. */
+/** Program and page of which a screenshot is taken. */
 interface Subject {
   /** Program to run, with its arguments except the port. */
   readonly program: readonly string[];
@@ -77,7 +77,7 @@ async function take(browser: Browser, file: string, subject: Subject): Promise<v
   try {
     await delay(subject.after * 1000);
     const page = await open(browser, subject, port);
-    await delay(2000); // time for two updates of the page
+    await delay(2000); // gives the page time for two updates
     const path = fileURLToPath(new URL(file, ROOT));
     if (subject.part === undefined) await page.screenshot({ path, fullPage: true });
     else await page.locator(subject.part).first().screenshot({ path });

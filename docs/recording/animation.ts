@@ -8,7 +8,7 @@ export interface Words {
 }
 
 const FONT_SIZE = 14;
-/** Width of a column, in pixels. Letters are not equally wide in all fonts, so each text has an explicit width. */
+/** Width of a column, in pixels. The width of letters differs between fonts, so each text has an explicit width. */
 const COLUMN = 8.4;
 const ROW = 20;
 const BASELINE = 15;
@@ -19,7 +19,7 @@ const PAUSE = 5;
 const LIGHT = ["#1f2328", "#cf222e", "#1a7f37", "#9a6700", "#0969da", "#8250df", "#1b7c83", "#59636e"];
 const DARK = ["#9198a1", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#f0f6fc"];
 
-/** Returns the CSS of a palette. Dim text is gray, because pale red would be hard to read. */
+/** Returns the CSS of a palette. Dim text is gray, because a dimmed color would be hard to read. */
 function paletteOf(text: string, back: string, edge: string, dim: string, colors: readonly string[]): string {
   const rules = colors.map((color, i) => `.c${i}{fill:${color}}`);
   return `text{fill:${text}}.back{fill:${back};stroke:${edge}}${rules.join("")}.dim{fill:${dim}}`;
@@ -73,8 +73,8 @@ export function animate(frames: readonly Frame[], size: Size, words: Words): str
 }
 
 /**
- * Returns the CSS that plays the frames. The frames are stacked vertically like a film strip, which jumps from one
- * frame to the next.
+ * Returns the CSS that plays the frames. The frames are stacked vertically like a film strip, and the strip jumps from
+ * one frame to the next.
  */
 function playback(frames: readonly Frame[], height: number): string {
   const seconds = (frames.at(-1)?.at ?? 0) + PAUSE;
@@ -89,7 +89,7 @@ function playback(frames: readonly Frame[], height: number): string {
 
 function drawRow(spans: readonly Span[]): string {
   return spans.map(({ column, text, style }) => {
-    const isAscii = /^[ -~]*$/.test(text); // other characters may come from a font with another width
+    const isAscii = /^[ -~]*$/.test(text); // other characters may come from a fallback font with another width
     const length = `textLength="${round([...text].length * COLUMN)}"${
       isAscii ? "" : ' lengthAdjust="spacingAndGlyphs"'
     }`;
