@@ -19,9 +19,8 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
-import { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { grantsOf, TokenBucket, undoTake } from "../lib/tokens/token_bucket.ts";
 import { FOREVER, NS_PER_MS } from "../lib/tokens/tokens.ts";
-import { giveBackUnused } from "../lib/tokens/unused_tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
@@ -89,8 +88,10 @@ class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   #rate: number;
   #burst: number;
-  /** The latest call to `when`, unless that call was undone. */
-  #latest: { readonly key: unknown; readonly reservation: Reservation } | undefined = undefined;
+  /** Key in the latest call to `when`. */
+  #latestKey: unknown = undefined;
+  /** Grant of the latest call to `when`; `undefined` if that call was undone or took no token. */
+  #latestGrant: number | undefined = undefined;
 
   constructor(bucket: TokenBucket) {
     this.bucket = bucket;
@@ -99,9 +100,12 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   when(item: unknown, key: unknown = item): number {
-    const reservation = this.bucket.reserve();
-    this.#latest = { key, reservation };
-    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
+    const before = grantsOf(this.bucket);
+    const delay = this.bucket.take();
+    const grant = grantsOf(this.bucket);
+    this.#latestKey = key;
+    this.#latestGrant = grant === before ? undefined : grant;
+    return Math.min(delay, FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
   }
 
   /**
@@ -109,10 +113,9 @@ class TokenBucketLimiter implements BucketLimiter {
    * the returned token.
    */
   uncount(item: unknown, key: unknown = item): void {
-    const latest = this.#latest;
-    if (latest === undefined || latest.key !== key) return;
-    giveBackUnused(latest.reservation);
-    this.#latest = undefined;
+    if (this.#latestGrant === undefined || this.#latestKey !== key) return;
+    undoTake(this.bucket, this.#latestGrant);
+    this.#latestGrant = undefined;
   }
 
   /**

@@ -70,12 +70,16 @@ export class FailureCounts {
 
   /** Counts one more failure of a key. Returns the key's delay, as computed by `delayAfter`. */
   add(key: unknown, delayAfter: DelayAfter): number {
-    if (this.#lasts) {
-      const count = this.#countOf(key, this.#passedBy) + 1;
-      this.#counts.set(key, count);
-      this.#lastEnd = Infinity;
-      return delayAfter(count);
-    }
+    if (this.#forgetAfter !== Infinity) return this.#addPassing(key, delayAfter);
+    const value = this.#counts.get(key);
+    const count = (typeof value === "number" ? value : value === undefined ? 0 : this.#countOf(key, this.#passedBy)) +
+      1;
+    this.#counts.set(key, count);
+    this.#lastEnd = Infinity;
+    return delayAfter(count);
+  }
+
+  #addPassing(key: unknown, delayAfter: DelayAfter): number {
     const now = this.#clock.now();
     const cutoff = this.#cutoffAt(now);
     const count = this.#countOf(key, cutoff) + 1;

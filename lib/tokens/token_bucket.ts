@@ -47,6 +47,40 @@ interface Grant {
   readonly event: number;
 }
 
+/** Reservation of a bucket. A class, because an object literal with a getter takes ten times as long to create. */
+class BucketReservation implements Reservation {
+  readonly ok: boolean;
+  readonly cancel: () => void;
+  readonly #delay: () => number;
+
+  constructor(ok: boolean, delay: () => number, cancel: () => void, giveBack: () => void) {
+    this.ok = ok;
+    this.#delay = delay;
+    this.cancel = cancel;
+    (this as { [GIVE_BACK]?: () => void })[GIVE_BACK] = giveBack;
+  }
+
+  get delay(): number {
+    return this.#delay();
+  }
+}
+
+/** Access to private members of buckets; `undefined` until the first bucket exists. */
+let access: {
+  grantsOf(bucket: TokenBucket): number;
+  undo(bucket: TokenBucket): void;
+} | undefined;
+
+/** Returns how often tokens were granted. The number identifies the latest grant. */
+export function grantsOf(bucket: TokenBucket): number {
+  return access!.grantsOf(bucket);
+}
+
+/** Returns the token of a call to `take` to the bucket, unless `grant` is no longer the latest grant. */
+export function undoTake(bucket: TokenBucket, grant: number): void {
+  if (grantsOf(bucket) === grant) access!.undo(bucket);
+}
+
 /**
  * Limits how often events happen, with a token bucket.
  *
@@ -95,6 +129,8 @@ export class TokenBucket {
   #last = -FOREVER;
   /** Time from which the most recently granted tokens may be used, by the bucket's own time; past or future. */
   #lastEvent = -FOREVER;
+  /** Number of grants that took tokens. */
+  #grants = 0;
   /** End of the last pause, by the clock; past or future. */
   #pausedUntil = -FOREVER;
   /** Total length of all pauses, up to the end of the last one. */
@@ -129,6 +165,10 @@ export class TokenBucket {
     // For `onBucketChange`. Not a class member, because bundlers would then keep the class even if nothing uses it.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
+    access ??= {
+      grantsOf: (bucket) => bucket.#grants,
+      undo: (bucket) => bucket.#undo(),
+    };
     setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
   }
 
@@ -212,16 +252,12 @@ export class TokenBucket {
   reserve(n = 1): Reservation {
     requireInteger("reserve tokens", "n", n);
     const grant = this.#reserve(n);
-    const delay = () => this.#delayOf(grant);
-    const reservation = {
-      ok: grant !== undefined,
-      get delay() {
-        return delay();
-      },
-      cancel: () => this.#cancel(grant),
-      [GIVE_BACK]: () => this.#giveBackUnused(grant),
-    };
-    return reservation;
+    return new BucketReservation(
+      grant !== undefined,
+      () => this.#delayOf(grant),
+      () => this.#cancel(grant),
+      () => this.#giveBackUnused(grant),
+    );
   }
 
   /**
@@ -438,6 +474,7 @@ export class TokenBucket {
     this.#last = now;
     this.#tokens = tokens;
     this.#lastEvent = time + wait - this.#paused;
+    this.#grants++;
     return wait;
   }
 
@@ -498,6 +535,12 @@ export class TokenBucket {
     const time = this.#clockTime();
     if (grant.usableAt > time) this.#cancel(grant);
     else if (this.#rate !== Infinity) this.#putBack(grant.tokens, time);
+  }
+
+  /** Returns the token of the latest grant. */
+  #undo(): void {
+    const usableAt = this.#lastEvent + this.#paused;
+    this.#giveBackUnused({ tokens: 1, rate: this.#rate, usableAt, event: this.#lastEvent });
   }
 
   /** Puts tokens into the bucket, up to the burst. Returns the bucket's own time. */
