@@ -176,7 +176,7 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   next(): unknown {
-    const entry = this.#refused.shift() ?? this.#discipline.pop();
+    const entry = this.#refused.length > 0 ? this.#refused.shift() : this.#discipline.pop();
     if (!Entry.isReady(this, entry)) {
       const reason = "the discipline returned no ready item: each queue needs its own";
       throw argumentError("get an item", reason, Error);
