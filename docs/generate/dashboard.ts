@@ -13,8 +13,8 @@ interface Panel {
 }
 
 /**
- * Metrics of the selected queues, and values derived from these metrics. Queues with the same name in several processes are
- * treated as one queue.
+ * Metrics of the selected queues, and values derived from these metrics. Queues with the same name in several processes
+ * are treated as one queue.
  */
 const of = Object.fromEntries(
   Object.entries(metricFamilies).map(([method, { name }]) => [method, name]),
