@@ -1,8 +1,8 @@
 import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
-/** Client addresses, by request. Only requests whose server reports the address are included. */
-const peers = /* @__PURE__ */ new WeakMap<Request, string>();
+/** Addresses of clients, by request. `undefined` if the server doesn't report an address, as for a Unix socket. */
+const peers = /* @__PURE__ */ new WeakMap<Request, string | undefined>();
 
 /** Information that servers pass along with a request. Supports Deno, Bun, and `@hono/node-server` on Node. */
 interface ServerInfo {
@@ -19,25 +19,55 @@ export function notePeer(request: Request, info: unknown): void {
     (typeof (info as ServerInfo).requestIP === "function"
       ? (info as ServerInfo).requestIP!(request)?.address
       : undefined);
-  if (typeof address === "string") peers.set(request, address);
+  peers.set(request, typeof address === "string" ? address : undefined);
 }
 
 /**
- * Allows requests from this machine. The request must be sent to `localhost`, a subdomain of `localhost`, or a loopback
- * address. If there is an `Origin` header, its host must be one of these too. If the server reports the client's
- * address, the address must be a loopback address. The host name is checked because another site can make its own
+ * Returns what an access function requires, for clients that were denied; `undefined` if this is unknown. The text
+ * doesn't say which check failed.
+ */
+export function requirementOf(access: Access): string | undefined {
+  return access === allowLocal ? "open it on the same machine, at localhost, and not through a proxy" : undefined;
+}
+
+/** Whether the console already shows that `allowLocal` doesn't receive addresses. */
+let hasWarned = false;
+
+function warnOnce(hasInfo: boolean): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  console.error(
+    hasInfo
+      ? "workqueue dashboard: allowLocal denied a request because the server doesn't report the client's address. " +
+        "For example, a Unix socket has no addresses. Use allowToken instead."
+      : "workqueue dashboard: allowLocal denied a request because it doesn't know the client's address. " +
+        "Pass the server's second argument: Deno.serve((request, info) => dashboard.fetch(request, info))",
+  );
+}
+
+/**
+ * Allows requests from this machine. The server must report the client's address, and the address must be a loopback
+ * address. The request must be sent to `localhost`, a subdomain of `localhost`, or a loopback address. If there is an
+ * `Origin` header, its host must be one of these too. The host name is checked because another site can make its own
  * domain name point to this machine.
+ *
+ * The address comes from the second argument of the dashboard's `fetch`. Without the address, every request is denied,
+ * and the console shows one line with the reason. Requests through a Unix socket have no address.
  *
  * Requests with proxy headers are denied because they may come from anywhere. Requests through a proxy that adds no
  * headers can't be distinguished from local requests. Behind such a proxy, use {@linkcode allowToken}.
  *
  * @example Usage
  * ```ts
- * import { allowLocal } from "@workqueue/dashboard";
+ * import { allowLocal, createDashboard } from "@workqueue/dashboard";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(allowLocal(new Request("http://localhost:8000/")), true);
- * assertEquals(allowLocal(new Request("http://queues.example/")), false);
+ * using dashboard = createDashboard({ queues: {}, view: allowLocal });
+ * // Deno.serve((request, info) => dashboard.fetch(request, info));
+ * const info = { remoteAddr: { hostname: "127.0.0.1" } };
+ * const local = await dashboard.fetch(new Request("http://localhost:8000/api/state"), info);
+ * const other = await dashboard.fetch(new Request("http://queues.example/api/state"), info);
+ * assertEquals([local.status, other.status], [200, 403]);
  * ```
  *
  * @param request The request.
@@ -45,7 +75,11 @@ export function notePeer(request: Request, info: unknown): void {
  */
 export function allowLocal(request: Request): boolean {
   const peer = peers.get(request);
-  if (peer !== undefined && !isLoopback(peer)) return false;
+  if (peer === undefined) {
+    warnOnce(peers.has(request));
+    return false;
+  }
+  if (!isLoopback(peer)) return false;
   const { headers } = request;
   if ([...headers.keys()].some((name) => PROXY_HEADERS.test(name))) return false;
   const origin = headers.get("origin");
@@ -55,7 +89,8 @@ export function allowLocal(request: Request): boolean {
 }
 
 /** Headers that proxies add. */
-const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
+const PROXY_HEADERS =
+  /^(forwarded|via|x-(original-)?forwarded-.*|x-real-ip|(x-|x-cluster-|true-)client-ip|cf-connecting-ip|x-envoy-.*)$/;
 
 function hostnameOf(host: string): string {
   try {
@@ -77,6 +112,8 @@ function isLoopback(address: string): boolean {
 
 /** Minimum length of a token, in characters. */
 const MIN_TOKEN = 16;
+/** Minimum number of different characters in a token. */
+const MIN_DIFFERENT = 8;
 
 /** Sign-in with a token in the address. */
 export interface SignIn {
@@ -108,12 +145,12 @@ export function signInOf(access: Access): SignIn | undefined {
  * assertEquals(await view(new Request("https://queues.example/")), false);
  * ```
  *
- * @param token The token: at least 16 printable ASCII characters, without spaces.
+ * @param token The token: at least 16 printable ASCII characters without spaces, at least 8 of them different.
  * @param others More tokens. With `view: allowToken(a, b), control: allowToken(b)`, clients with the token `a` can
  * view, and clients with the token `b` can also control.
  * @returns An access function for `view` or `control`.
- * @throws {TypeError} If a token is not a string, is too short, or contains a space or a character that is not
- * printable ASCII.
+ * @throws {TypeError} If a token is not a string, is too short, has too few different characters, or contains a space
+ * or a character that is not printable ASCII.
  */
 export function allowToken(token: string, ...others: string[]): Access {
   const tokens = [token, ...others].map((each) => new Token(requireToken(each)));
@@ -131,11 +168,14 @@ export function allowToken(token: string, ...others: string[]): Access {
 }
 
 function requireToken(token: unknown): string {
-  if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
-  const rule = `must be a string of at least ${MIN_TOKEN} printable ASCII characters without spaces`;
+  const rule = `must be a string of at least ${MIN_TOKEN} printable ASCII characters without spaces, ` +
+    `at least ${MIN_DIFFERENT} of them different`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
+  const different = new Set(token).size;
+  if (token.length >= MIN_TOKEN && different >= MIN_DIFFERENT && /^[\x21-\x7e]+$/.test(token)) return token;
   // The message doesn't contain the invalid token because even an invalid token may be part of a secret.
-  throw argumentError("allow token", `'token' ${rule}, got a string of length ${token.length}`);
+  const got = `a string of length ${token.length} with ${different} different characters`;
+  throw argumentError("allow token", `'token' ${rule}, got ${got}`);
 }
 
 /** Token, and the cookie that replaces it. Browsers store the cookie instead of the token. */
@@ -169,9 +209,14 @@ class Token {
     const { searchParams, protocol } = new URL(request.url);
     if (!isSame(await digest(searchParams.get("token") ?? ""), await this.#secret)) return undefined;
     const { name, value } = await this.#cookie;
-    const secure = protocol === "https:" || request.headers.get("x-forwarded-proto") === "https" ? "; Secure" : "";
+    const secure = protocol === "https:" || isForwardedOverTls(request) ? "; Secure" : "";
     return `${name}=${value}; Path=${path.replaceAll(";", "%3B")}; HttpOnly; SameSite=Lax${secure}`;
   }
+}
+
+/** Reports whether the browser's connection used TLS, according to the proxies. The first proxy comes first. */
+function isForwardedOverTls({ headers }: Request): boolean {
+  return /^\s*https\s*(,|$)/i.test(headers.get("x-forwarded-proto") ?? "");
 }
 
 function cookieIn(cookies: string, name: string): string | undefined {

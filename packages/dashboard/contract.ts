@@ -87,6 +87,9 @@ export interface DashboardOptions {
 
 /** Dashboard: the page and its API. */
 export interface Dashboard extends Disposable {
-  /** Answers a request. Doesn't use `this`. `info` is the second argument that servers pass with a request. */
+  /**
+   * Answers a request. Doesn't use `this`. `info` is the second argument that servers pass with a request; `allowLocal`
+   * needs it.
+   */
   readonly fetch: (request: Request, info?: unknown) => Promise<Response>;
 }

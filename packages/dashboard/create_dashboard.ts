@@ -60,7 +60,9 @@ function isInMemory(value: unknown): boolean {
  *
  * using dashboard = createDashboard({ queues: { images: { queue, pool } }, view: allowLocal });
  * // Deno.serve({ hostname: "127.0.0.1" }, dashboard.fetch);
- * const response = await dashboard.fetch(new Request("http://localhost:8000/api/state"));
+ * const response = await dashboard.fetch(new Request("http://localhost:8000/api/state"), {
+ *   remoteAddr: { hostname: "127.0.0.1" }, // Deno.serve passes the client's address
+ * });
  * const { queues } = await response.json();
  * assertEquals([queues[0].name, queues[0].verdict], ["images", "healthy"]);
  * queue.shutDown();

@@ -240,10 +240,23 @@ Deno.test("guard: the page is at any path, and one without a slash at its end is
   assertEquals(await get("/api/queues/%E0%A4%A"), [302, "./%E0%A4%A/"]);
 });
 
+/** Second arguments of servers that don't report the client's address. */
+const NO_ADDRESS: readonly unknown[] = [
+  undefined,
+  null,
+  7,
+  {},
+  { remoteAddr: { transport: "unix", path: "/run/app.sock" } },
+  { requestIP: () => null },
+  { incoming: { socket: { remoteAddress: undefined } } },
+];
+
 const local: [url: string, headers: Record<string, string>, peer: string | undefined, isLocal: boolean][] = [
-  ["http://localhost:8000/", {}, undefined, true],
-  ["http://LOCALHOST./", {}, undefined, true],
-  ["http://queues.localhost/", {}, undefined, true],
+  ["http://localhost:8000/", {}, undefined, false],
+  ["http://127.0.0.1/", {}, undefined, false],
+  ["http://localhost:8000/", {}, "127.0.0.1", true],
+  ["http://LOCALHOST./", {}, "127.0.0.1", true],
+  ["http://queues.localhost/", {}, "127.0.0.1", true],
   ["http://127.0.0.1/", {}, "127.0.0.1", true],
   ["http://127.8.9.10/", {}, "127.0.0.1", true],
   ["http://[::1]:80/", {}, "::1", true],
@@ -256,13 +269,16 @@ const local: [url: string, headers: Record<string, string>, peer: string | undef
   ["http://evillocalhost/", {}, "127.0.0.1", false],
   ["http://127.0.0.1.evil.example/", {}, "127.0.0.1", false],
   ["http://0.0.0.0/", {}, "127.0.0.1", false],
-  ["http://10.0.0.7/", {}, undefined, false],
-  ["http://[::2]/", {}, undefined, false],
-  ["http://localhost/", { host: "evil.example" }, undefined, false],
+  ["http://10.0.0.7/", {}, "127.0.0.1", false],
+  ["http://[::2]/", {}, "127.0.0.1", false],
+  ["http://localhost/", { host: "evil.example" }, "127.0.0.1", false],
   ["http://localhost/", { "x-forwarded-for": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { forwarded: "for=10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { "x-forwarded-proto": "https" }, "127.0.0.1", false],
   ["http://localhost/", { "cf-connecting-ip": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "x-cluster-client-ip": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "x-original-forwarded-for": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "x-envoy-external-address": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { origin: "https://queues.example" }, "127.0.0.1", false],
   ["http://localhost/", { origin: "http://localhost:80" }, "127.0.0.1", true],
 ];
@@ -271,7 +287,7 @@ for (const [url, headers, peer, isLocal] of local) {
   const from = peer === undefined ? "" : ` from ${peer}`;
   const with_ = Object.keys(headers).length === 0 ? "" : ` with ${Object.keys(headers)}`;
   Deno.test(`allowLocal: ${url}${from}${with_}: ${isLocal}`, async () => {
-    const infos: unknown[] = peer === undefined ? [undefined, {}, null, 7] : [
+    const infos: readonly unknown[] = peer === undefined ? NO_ADDRESS : [
       { remoteAddr: { transport: "tcp", hostname: peer, port: 1 } },
       { requestIP: () => ({ address: peer, family: "IPv4", port: 1 }) },
       { incoming: { socket: { remoteAddress: peer } } },
@@ -286,6 +302,20 @@ for (const [url, headers, peer, isLocal] of local) {
     }
   });
 }
+
+Deno.test("allowLocal: a refusal says how to open the page, and not which check failed", async () => {
+  using opened = open({ view: allowLocal, control: allowLocal });
+  const texts = new Set<string>();
+  for (const peer of ["10.0.0.7", "127.0.0.1"]) {
+    const request = new Request("http://queues.example/api/state");
+    const response = await opened.dashboard.fetch(request, { remoteAddr: { hostname: peer } });
+    assertEquals(response.status, 403);
+    texts.add((await response.json()).error);
+  }
+  assertEquals([...texts], [
+    "Not allowed: 'view' of this dashboard denies access; open it on the same machine, at localhost, and not through a proxy.",
+  ]);
+});
 
 Deno.test("allowToken: a bearer, or a cookie that the address with the token is answered with", async () => {
   using opened = open({ view: allowToken(TOKEN) });
@@ -314,6 +344,15 @@ Deno.test("allowToken: a bearer, or a cookie that the address with the token is 
   const secure = await get(`/ops/queues?token=${TOKEN}`, {}, "https://queues.example");
   assertEquals(secure.headers.get("location"), "./queues/");
   assertMatch(secure.headers.get("set-cookie")!, /; Path=\/ops\/queues\/; HttpOnly; SameSite=Lax; Secure$/);
+  for (
+    const [proto, isSecure] of [["https", true], ["https,http", true], [" HTTPS , http", true], [
+      "http,https",
+      false,
+    ]] as const
+  ) {
+    const forwarded = await get(`/ops/?token=${TOKEN}`, { "x-forwarded-proto": proto });
+    assertEquals(/; Secure$/.test(forwarded.headers.get("set-cookie")!), isSecure, proto);
+  }
   const state = await get(`/ops/api/state?token=${TOKEN}`);
   assertEquals([state.headers.get("location"), /Path=\/ops\/;/.test(state.headers.get("set-cookie")!)], [
     "./state",
@@ -336,7 +375,16 @@ Deno.test("allowToken: one token for those who look and another for those who st
 
 Deno.test("allowToken: short tokens are refused, and none is said in an error", () => {
   for (
-    const token of ["", "short", "x".repeat(15), "with spaces in it, and long", "ümläute-ümläute-ümläute", undefined, 7]
+    const token of [
+      "",
+      "short",
+      "x".repeat(15),
+      "xxx1xxx2xxx3xxx4xxx5xxx6",
+      "with spaces in it, and long",
+      "ümläute-ümläute-ümläute",
+      undefined,
+      7,
+    ]
   ) {
     const error = assertThrows(() => allowToken(token as never));
     assert(error instanceof TypeError || error instanceof RangeError);

@@ -80,7 +80,8 @@ const PROGRAMS: Record<string, [program: string, printed: string]> = {
      import { allowLocal, createDashboard } from "@workqueue/dashboard";
      const queue = createRateLimitingQueue(createDefaultItemLimiter());
      const dashboard = createDashboard({ queues: { images: { queue } }, view: allowLocal });
-     console.log((await dashboard.fetch(new Request("http://localhost:4680/"))).status);
+     const info = { remoteAddr: { hostname: "127.0.0.1" } };
+     console.log((await dashboard.fetch(new Request("http://localhost:4680/"), info)).status);
      dashboard[Symbol.dispose]();`,
     "200\n",
   ],

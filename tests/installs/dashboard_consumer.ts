@@ -10,7 +10,8 @@ queue.add("a");
 await queue.whenIdle();
 queue.shutDown();
 
-const ask = (path: string) => dashboard.fetch(new Request(`http://localhost:4680/queues/${path}`));
+const info = { remoteAddr: { hostname: "127.0.0.1" } };
+const ask = (path: string) => dashboard.fetch(new Request(`http://localhost:4680/queues/${path}`), info);
 const state = await (await ask("api/state")).json() as State;
 console.log(JSON.stringify({
   isPage: (await (await ask("")).text()).startsWith("<!DOCTYPE html>"),

@@ -1,5 +1,5 @@
 import { inspect } from "@workqueue/core/internal";
-import { signInOf } from "../access.ts";
+import { requirementOf, signInOf } from "../access.ts";
 import type { Access, DashboardOptions } from "../contract.ts";
 import { within } from "../watch/timer.ts";
 import { answerRedirect, Refusal } from "./answers.ts";
@@ -32,9 +32,7 @@ export class Guard {
    */
   async requireView(request: Request): Promise<void> {
     if (await mayDo(this.#view, request)) return;
-    if (signInOf(this.#view) === undefined) {
-      throw new Refusal(403, "Not allowed: 'view' of this dashboard denies access.");
-    }
+    if (signInOf(this.#view) === undefined) throw new Refusal(403, denied("view", this.#view));
     throw new Refusal(
       401,
       "Not allowed without the token: add ?token=… to the address, or reload the page if it was there.",
@@ -59,7 +57,7 @@ export class Guard {
     }
     const body = await readText(request); // after this, an access function can't read the body
     if (!await mayDo(this.#control, request)) {
-      throw new Refusal(403, "Not allowed: 'control' of this dashboard denies access.");
+      throw new Refusal(403, denied("control", this.#control));
     }
     const instance = request.headers.get("x-workqueue-instance");
     if (instance === null) {
@@ -82,6 +80,13 @@ export class Guard {
     }
     return undefined;
   }
+}
+
+function denied(name: "view" | "control", access: Access): string {
+  const requirement = requirementOf(access);
+  return `Not allowed: '${name}' of this dashboard denies access${
+    requirement === undefined ? "" : `; ${requirement}`
+  }.`;
 }
 
 /**

@@ -5,7 +5,10 @@
 
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
-import { request as httpRequest } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import { request as httpRequest, type RequestOptions } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 type Fetch = (request: Request, info?: unknown) => Promise<Response>;
 
@@ -17,7 +20,7 @@ interface Served {
 
 declare const Bun: {
   serve(
-    options: { port: number; hostname: string; fetch: Fetch },
+    options: { port: number; hostname: string; fetch: Fetch } | { unix: string; fetch: Fetch },
   ): { port: number; stop(force: boolean): Promise<void> };
 };
 
@@ -41,6 +44,32 @@ async function serve(fetch: Fetch): Promise<Served> {
   });
 }
 
+/** Serves on a Unix socket, whose clients have no addresses. */
+async function serveUnix(path: string, fetch: Fetch): Promise<() => unknown> {
+  if ("Bun" in globalThis) {
+    const server = Bun.serve({ unix: path, fetch });
+    return () => server.stop(true);
+  }
+  if ("Deno" in globalThis) {
+    const server = Deno.serve({ path, onListen: () => {} }, fetch);
+    return () => server.shutdown();
+  }
+  const { createAdaptorServer } = await import("@hono/node-server");
+  const server = createAdaptorServer({ fetch });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return () => server.close();
+}
+
+/** Returns the status of a request for the state. */
+async function statusOf(options: RequestOptions): Promise<number | undefined> {
+  return await new Promise((resolve, reject) => {
+    httpRequest({ path: "/ops/queues/api/state", agent: false, ...options }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode));
+    }).on("error", reject).end();
+  });
+}
+
 const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
 const pool = runWorkers(queue, () => {}, { concurrency: 2 });
 pool.pause();
@@ -54,7 +83,9 @@ queue.snapshot = (options) => {
 
 const dashboard = createDashboard({ queues: { images: { queue, pool } }, view: allowLocal, control: allowLocal });
 const served = await serve((request, info) => {
-  const isOurs = new URL(request.url).pathname.startsWith("/ops/queues");
+  const { pathname } = new URL(request.url);
+  if (pathname.startsWith("/without-info/")) return dashboard.fetch(request);
+  const isOurs = pathname.startsWith("/ops/queues");
   return isOurs ? dashboard.fetch(request, info) : Promise.resolve(new Response("another part", { status: 404 }));
 });
 const origin = `http://127.0.0.1:${served.port}`;
@@ -70,14 +101,25 @@ const control = await fetch(`${base}api/queues/images/concurrency`, {
 });
 await control.text();
 
+const here = { host: "127.0.0.1", port: served.port };
 /** Status that a third-party page gets if its host name resolves to this server. */
-const rebound = await new Promise<number | undefined>((resolve, reject) => {
-  const headers = { host: "evil.example" };
-  httpRequest({ host: "127.0.0.1", port: served.port, path: "/ops/queues/api/state", headers }, (response) => {
-    response.resume();
-    response.on("end", () => resolve(response.statusCode));
-  }).on("error", reject).end();
-});
+const rebound = await statusOf({ ...here, headers: { host: "evil.example" } });
+
+const { error } = console;
+let reports = 0;
+console.error = () => reports++;
+const unaddressed = [];
+for (let i = 0; i < 2; i++) {
+  unaddressed.push(
+    await statusOf({ ...here, path: "/without-info/ops/queues/api/state", headers: { host: "localhost" } }),
+  );
+}
+const folder = mkdtempSync(join(tmpdir(), "workqueue_dashboard_"));
+const stopUnix = await serveUnix(join(folder, "socket"), dashboard.fetch);
+unaddressed.push(await statusOf({ socketPath: join(folder, "socket"), headers: { host: "localhost" } }));
+await stopUnix();
+rmSync(folder, { recursive: true });
+console.error = error;
 
 const controller = new AbortController();
 const events = await fetch(`${base}api/events?queue=images`, { signal: controller.signal });
@@ -106,6 +148,8 @@ console.log(JSON.stringify({
   control: control.status,
   concurrency: pool.concurrency,
   rebound,
+  unaddressed,
+  reports,
   type: events.headers.get("content-type"),
   events: [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name).slice(0, 4),
   looked: looks > 0,

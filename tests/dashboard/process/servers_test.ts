@@ -25,6 +25,8 @@ const EXPECTED = {
   control: 200,
   concurrency: 7,
   rebound: 403,
+  unaddressed: [403, 403, 403], // without the server's second argument, twice; through a Unix socket
+  reports: 1,
   type: "text/event-stream",
   events: ["state", "queue", "state", "queue"],
   looked: true,
