@@ -1,0 +1,61 @@
+/**
+ * Effect of every option of a pool. An option that nothing uses passes all checks of its value, so each option must
+ * change what a pool does here. The table doesn't compile without an entry for each option.
+ */
+
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  runWorkers,
+  TokenBucket,
+  type WorkerOptions,
+} from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+
+/** Option to test, and other options that the pool needs to show its effect. */
+interface Effect {
+  /** Returns the option's value. Callbacks write to the log. */
+  value(log: string[]): unknown;
+  readonly others?: WorkerOptions<string>;
+}
+
+const EFFECTS: { readonly [Name in keyof Required<WorkerOptions>]: Effect } = {
+  concurrency: { value: () => 2 },
+  maxRetries: { value: () => 1 },
+  timeout: { value: () => 20 },
+  maxAbandoned: { value: () => 0, others: { timeout: 20 } },
+  throttle: { value: () => new TokenBucket(1, 1) },
+  signal: { value: () => AbortSignal.abort() },
+  clock: { value: () => new HandClock(), others: { timeout: 20 } }, // time stands still on this clock
+  onError: { value: (log) => () => log.push("error") },
+  onGiveUp: { value: (log) => () => log.push("given up"), others: { maxRetries: 0 } },
+};
+
+/** Runs a pool for 300 ms. Returns the starts of attempts, with their times, and other events. */
+async function run(optionsWith: (log: string[]) => WorkerOptions<string>): Promise<string[]> {
+  using time = new FakeTime(0);
+  const log: string[] = [];
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }));
+  for (const item of ["fails", "succeeds", "succeeds too"]) queue.add(item);
+  const pool = runWorkers(queue, async (item) => {
+    log.push(`${time.now} ms: ${item}`);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    if (item === "fails") throw new Error("failed");
+  }, { onError() {}, ...optionsWith(log) });
+  for (let ms = 0; ms < 300; ms += 10) await time.tickAsync(10);
+  queue.shutDown();
+  const stopped = pool.stop();
+  await time.tickAsync(1000);
+  await stopped;
+  return log;
+}
+
+for (const [name, { value, others = {} }] of Object.entries(EFFECTS)) {
+  Deno.test(`'${name}' of a pool has an effect`, async () => {
+    const without = await run(() => others);
+    assertEquals(await run(() => others), without); // the pool always does the same
+    assertNotEquals(await run((log) => ({ ...others, [name]: value(log) })), without);
+  });
+}
