@@ -46,7 +46,7 @@ export interface PartDescription<Part = unknown> {
 }
 
 /**
- * Value of a described part's option: plain data, or descriptions of parts, in which names are resolved. Durations are
+/** Value of an option in a part's description: plain data, or descriptions of other parts, with names resolved. */
  * in milliseconds and may be `Infinity`. Weights are an object.
  */
 export type OptionDescription =

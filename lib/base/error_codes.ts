@@ -13,7 +13,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
   WQ_CONNECTION: "The server cannot be reached, or the reply to a call was lost.",
   WQ_LEASE_LOST: "The lease on an item was lost, so other processes may work on the item.",
-  WQ_LIMITER: "A function of a limiter returned a value that cannot be used.",
+  WQ_LIMITER: "One of a limiter's functions, such as `when`, returned an unusable value.",
   WQ_VERSION: "A package was loaded with a version of `@workqueue/core` other than its own.",
 };
 

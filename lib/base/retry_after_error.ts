@@ -87,7 +87,7 @@ export class RetryAfterError extends Error {
    *
    * @param response The response, for example from `fetch`.
    * @returns The error to throw, or `undefined` if the header is missing or not valid.
-   * @throws {TypeError} If `response` has no `headers` with a method `get`.
+   * @throws {TypeError} If `response` has no `headers` with a `get` method.
    */
   static from(response: RetryAfterResponse): RetryAfterError | undefined {
     if (!hasMethods(response?.headers, "get")) {

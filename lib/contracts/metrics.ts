@@ -41,7 +41,7 @@ export interface MetricsProvider {
   depth(queue: string): Gauge;
   /** Number of adds, excluding adds that were folded into an earlier add. */
   adds(queue: string): Counter;
-  /** Seconds from an item's add until it is handed out. */
+  /** Seconds from adding an item until it is handed out. */
   queueLatency(queue: string): Histogram;
   /** Seconds from handing an item out until it is done. */
   workDuration(queue: string): Histogram;

@@ -23,8 +23,8 @@ export interface QueueHooks<T> {
 
   /**
    * Returns the state of the item: ready, processing, or processing and added again. Returns `undefined` in any other
-   * state. Without the hook, a delayed item whose add throws at the end of its delay is added again one second later,
-   * even if the queue already has the item. A delaying queue on top of a queue without the hook can't use
+   * state. Without the hook, if adding a delayed item throws at the end of its delay, the item is added again one
+   * second later, even if the queue already has it. A delaying queue on top of a queue without the hook can't use
    * `addWhileDelayed: "replace"`.
    */
   stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;

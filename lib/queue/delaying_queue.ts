@@ -426,7 +426,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
-  /** Asks the queue below to keep an item whose add threw. Reports whether the queue has the item. */
+  /** Asks the queue below to keep an item even though adding it threw. Reports whether the queue has the item. */
   #keepBelow(item: T, priority: number): boolean {
     try {
       this.hooks.keep?.(item, priority);

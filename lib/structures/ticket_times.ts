@@ -4,8 +4,8 @@ const MIN_GAPS = 16;
 /**
  * Times by ticket.
  *
- * Tickets are mostly added and removed in ascending order, so two arrays are enough. The arrays need no hashing, and no
- * object for each time. Tickets removed from the front are skipped. Tickets removed from the middle leave gaps, which
+ * Tickets are mostly added and removed in ascending order, so two arrays are enough. Arrays need no hashing, and no
+ * object per entry. Tickets removed from the front are skipped. Tickets removed from the middle leave gaps, which
  * are closed when they make up half of the arrays.
  */
 export class TicketTimes {

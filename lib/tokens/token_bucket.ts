@@ -76,7 +76,7 @@ export function grantsOf(bucket: TokenBucket): number {
   return access!.grantsOf(bucket);
 }
 
-/** Returns the token of a call to `take` to the bucket, unless `grant` is no longer the latest grant. */
+/** Undoes a call to `take` by putting its token back, unless `grant` is no longer the latest grant. */
 export function undoTake(bucket: TokenBucket, grant: number): void {
   if (grantsOf(bucket) === grant) access!.undo(bucket);
 }

@@ -252,7 +252,7 @@ class Replay {
     throw new EndOfTrace();
   }
 
-  /** Converts nanoseconds of the trace to milliseconds on the server. */
+  /** Converts a duration in the trace, in nanoseconds, to the duration on the server, in milliseconds. */
   #slow(ns: number): number {
     return ns * SLOWNESS / 1000;
   }

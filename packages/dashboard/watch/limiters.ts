@@ -34,7 +34,7 @@ export function showBucket(bucket: TokenBucket): Bucket {
   return { rate: numberOf(rate), burst, tokens: Math.floor(tokens * 10) / 10, resumesInMs };
 }
 
-/** Returns the data of a bucket whose tokens this process doesn't know. */
+/** Returns the data of a bucket whose number of tokens is unknown to this process. */
 export function showFarBucket({ rate, burst }: { readonly rate: number; readonly burst: number }): Bucket {
   return { rate: numberOf(rate), burst, tokens: null, resumesInMs: 0 };
 }
