@@ -46,8 +46,8 @@ export interface PartDescription<Part = unknown> {
 }
 
 /**
-/** Value of an option in a part's description: plain data, or descriptions of other parts, with names resolved. */
- * in milliseconds and may be `Infinity`. Weights are an object.
+ * Value of an option in a part's description: plain data, or the descriptions of other parts, with names resolved.
+ * Durations are in milliseconds and may be `Infinity`. Weights are an object.
  */
 export type OptionDescription =
   | number
