@@ -4,8 +4,10 @@ import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../../packages/redis/connection/connect.ts";
 import { Engine, type TurnRequest } from "../../../packages/redis/engine.ts";
 import { createScripts } from "../../../packages/redis/scripts/script.ts";
-import { redisTest, type SharedServer, uniqueName } from "../redis_tests.ts";
-import { newQueue, open, take } from "./faults.ts";
+import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis_tests.ts";
+import { RedisServer } from "../server.ts";
+import { START, TimedServer } from "../timed_server.ts";
+import { newQueue, open, take, until } from "./faults.ts";
 
 const LEASE = 9000;
 const AN_HOUR = 3_600_000;
@@ -157,3 +159,52 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
   }
   assertEquals([await stored.stalls(), opened.errors, other.errors], [0, [], []]);
 });
+
+for (const [name, difference] of Object.entries({ behind: -AN_HOUR, ahead: AN_HOUR })) {
+  serverTest(
+    `rule 15, clocks: after a failover to a server whose clock is ${name}, leases, delays and order go on`,
+    async () => {
+      await using first = await RedisServer.start();
+      await using second = await RedisServer.start();
+      await first.call("CONFIG", "SET", "repl-diskless-sync-delay", "0");
+      await second.call("REPLICAOF", "127.0.0.1", new URL(first.url).port);
+      const queue = uniqueName("queue");
+      let passed = 0; // ms since the start of the test
+      const settings = { leaseDuration: LEASE };
+      const turn = { known: 0, wanted: 0, throttle: undefined, finishes: [] };
+      const by = (owner: string) => ({ ...turn, process: owner, owner });
+      const keysOf = ({ taken }: { taken: { key: string }[] }) => taken.map(({ key }) => key);
+
+      await using before = await TimedServer.connect(first.url);
+      const old = before.engine(queue, () => START + passed * 1000, settings);
+      await old.add(entries("gone's", "mine", "ready"));
+      assertEquals(keysOf(await old.turn({ ...by("gone"), wanted: 1 })), ["gone's"]);
+      const { taken: [mine] } = await old.turn({ ...by("I"), wanted: 1 });
+      await old.add(entries("later"), 2000);
+      await until(async () => await before.call("WAIT", "1", "1000") === 1);
+      await second.call("REPLICAOF", "NO", "ONE");
+      await first.kill("SIGKILL");
+
+      await using after = await TimedServer.connect(second.url);
+      const engine = after.engine(queue, () => START + (passed + difference) * 1000, settings);
+      const pass = async (ms: number) => {
+        for (let left = ms; left > 0; left -= 1000) {
+          passed += Math.min(left, 1000);
+          await engine.renew("I");
+        }
+      };
+      await engine.add(entries("added after"));
+      const finishes = [{ key: mine!.key, token: mine!.token, kind: "succeeded" as const }];
+      const reply = await engine.turn({ ...by("I"), known: 0, wanted: 9, finishes });
+      assertEquals(reply.answers, [true]);
+      const due = difference > 0 ? ["later"] : [];
+      assertEquals(keysOf(reply).toSorted(), ["ready", "added after", ...due].toSorted());
+      assertEquals(keysOf(reply)[0], "ready");
+      await pass(2001);
+      const later = keysOf(await engine.turn({ ...by("I"), known: 9, wanted: 9 }));
+      assertEquals([...due, ...later], ["later"]);
+      await pass(3 * LEASE);
+      assertEquals(keysOf(await engine.turn({ ...by("I"), known: 9, wanted: 9 })), ["gone's"]);
+    },
+  );
+}

@@ -169,8 +169,8 @@ redisTest("the server away for longer than the call timeout: reported once, and 
 serverTest("no answer: each outcome is reported within one call timeout, and a drain within two", async () => {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
-  const timeout = 1000;
-  const margin = 600; // includes 100 ms after which outcomes no longer wait for the call in progress
+  const timeout = 1500;
+  const margin = 1400; // for a busy machine; without the guarantee, outcomes wait for several timeouts
   await using opened = open(server.url, name, { callTimeout: timeout, onQueueError() {} });
   const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
   const ended = new Map<string, number>();
@@ -252,7 +252,7 @@ serverTest("outcomes sent while a call has no answer: an idle process is notifie
   await other.queue.add("late");
   await until(() => pool.active === 1);
   const late = performance.now() - addedAt;
-  assert(late < 2000, `taken after ${late} ms, as without a notification`);
+  assert(late < 4000, `taken after ${late} ms, as without a notification`); // the next look comes after 5 s
   ends["late"]!.resolve();
   await other.queue.whenIdle();
   assertEquals(opened.errors, []);
