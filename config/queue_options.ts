@@ -21,16 +21,16 @@ export const queueOptions = {
   limiter: {
     serves: "queue",
     inForce: "now",
-    onReload: "Changes the delays of later failures. Delays that were set stay.",
+    onReload: "Changes the delays of later failures. Existing delays stay.",
     kind: "limiter",
     required: false,
     description:
-      "Limiter that sets the delays of failed items. Default: client-go's controller limiter. A delay is set at the failure, so a change does not affect items that are already delayed. To slow those too, use 'throttle'.",
+      "Limiter that sets the delays of failed items. Default: client-go's controller limiter. A delay is set at the failure, so a change does not affect items that are already delayed. To slow delayed items too, use 'throttle'.",
   },
   maxSleep: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
+    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,
@@ -41,7 +41,7 @@ export const queueOptions = {
   addWhileDelayed: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
+    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "enum",
     values: ["keep", "replace"],
     required: false,
@@ -51,7 +51,7 @@ export const queueOptions = {
   discipline: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
+    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "discipline",
     template: true,
     required: false,
@@ -87,7 +87,7 @@ export const queueOptions = {
   timeout: {
     serves: "pool",
     inForce: "now",
-    onReload: "Applies to attempts that start from now on. Running attempts keep theirs.",
+    onReload: "Applies to attempts that start later. Running attempts keep the old timeout.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,

@@ -36,21 +36,22 @@ export const priorityOptions = {
     min: -1e9,
     max: 1e9,
     default: -100,
-    description: "Lowest priority; lower values count as this.",
+    description: "Lowest priority; lower values count as the minimum.",
   },
   max: {
     kind: "number",
     min: -1e9,
     max: 1e9,
     default: 100,
-    description: "Highest priority; higher values count as this. Must be greater than `min` by at least 0.000001.",
+    description:
+      "Highest priority; higher values count as the maximum. Must be greater than `min` by at least 0.000001.",
   },
   maxHeadStart: {
     kind: "duration",
     infinite: true,
     default: "1m",
     description:
-      "Time by which an item of the highest priority may become ready later than an item of the lowest and still go first.",
+      "Maximum time by which an item of the highest priority can become ready after an item of the lowest priority and still go first.",
   },
 } as const satisfies Fields;
 

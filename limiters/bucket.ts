@@ -1,7 +1,7 @@
 /**
  * Limiter that limits the retries of all items together, with a token bucket.
  *
- * Delay: none within the `burst`; beyond it, as long as it takes to keep to `rate` a second.
+ * Delay: none within the `burst`; beyond it, as long as needed to keep to `rate` retries per second.
  *
  * Choose it when retries must not overload a service, however many items fail.
  *

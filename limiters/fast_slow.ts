@@ -3,7 +3,7 @@
  *
  * Delay: `fastDelay` after each of the item's first `maxFastAttempts` failures, then `slowDelay`.
  *
- * Choose it when most failures are brief, and the rest need a person.
+ * Choose it when most failures are brief, and the others need a person to fix them.
  *
  * ```json
  * { "type": "fast-slow", "fastDelay": "100ms", "slowDelay": "1m", "maxFastAttempts": 5 }

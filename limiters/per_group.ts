@@ -51,7 +51,7 @@ export const perGroupOptions = {
     kind: "string",
     minLength: 1,
     startsAfresh: true,
-    description: "Text that ends the name of the group in a key. A key without it is a group of its own.",
+    description: "Text that ends the name of the group in a key. A key without the separator is a group of its own.",
   },
   limiter: { kind: "limiter", template: true, description: "Limiter that is copied for each group." },
 } as const satisfies LimiterFields;

@@ -34,9 +34,10 @@ A config document defines limiters and queues. Both sections are optional:
 
 ${code("json", example)}
 
-\`loadConfig\` takes the document as JSON text or as an object. It rejects a document that has any mistake, and reports
-every mistake with its path (\`ConfigError.issues\`). A name may be any text except \`""\`, \`"__proto__"\`, \`"constructor"\`
-and \`"prototype"\`. JSON text that contains the same name twice is rejected, as in YAML and TOML.
+\`loadConfig\` takes the document as JSON text or as an object. \`loadConfig\` rejects a document that has any mistake, and
+reports every mistake with its path (\`ConfigError.issues\`). The name of a queue or a limiter may be any text except
+\`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`. JSON text in which an object contains the same name twice is
+rejected, as it is in YAML and TOML.
 
 ${
     code(
@@ -51,14 +52,15 @@ await queue.shutDownWithDrain();`,
     )
   }
 
-- \`config.queue(name, options)\` creates a new queue at each call. Its \`options\` can't be in a document: \`keyOf\`,
-  \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` to replace those passed to \`loadConfig\`.
+- \`config.queue(name, options)\` creates a new queue at each call. Its \`options\` are those that a document can't contain:
+  \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` to replace those passed to
+  \`loadConfig\`.
 - \`config.runWorkers(name, queue, handler, options)\` starts a pool. Its \`options\` are callbacks such as \`onError\`.
 - \`config.limiter(name)\` and \`config.bucket(name)\` return a limiter or a bucket of the document:
   \`config.bucket("api").pauseFor("30s")\` pauses all queues that this bucket throttles.
 - \`config.queueNames\` lists the names of the queues. The type of \`config\` is \`WorkQueueConfig\`.
-- \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as plain data, for
-  example for a page that shows it.
+- \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as plain data, for example for a
+  page that shows the queue or the limiter.
 
 ## Config files
 
@@ -75,7 +77,7 @@ const queue = config.queue<string>("demo");
 config.runWorkers("demo", queue, (item) => console.log(item));
 
 const watch = watchConfigFile("examples/workqueue.yaml", config, {
-  // Such as { path: "/queues/demo/concurrency", old: 4, new: 8, inForce: "now" }
+  // For example: { path: "/queues/demo/concurrency", old: 4, new: 8, inForce: "now" }
   onReload: (changes) => console.log(changes),
 });
 queue.add("logo.png");
@@ -91,18 +93,20 @@ ${code("sh", "npx -y deno run -A examples/live_limits.ts")}
 ## Help from an editor
 
 \`$schema\` tells editors where the JSON Schema is. Editors then complete and explain types and options, and mark
-mistakes. In YAML, write the first of these comments instead. In TOML, write the second:
+mistakes. Instead of \`$schema\`, write the first of these comments in YAML, and the second in TOML:
 
 ${code("text", `# yaml-language-server: $schema=${SCHEMA_PATH}\n#:schema ${SCHEMA_PATH}`)}
 
-The path is relative to the config. This path works in a folder of a clone, such as \`examples/\`. Elsewhere, write the
-path to \`schema/workqueue.schema.json\` in the clone, or run \`workqueue schema > workqueue.schema.json\` and write
-\`./workqueue.schema.json\`. Once published, the schema of this version is also at
+The path in the comment is relative to the config. This path works in a subfolder of a clone, such as \`examples/\`.
+Elsewhere, write the path to \`schema/workqueue.schema.json\` in the clone, or run
+\`workqueue schema > workqueue.schema.json\` and write \`./workqueue.schema.json\`. Once the package is published, the
+schema of this version is also at
 \`${schemaUrl()}\`.
 
-\`loadConfig\` ignores the value of \`$schema\` if it is a string. It also checks rules that a schema can't
-express: each name exists, names form no circle, \`maxDelay\` is not less than \`baseDelay\`, and durations such as \`"5s"\`
-are within their limits. A limiter may contain up to ${MAX_COUNT} limiters, nested up to ${MAX_DEPTH} deep.
+\`loadConfig\` ignores the value of \`$schema\` if it is a string. \`loadConfig\` also checks rules that a schema can't
+express: each name that is referred to exists, names don't refer to each other in a circle, \`maxDelay\` is not less than
+\`baseDelay\`, and durations such as \`"5s"\` are within their limits. A limiter may contain up to ${MAX_COUNT} limiters, nested up
+to ${MAX_DEPTH} deep.
 
 ## Durations
 
@@ -123,9 +127,9 @@ ${optionsTable(queueOptions)}
 
 ## Changing limits while it runs
 
-\`config.reload(document)\` applies another document and returns the changes. It changes everything at once, or nothing
-if the document has a mistake. Pools started by \`config.runWorkers\` follow the new document, except for options that
-you passed in code.
+\`config.reload(document)\` applies another document and returns the changes. \`reload\` changes everything at once, or
+nothing if the document has a mistake. Pools started by \`config.runWorkers\` follow the new document, except for options
+that you passed in code.
 
 ${
     code(
@@ -145,8 +149,8 @@ queue.shutDown();`,
   }
 
 **To slow a running queue, change its \`throttle\`.** Every attempt needs a token, so a new rate takes effect at once. A
-limiter sets a delay when an item fails, and that delay stays. Say that 4,820 items are delayed after an outage.
-A lower rate of the limiter affects only later failures. A higher rate doesn't make these items ready any sooner.
+limiter sets a delay when an item fails, and that delay stays. For example, if 4,820 items are delayed after an outage,
+a lower rate of the limiter affects only later failures, and a higher rate doesn't make these items ready any sooner.
 
 ${reloadTable()}
 
@@ -154,12 +158,12 @@ Counts survive a reload:
 
 - A limiter or bucket keeps its failure counts and tokens if the new document has the same type at the same place. The
   place of a limiter in a list is its index.
-- A limiter of another type starts afresh. So does a limiter of your own whose options change, unless its definition has
-  [\`update\`](extend.md#survive-a-reload).
-- The limiters of a \`per-group\` limiter follow its new \`limiter\` by the same rules. If its \`separator\` changes, a group
-  whose name stays the same keeps its counts, and other groups start afresh.
+- A limiter of another type starts afresh. A limiter of your own whose options change also starts afresh, unless its
+  definition has [\`update\`](extend.md#survive-a-reload).
+- The limiters of a \`per-group\` limiter follow its new \`limiter\` by the same rules. If the \`separator\` of a \`per-group\`
+  limiter changes, a group whose name stays the same keeps its counts, and other groups start afresh.
 - Values set in code, such as \`config.bucket("api").setRate(5)\` or \`pool.concurrency = 2\`, stay until the document
-  changes at that place.
+  changes the same setting.
 
 Each change that \`reload\` returns says whether it is in force \`"now"\` or at the \`"nextStart"\`, and whether something
 \`startsAfresh\`.
@@ -287,16 +291,20 @@ function valueOf(field: Field<Words>): string {
     case "limiter":
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":
-      return "list of limiters or names" + bounds(field.minItems, undefined, " items");
+      return "list of limiters or names" + atLeast(field.minItems);
     case "bucket":
       return "`{ rate, burst }`, or the name of a bucket limiter";
     case "buckets":
-      return "list of buckets" + bounds(field.minItems, undefined, " items");
+      return "list of buckets" + atLeast(field.minItems);
     case "discipline":
       return "discipline";
     case "disciplines":
-      return "list of disciplines" + bounds(field.minItems, undefined, " items");
+      return "list of disciplines" + atLeast(field.minItems);
   }
+}
+
+function atLeast(minItems: number | undefined): string {
+  return bounds(minItems, undefined, minItems === 1 ? " item" : " items");
 }
 
 function bounds(min: number | undefined, max: number | undefined, unit = ""): string {
