@@ -309,7 +309,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     if (this.#makeWithin === undefined) return new FifoDiscipline();
     const made: unknown = this.#makeWithin();
     if (disciplineKind.is(made)) return made;
-    throw argumentError("add item", "'within' made something that is no queue discipline");
+    throw argumentError("add item", "'within' created something that is not a queue discipline");
   }
 
   #handOut(entry: ReadyEntry<unknown>, group: Group): void {

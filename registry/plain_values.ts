@@ -121,6 +121,7 @@ export function ruleOf(field: PlainField): string {
     case "boolean":
       return "must be true or false";
     case "string":
+      if (field.maxLength === undefined && field.minLength === 1) return "must be a non-empty string";
       return "must be a string" + bounds(field.minLength, field.maxLength, " characters");
     case "enum":
       return `must be one of ${field.values.map(inspect).join(", ")}`;

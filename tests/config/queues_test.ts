@@ -162,7 +162,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
   };
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
     `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace", got "drop"`,
-    `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters, got ""`,
+    `/queues/q/discipline/separator: 'separator' must be a non-empty string, got ""`,
     "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000, got -1",
     `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority", got "priorty"; ` +
     `did you mean "priority"?`,

@@ -272,7 +272,7 @@ Deno.test("fair: a within that makes no discipline is refused when it is asked",
   const queue = createWorkQueue<string>({
     discipline: createFairDiscipline({ separator: "/", within: (() => ({})) as never }),
   });
-  assertThrows(() => queue.add("a"), TypeError, "'within' made something that is no queue discipline");
+  assertThrows(() => queue.add("a"), TypeError, "'within' created something that is not a queue discipline");
 });
 
 Deno.test("fair: what an inside discipline fails to do costs nobody a turn", () => {
@@ -412,7 +412,7 @@ Deno.test("fair: options that make no sense are refused", () => {
     [{ groupOf, separator: "/" }, "one of 'groupOf' and 'separator' must be given, and not both"],
     [{ groupOf: "a" }, `'groupOf' must be a function, got "a"`],
     [{ groupOff: groupOf }, `"groupOff" is not an option here; did you mean "groupOf"?`],
-    [{ separator: "" }, `'separator' must be a string of at least 1 characters, got ""`],
+    [{ separator: "" }, `'separator' must be a non-empty string, got ""`],
     [{ groupOf, weights: { a: 0 } }, "'weights.a' must be a number from 0.001 to 1000, got 0"],
     [{ groupOf, weights: { a: 1e-309 } }, "'weights.a' must be a number from 0.001 to 1000, got 1e-309"],
     [

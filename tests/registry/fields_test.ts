@@ -164,7 +164,7 @@ const KINDS: {
     field: { kind: "string", description: "", minLength: 1 },
     good: [["a"]],
     bad: [""],
-    rule: "must be a string of at least 1 characters",
+    rule: "must be a non-empty string",
   },
   {
     field: { kind: "string", description: "", minLength: 2, maxLength: 3 },
