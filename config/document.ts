@@ -223,7 +223,7 @@ function checkReferences(
     const isAllowed = count <= MAX_COUNT;
     counts.set(name, isAllowed ? count : 0); // 0, so that limiters that refer to this limiter aren't reported too
     if (isAllowed) continue;
-    reader.fail(limiterPath(name), `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
+    reader.fail(limiterPath(name), `${inspect(name)} uses more than ${MAX_COUNT} limiters`);
   }
   return order;
 }

@@ -132,7 +132,7 @@ function create({ kind, definition, path }: PartNode, options: object, { action,
   } catch (cause) {
     throw fail(cause instanceof Error ? cause.message : `creating ${inspect(definition.type)} failed`, cause);
   }
-  if (!kind.is(part)) throw fail(`${inspect(definition.type)} created something that is no ${kind.name}`);
+  if (!kind.is(part)) throw fail(`${inspect(definition.type)} created something that is not a ${kind.name}`);
   return part;
 }
 

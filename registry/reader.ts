@@ -115,7 +115,7 @@ export class ConfigReader {
   #readTemplate(kind: PartKind, option: string, value: unknown, path: string): PartNode | undefined {
     if (this.#depth === 0) this.#count = 0;
     const rule = kind.hasNames
-      ? `must be the config of a ${kind.word} and no name, as many are made of it`
+      ? `must be the config of a ${kind.word}, not a name, because several are created from it`
       : this.#ruleOf(kind, value);
     return this.#readDescribed(kind, option, rule, value, path);
   }

@@ -62,7 +62,7 @@ function offsetOfTooDeep(text: string): number | undefined {
 }
 
 function describe({ code, message }: YAMLError): string {
-  return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
+  return code === "MULTIPLE_DOCS" ? "a config must contain only one document" : message;
 }
 
 /**

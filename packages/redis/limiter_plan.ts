@@ -236,7 +236,7 @@ class Planner {
       if (typeof limiter.delayAfter !== "function") {
         const message = `${
           JSON.stringify(type)
-        } must have 'delayAfter' on Redis, as the server counts the failures there`;
+        } must have 'delayAfter' on Redis, because the server counts the failures`;
         this.issues.push({ path, message });
       }
       this.draws.push((failures) => requireDelay(type, limiter.delayAfter!(failures * times + nth)));

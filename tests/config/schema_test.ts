@@ -97,7 +97,7 @@ const BEYOND_SCHEMA: Record<string, {
   },
   "a limiter asks a number of others, by name too": {
     example: { limiters: { a: listOf(999, BUCKET), b: listOf(6, "a") } },
-    message: /^".*" asks more than 5000 limiters in all$/,
+    message: /^".*" uses more than 5000 limiters$/,
   },
 };
 

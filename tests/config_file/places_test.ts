@@ -205,7 +205,7 @@ const INVALID: [format: ConfigFormat, text: string, message: string, line: numbe
   [
     "yaml",
     "queues: {}\n---\nqueues: {}",
-    "it is not valid YAML: another document begins, and a config is only one",
+    "it is not valid YAML: a config must contain only one document",
     2,
     1,
   ],

@@ -40,8 +40,8 @@ function record(
     },
   );
   if (error !== undefined) {
-    return `Cannot record traces: Go does not run here (${error.message}). It is at https://go.dev/dl; ` +
-      "the traces that are in the repository need none: deno task test";
+    return `Cannot record traces: Go is not installed (${error.message}). Install Go from https://go.dev/dl. ` +
+      "To replay the traces in the repository, which does not require Go, run: deno task test";
   }
   return status === 0 ? undefined : `Cannot record traces:\n${stdout}${stderr}`;
 }

@@ -309,7 +309,7 @@ Deno.test("limiters: custom limiters that Redis cannot use are refused, with pla
       { type: "bucket", rate: 1, burst: 1 },
     ],
   } as never;
-  const message = `"mine" must have 'delayAfter' on Redis, as the server counts the failures there`;
+  const message = `"mine" must have 'delayAfter' on Redis, because the server counts the failures`;
   assertEquals(issuesOf(() => planOf(config, registryWith(undefined))), [
     { path: "/limiters/0", message },
     { path: "/limiters/1/limiter", message },

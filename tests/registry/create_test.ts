@@ -79,7 +79,7 @@ Deno.test("a create that returns no limiter is reported with its place", () => {
     const registry = limiters.extend().register(parts({ create: () => limiter }));
     const config = { type: "max-wait", maxDelay: 1, limiter: { type: "custom" } };
     assertEquals(issuesOf(() => registry.build(config as never)), [
-      { path: "/limiter", message: `"custom" created something that is no rate limiter` },
+      { path: "/limiter", message: `"custom" created something that is not a rate limiter` },
     ]);
   }
 });

@@ -101,7 +101,7 @@ Deno.test("another kind of part: messages speak of it", () => {
       () =>
         registry.extend().register({ ...alphabetical, type: "none", create: () => ({}) as Discipline })
           .build({ type: "none" }),
-      `"none" created something that is no toy discipline`,
+      `"none" created something that is not a toy discipline`,
     ],
     [
       () => createInCode(disciplineKind, grouped, { within: {} }),

@@ -49,7 +49,7 @@ Deno.test("a name in the place of a template is refused, and names deeper inside
     issuesOf(() => loadConfig({ limiters: { a: BACKOFF, b: { type: "each", limiter: "a" } } }, { limiters: registry })),
     [{
       path: "/limiters/b/limiter",
-      message: `'limiter' must be the config of a limiter and no name, as many are made of it, got "a"`,
+      message: `'limiter' must be the config of a limiter, not a name, because several are created from it, got "a"`,
     }],
   );
   const limiter = { type: "max-of", limiters: ["a", BACKOFF] };

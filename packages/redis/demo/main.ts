@@ -25,7 +25,8 @@ const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
 const server = await findServer();
 if (server === undefined) {
   console.error(
-    "There is no redis-server or valkey-server: apt-get install redis-server, or name one that runs in WORKQUEUE_REDIS_URL",
+    "There is no redis-server or valkey-server: apt-get install redis-server, " +
+      "or set WORKQUEUE_REDIS_URL to the address of a running server",
   );
   process.exit(1);
 }
