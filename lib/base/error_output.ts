@@ -10,7 +10,7 @@ const INTERVAL = 1000;
 export class ErrorOutput {
   readonly #now: () => number;
   #lastAt = -Infinity;
-  #leftOut = 0;
+  #omitted = 0;
 
   /**
    * Creates an output.
@@ -29,12 +29,13 @@ export class ErrorOutput {
   write(describe: () => string): void {
     const now = this.#now();
     if (Math.abs(now - this.#lastAt) < INTERVAL) {
-      this.#leftOut++;
+      this.#omitted++;
       return;
     }
-    const leftOut = this.#leftOut === 0 ? "" : ` (left out before: ${this.#leftOut})`;
-    console.error(inOneLine(`${describe()}${leftOut}`));
+    const errors = this.#omitted === 1 ? "error" : "errors";
+    const omitted = this.#omitted === 0 ? "" : ` (${this.#omitted} earlier ${errors} omitted)`;
+    console.error(inOneLine(`${describe()}${omitted}`));
     this.#lastAt = now;
-    this.#leftOut = 0;
+    this.#omitted = 0;
   }
 }

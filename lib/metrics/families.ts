@@ -30,7 +30,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_depth",
     kind: "gauge",
     unit: "items",
-    help: "Items that need work and are not handed out.",
+    help: "Items that are still to be handed out, not counting delayed items.",
   },
   adds: {
     name: "workqueue_adds_total",
@@ -75,7 +75,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     kind: "gauge",
     unit: "items",
     label: "priority",
-    help: "Items with a named priority that need work and are not handed out.",
+    help: "Items with a named priority that are still to be handed out, not counting delayed items.",
   },
   delayed: {
     name: "workqueue_delayed",

@@ -81,7 +81,7 @@ export function createRateLimitingQueue<T>(
   const { queue, ...others } = options;
   const misplaced = options.addWhileDelayed === "replace" ? "addWhileDelayed" : options.onDrop && "onDrop";
   if (queue !== undefined && misplaced !== undefined) {
-    const rule = "must be given to the delaying queue, if you pass your own";
+    const rule = "must be set on the queue that you pass as 'queue'";
     throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
   }
   return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);

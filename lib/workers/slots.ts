@@ -63,8 +63,8 @@ export class Slots {
   /** Creates the error that reports the excess over `maxAbandoned`. */
   boundError(): Error {
     return new Error(
-      `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers still run, and ` +
-        `'maxAbandoned' is ${this.#maxAbandoned}`,
+      `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers are still running, ` +
+        `and 'maxAbandoned' is ${this.#maxAbandoned}`,
     );
   }
 

@@ -40,7 +40,7 @@ Deno.test("error output: one line a second at most, with the number of those lef
   bench.write("f");
   bench.time = 0;
   bench.write("g"); // output continues when the clock is set back
-  assertEquals(bench.lines.flat(), ["a", "e (left out before: 3)", "f", "g"]);
+  assertEquals(bench.lines.flat(), ["a", "e (3 earlier errors omitted)", "f", "g"]);
 });
 
 Deno.test("error output: what is left out is not described", () => {

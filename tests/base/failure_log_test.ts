@@ -95,7 +95,7 @@ Deno.test("rule 11: one line a second at most is written, with the number of tho
   await clock.advance(999);
   assertEquals(log.lines, [`Item "a" failed at attempt 1: "no"`]);
   await clock.advance(1);
-  assertEquals(log.lines.slice(1), [`Item "a" failed at attempt 11: "no" (left out before: 9)`]);
+  assertEquals(log.lines.slice(1), [`Item "a" failed at attempt 11: "no" (9 earlier errors omitted)`]);
   await clock.advance(5000);
   assertEquals(log.lines.length, 7);
   clock.time -= 3_600_000;

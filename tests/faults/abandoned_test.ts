@@ -46,7 +46,7 @@ class Hanging {
 
 function saying(abandoned: number, maxAbandoned: number): string {
   return "Error: Cannot start as many handlers as 'concurrency' allows: " +
-    `${abandoned} abandoned handlers still run, and 'maxAbandoned' is ${maxAbandoned}`;
+    `${abandoned} abandoned handlers are still running, and 'maxAbandoned' is ${maxAbandoned}`;
 }
 
 Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as concurrency says, and no more", async () => {

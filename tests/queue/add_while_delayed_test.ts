@@ -219,7 +219,7 @@ Deno.test("replace is refused beside a delaying queue that was made before, wher
   assertThrows(
     () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "replace" }),
     TypeError,
-    "Cannot create rate limiting queue: 'addWhileDelayed' must be given to the delaying queue, if you pass your own",
+    "Cannot create rate limiting queue: 'addWhileDelayed' must be set on the queue that you pass as 'queue'",
   );
   createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "keep" });
 });

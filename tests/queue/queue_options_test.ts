@@ -113,8 +113,7 @@ Deno.test("rule 10: onDrop is for the queue that delays, and must be a function"
     assertThrows(() => create({ onDrop: "save" } as never), TypeError, "'onDrop' must be a function");
   }
   const queue = createDelayingQueue<string>({ queue: createWorkQueue<string>(), onDrop });
-  const message =
-    "Cannot create rate limiting queue: 'onDrop' must be given to the delaying queue, if you pass your own, " +
+  const message = "Cannot create rate limiting queue: 'onDrop' must be set on the queue that you pass as 'queue', " +
     "got a function";
   const refused = assertThrows(() => createRateLimitingQueue(createDefaultItemLimiter(), { queue, onDrop }), TypeError);
   assertEquals(refused.message, message);
