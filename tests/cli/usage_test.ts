@@ -132,7 +132,7 @@ Deno.test("usage: help and version are no errors", async () => {
   for (const option of ["--config", "--queue", "--input", "--no-dedupe", "--concurrency", "--report"]) {
     assertStringIncludes(runHelp.stdout, option);
   }
-  assertMatch(runHelp.stdout, /^with --no-dedupe\.$/m);
+  assertMatch(runHelp.stdout, /^bytes for each distinct line, or nothing with --no-dedupe\.$/m);
   const version = await workspace.run(["--version"]);
   assertEquals(version.code, 0);
   assertMatch(version.stdout, /^\d+\.\d+\.\d+\n$/);

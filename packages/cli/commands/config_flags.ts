@@ -49,18 +49,17 @@ Examples:
   generate-config | workqueue check - --format yaml`;
 
 const SCHEMA_NOTES = `
-A config names the schema as its "$schema", or the settings of an editor say
-which files it is for.
+A config names the schema as its "$schema", or your editor's settings assign the
+schema to files.
 
 Example:
   workqueue schema --plugin limiters.mjs > workqueue.schema.json`;
 
 const DELAYS_NOTES = `
-One item fails again and again, each time as soon as the previous delay has
-passed. "total" is the time from its first failure to the retry after that
-delay. Time is virtual, so the command itself does not wait. Each limiter is
-measured alone. Random parts of delays come from the same random numbers each
-time.
+An item keeps failing, each time as soon as the previous delay has passed.
+"total" is the time from its first failure to the retry after that delay. Time
+is virtual, so the command itself does not wait. Each limiter is measured alone.
+Random parts of delays come from the same random numbers each time.
 
 A named limiter is shown under its name. A limiter that a queue defines itself
 is shown under the name of the queue.

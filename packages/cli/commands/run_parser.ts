@@ -16,12 +16,12 @@ is appended to the command. No shell is involved; if you need one, run
 sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM, and the
 number of the attempt in WORKQUEUE_ATTEMPT, 1 for the first.
 
-Equal lines are one item. Lines that are not UTF-8 are refused and listed at the
-end. So are lines that, with --json, are not objects or lack a member that the
-command names. A retry that is due goes before items without an attempt. The
-input may be endless: at most 10,000 lines are read ahead, and at most 100,000
-items are delayed. A run keeps 27 to 54 bytes for each distinct line, or nothing
-with --no-dedupe.
+Equal lines are one item. Lines that are not UTF-8 are refused. With --json,
+lines that are not objects, or that lack a member that the command names, are
+also refused. Refused lines are listed at the end. A retry that is due goes
+before items without an attempt. The input may be endless: at most 10,000 lines
+are read ahead, and at most 100,000 items are delayed. A run keeps 27 to 54
+bytes for each distinct line, or nothing with --no-dedupe.
 
 Options override the config of the queue. When the config file changes, the run
 follows it at once. With --group-by or a discipline, groups take turns among the
