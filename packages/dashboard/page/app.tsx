@@ -46,7 +46,9 @@ export function App(): JSX.Element {
     } catch (error) {
       const isOffline = error instanceof TypeError;
       setResult({
-        text: isOffline ? "No response from the server: nothing was done." : String((error as Error).message),
+        text: isOffline
+          ? "No response from the server: the action may have been done."
+          : String((error as Error).message),
         isError: true,
       });
       if (error instanceof StalePage) setRound((round) => round + 1);

@@ -84,7 +84,7 @@ export function Search({ queue, search, searched, onSearch }: {
             ask("take-back", {
               title: `Take back ${these}?`,
               text:
-                `This drops ${these}${which}. Dropped items run only if they are added again. This cannot be undone.${inAll}`,
+                `This takes back ${these}${which}. Items that are taken back run only if they are added again. This cannot be undone.${inAll}`,
               action: `Take back ${these}`,
             })}
         >
