@@ -30,7 +30,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 3,
     rule: "Callers of `get` are served in order",
     verdict: "holds in each process",
-    why: "Between processes, the first to ask is served first.",
+    why: "Processes are served in the order in which they ask.",
   },
   {
     number: 4,
@@ -48,7 +48,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 6,
     rule: "Shutdown",
     verdict: "does not hold",
-    why: "[A shutdown](#shutting-down) concerns one process.",
+    why: "[A shutdown](#shutting-down) affects one process.",
   },
   {
     number: 7,
