@@ -76,7 +76,7 @@ const ACTION = "load config";
  * ```
  *
  * @param source JSON text, or a parsed document.
- * @param options The registries, the clock, the random numbers and the metrics to use.
+ * @param options The registries, the clock, the source of random numbers and the metrics to use.
  * @returns The limiters, queues and pools of the document.
  * @throws {ConfigError} If the text is not JSON or the document is invalid. The error lists every problem.
  * @throws {TypeError} If an option is unknown or has the wrong type.

@@ -32,7 +32,7 @@ import type {
 /** Settings that stay the same when the document is replaced. */
 export interface Surroundings {
   readonly registries: Registries;
-  /** Clock and random numbers of limiters. */
+  /** Clock and source of random numbers for limiters. */
   readonly context: BuildContext;
   /** Queue options that a document can't supply. */
   readonly queueOptions: Pick<RateLimitingQueueOptions<unknown>, "clock" | "metrics">;

@@ -39,7 +39,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 export type LimiterConfig = string | BuiltInConfig;
 
 /**
- * Type to which a config of type `C` must be assignable. Built-in limiters must have exactly their declared options, at
- * any depth. Options of custom limiters are not checked.
+ * Type to which a config of type `C` must be assignable. A built-in limiter, nested or not, must have its required
+ * options and no undeclared options. Options of custom limiters are not checked.
  */
 export type CheckedConfig<C> = CheckedPartConfig<C, BuiltInOptions, "limiter", LimiterConfig>;

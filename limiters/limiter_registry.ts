@@ -34,7 +34,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @typeParam T The type of the items.
    * @param config The limiter's type and options. A name is refused, because there is no document in which to look it
    * up; for names, use {@linkcode loadConfig}.
-   * @param context The clock and the random numbers to build with.
+   * @param context The clock and the source of random numbers for the limiter.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
@@ -47,7 +47,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @typeParam T The type of the items.
    * @typeParam C The type of `config`.
    * @param config The limiter's type and options.
-   * @param context The clock and the random numbers to build with.
+   * @param context The clock and the source of random numbers for the limiter.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
@@ -78,7 +78,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * ```
    *
    * @param config The limiter's type and options, as for `build`.
-   * @param context The clock and the random numbers for parts that the description's `create` builds.
+   * @param context The clock and the source of random numbers for the description's `create`.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
@@ -89,7 +89,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    *
    * @typeParam C The type of `config`.
    * @param config The limiter's type and options, as for `build`.
-   * @param context The clock and the random numbers for parts that the description's `create` builds.
+   * @param context The clock and the source of random numbers for the description's `create`.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.

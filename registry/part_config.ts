@@ -23,9 +23,9 @@ export type PartConfig<Declared, Inputs, Type extends keyof Declared = keyof Dec
 export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
 
 /**
- * Type to which a config of type `C` must be assignable. Parts of the declared types must have exactly their declared
- * options, at any depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the
- * required type of a config without a `type`.
+ * Type to which a config of type `C` must be assignable. A part of a declared type, nested or not, must have its
+ * required options and no undeclared options. Options of other types are not checked. `Word` is the kind of part, and
+ * `Config` is the required type of a config without a `type`.
  */
 export type CheckedPartConfig<C, Declared, Word extends string, Config> = C extends readonly unknown[]
   ? { [I in keyof C]: CheckedPartConfig<C[I], Declared, Word, Config> }

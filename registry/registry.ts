@@ -109,7 +109,7 @@ export abstract class Registry<Word extends string, Part> {
    *
    * @param config The part's type and options. A name is refused, because there is no document in which to look it up;
    * for names, use {@linkcode loadConfig}.
-   * @param context The clock and the random numbers to build with.
+   * @param context The clock and the source of random numbers for the part.
    * @returns A new part.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
@@ -124,7 +124,7 @@ export abstract class Registry<Word extends string, Part> {
    * is built.
    *
    * @param config The part's type and options, as for `build`.
-   * @param context The clock and the random numbers for parts that the description's `create` builds.
+   * @param context The clock and the source of random numbers for the description's `create`.
    * @returns The description. Its paths are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.

@@ -176,7 +176,7 @@ function groupOf({ item }: ReadyEntry<string>): string {
   return item.split("/")[0]!;
 }
 
-/** Returns a generator of numbers from 0 up to 1, the same in each run (Mulberry32). */
+/** Returns a generator of numbers from 0 (inclusive) to 1 (exclusive), the same in each run (Mulberry32). */
 export function randomNumbers(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

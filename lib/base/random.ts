@@ -1,2 +1,2 @@
-/** Source of random numbers from 0 (inclusive) to 1 (exclusive), such as `Math.random`. */
+/** Source of random numbers from 0 to 1 (both inclusive), such as `Math.random`, which never returns 1. */
 export type Random = () => number;

@@ -28,5 +28,5 @@ export type {
 } from "./api.ts";
 export type * from "./contract.ts";
 export { createDashboard } from "./create_dashboard.ts";
-// Types that the types of this package refer to, directly or indirectly.
+// The types of this package refer to types of the core, directly or indirectly.
 export type * from "@workqueue/core";

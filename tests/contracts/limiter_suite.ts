@@ -7,7 +7,7 @@ import { HandClock } from "../helpers.ts";
 /**
  * Registers the suite for one limiter.
  *
- * @param create Creates a new limiter with the clock and the random numbers of the context.
+ * @param create Creates a new limiter with the clock and the source of random numbers of the context.
  * @param keysAreTexts Whether the limiter accepts only strings as keys.
  */
 export function testLimiter(
