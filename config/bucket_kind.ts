@@ -5,9 +5,9 @@ import type { PartDefinition, PartKind } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
 
 /**
- * Kind of part for token buckets, which the option `throttle` takes. There is only one type of bucket, so the config of
- * a bucket has no `type`. The name of a bucket in a document is the name of its limiter, which must be of type
- * `"bucket"`.
+ * Properties of token buckets as parts of a config. The option `throttle` takes a token bucket. There is only one type
+ * of bucket, so the config of a bucket has no `type`. The name of a bucket in a document is the name of its limiter,
+ * which must be of type `"bucket"`.
  */
 export const bucketKind: PartKind<"bucket", TokenBucket> = {
   word: "bucket",
@@ -31,7 +31,7 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
-/** Source of the only definition of a bucket. It has the methods of a registry that are used to read a config. */
+/** Source of the only definition of a bucket. It has only the registry methods that reading a config requires. */
 export const bucketDefinitions = {
   get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
   types: (): string[] => [definition.type],

@@ -11,7 +11,7 @@ import type { ConfigChange } from "./work_queue_config.ts";
  * and additions, in the order of the new document, and ends with removals.
  *
  * @param removed Options of queues that are missing from the old document, taken from the last document that contained
- * the queue. Pools of these queues may still be running, and follow the new document.
+ * the queue. If pools of these queues are still running, they follow the new document.
  */
 export function changesOf(
   old: DocumentTree,

@@ -68,7 +68,7 @@ interface Open {
  * and long values can't overflow the stack.
  */
 class Scanner {
-  /** Description of the expected token at the error. */
+  /** Description of the token that was expected at the position of the error. */
   expected = "";
   readonly duplicates: { name: string; path: string; at: number }[] = [];
   readonly #text: string;

@@ -25,9 +25,9 @@ export interface ConfigContents {
    */
   limiter<T>(name: string): RateLimiter<T>;
   /**
-   * Returns the token bucket of the limiter with the given name. Use it, for example, to pause the bucket when a server
-   * asks clients to wait. The limiter and the queues whose `throttle` refers to the limiter share this bucket. The
-   * bucket stays the same object as long as every reloaded document has a bucket with that name.
+   * Returns the token bucket of the limiter with the given name. For example, a program can pause this bucket when a
+   * server asks clients to wait. The limiter and the queues whose `throttle` refers to the limiter share this bucket.
+   * The bucket stays the same object as long as every reloaded document has a bucket with that name.
    *
    * @throws {RangeError} If the document has no limiter with that name, or the limiter is not a bucket.
    */
@@ -98,7 +98,7 @@ export interface WorkQueueConfig extends ConfigContents {
     name: string,
     queue: RateLimitingQueue<T> | SourcedQueue<T>,
     handler: Handler<T>,
-    options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // so that `T` is inferred from the others
+    options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // infers `T` only from the other parameters
   ): WorkerPool<T>;
   /**
    * Atomically replaces the document in force with another document. The new document applies at once to limiters from
@@ -152,8 +152,9 @@ export interface WorkQueueConfig extends ConfigContents {
    * Calls `prepare` at each reload, with the contents of the next document, before the next document is in force. If
    * `prepare` throws, `reload` throws the same error and the old document stays in force. `prepare` must not change
    * anything yet. `prepare` may return a function that makes changes. That function is called once all callbacks have
-   * accepted the document and the document is in force. It should not throw, because it is then too late to refuse the
-   * document. If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
+   * accepted the document and the document is in force. That function should not throw, because the document can no
+   * longer be refused at that point. If it throws, `reload` calls the functions of the other callbacks, and then throws
+   * the error.
    *
    * The contents of the next document are final, except that limiters and buckets receive their new options only when
    * the next document is in force.

@@ -6,8 +6,8 @@ import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
 /**
- * Description of disciplines for the code that handles every kind of part. Queues can't share a discipline, so
- * disciplines have no names in documents.
+ * Properties of disciplines as parts of a config. Queues can't share a discipline, so disciplines have no names in
+ * documents.
  */
 export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = {
   word: "discipline",

@@ -86,8 +86,8 @@ export type FairOptions<T> =
  * Integrated Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a
  * weight of 3 gets three items for each item of a group with a weight of 1, as long as both groups have ready items. An
  * idle group doesn't accumulate credit. A group that was served more than its share, for example because no other group
- * was ready, is delayed afterwards by at most one turn. A group that becomes ready waits for about one item of each
- * other group.
+ * was ready, is delayed afterwards by at most one turn. A group that becomes ready waits for about one item from each
+ * of the other groups.
  *
  * `maxPerGroup` limits how many items of one group are processing at once. Once a group reaches this limit, its other
  * items are blocked, while other groups continue.
@@ -299,7 +299,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
     const made = new Group(name, this.#newWithin(), weight, this.#maxPerGroup < Infinity);
-    const other = this.#groups.get(name); // `within` may have added items, and thus the group
+    const other = this.#groups.get(name); // `within` may have added items to the queue and so created the group
     if (other !== undefined) return other;
     this.#groups.set(name, made);
     return made;

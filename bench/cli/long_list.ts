@@ -1,4 +1,4 @@
-/** Speed at the end of a long list, compared with the speed of a run that has just begun, and memory use. */
+/** Memory use with a long list, and the speed at the end of the list compared with the speed of a fresh run. */
 
 import { medianOf } from "../figures.ts";
 import type { Contender } from "./contenders.ts";
@@ -95,7 +95,7 @@ class Running {
     }
   }
 
-  /** Waits until `lines` more lines are finished. Returns their rate, in items per second. */
+  /** Waits until `lines` more lines are finished. Returns the rate of these lines, in items per second. */
   async rate(lines: number): Promise<number> {
     const before = this.done;
     const start = performance.now();

@@ -18,7 +18,9 @@ import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
 const CONCURRENCY = 10;
 const MANY_GROUPS = 1000;
 
-/** Discipline to measure, with the number of groups of its keys, and whether the keys have priorities. */
+/**
+ * Discipline to measure, the number of groups into which its keys are divided, and whether the keys have priorities.
+ */
 interface Order {
   readonly create: () => QueueDiscipline<string> | undefined;
   readonly groups?: number;
@@ -27,7 +29,10 @@ interface Order {
 
 const fair = () => createFairDiscipline<string>({ separator: "/" });
 
-/** Orders whose cost has a bound, by name. `bound` is the maximum cost relative to FIFO. */
+/**
+ * Disciplines whose cost must not exceed a bound, by the name of the measurement. `bound` is the maximum cost relative
+ * to FIFO.
+ */
 export const boundedOrders: Readonly<Record<string, Order & { readonly bound: number }>> = {
   "priority, 201 priorities": { create: () => createPriorityDiscipline(), hasPriorities: true, bound: 3 },
   "priority, one priority": { create: () => createPriorityDiscipline(), bound: 2 },
@@ -35,7 +40,7 @@ export const boundedOrders: Readonly<Record<string, Order & { readonly bound: nu
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** Suffix for the name of an order that is measured with a clock that costs nothing. */
+/** Suffix for the name of a measurement that uses a clock that costs nothing. */
 export const STILL = "; a clock that costs nothing";
 
 /** Adds all keys. Then takes all keys. */

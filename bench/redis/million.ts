@@ -25,7 +25,7 @@ export interface MillionFacts {
 
 const FEW = 1000;
 const TAKES = 1000;
-/** Number of keys that one owner processes when its lease ends, or when the server's reply is lost. */
+/** Number of keys that an owner is processing when its lease expires, or when a reply of the server is lost. */
 const HELD = 10_000;
 const LEASE = 1000;
 const AT_ONCE = 500;
@@ -65,7 +65,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   const known = (await hold(many, "released")).slice(AT_ONCE);
   await watch(`release the 500 of ${HELD} that the owner does not know of`, () => many.release("released", known));
   await hold(many, "gone");
-  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // other owners still call: the server is reachable
+  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // calls from other owners show that the server is reachable
     await turn(many, "others", {});
     await new Promise((resolve) => setTimeout(resolve, LEASE / 8));
   }

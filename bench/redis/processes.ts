@@ -13,7 +13,7 @@ export const CONCURRENCIES = [10, 50];
 
 const ITEMS = 200_000;
 
-/** Row of the table of throughputs. */
+/** Row of the throughput table. */
 export interface Throughput {
   readonly runtime: string;
   readonly processes: number;
