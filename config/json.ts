@@ -147,7 +147,7 @@ class Scanner {
     return false;
   }
 
-  /** Consumes one of two characters, or records that they were expected. */
+  /** Consumes one of two characters, or records that one of them was expected. */
   #take(one: string, other = one): string | undefined {
     this.#skipSpace();
     const character = this.#text[this.#at];

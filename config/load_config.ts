@@ -51,8 +51,8 @@ const ACTION = "load config";
  * Loads a config document: an object with the optional members `limiters` and `queues`. Both are objects whose keys are
  * names. The member `$schema` is allowed too.
  *
- * Wherever a document can contain a limiter's config, it can instead contain the name of one of its limiters, which is
- * then shared. {@linkcode queueOptions} documents the options of a queue.
+ * Wherever a document can contain a limiter's config, it can instead contain the name of one of the document's
+ * limiters, which is then shared. {@linkcode queueOptions} documents the options of a queue.
  *
  * The source is JSON text or the output of a parser for another format. If any part of the document is invalid, the
  * whole document is rejected.

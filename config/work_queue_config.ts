@@ -207,8 +207,8 @@ export interface ConfigChange {
   readonly new?: unknown;
   /**
    * Time at which the change takes effect. `"now"`: at once, for everything that is running. This includes a queue that
-   * was removed and is added again, because its running pools follow it immediately. `"nextStart"`: only for queues and
-   * pools that the program creates later.
+   * was removed and is added again, because pools of the queue that are still running follow the new document
+   * immediately. `"nextStart"`: only for queues and pools that the program creates later.
    */
   readonly inForce: "now" | "nextStart";
   /**

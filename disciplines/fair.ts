@@ -149,8 +149,8 @@ const NONE = -1;
 /**
  * Maximum number of idle groups to remember. If new groups appear as fast as items are handed out, virtual time stands
  * still, and no group's last turn is ever over. Therefore, the idle group whose last turn would be over first is
- * forgotten early. If this group gets new items before the other groups have caught up with it, the group may be served
- * one item too early.
+ * forgotten early. If a group that was forgotten early gets new items before the other groups have caught up with it,
+ * the group may be served one item too early.
  */
 const MAX_IDLE = 10_000;
 
@@ -386,8 +386,8 @@ class Preview {
   }
 
   /**
-   * Returns the entry of the next turn; `undefined` if it is unknown. Requests a growing number of entries, because
-   * most groups get few turns.
+   * Returns the entry of the next turn; `undefined` if that entry is unknown. Requests a growing number of entries,
+   * because most groups get few turns.
    */
   next(limit: number): ReadyEntry<unknown> | undefined {
     if (this.#given === this.#known.length) {

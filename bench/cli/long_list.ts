@@ -14,7 +14,7 @@ export interface LongRun {
   readonly fresh: number;
   /** Rate at the end of the list divided by the rate of a fresh run, as the median of all comparisons. */
   readonly steadiness: number;
-  /** Peak memory of the process without its children, in bytes; `undefined` if the system does not report it. */
+  /** Peak memory of the process, excluding its children, in bytes; `undefined` if the system does not report it. */
   readonly memory: number | undefined;
   readonly minutes: number;
 }
@@ -26,8 +26,8 @@ const TURN = 1 / 200;
 /** Minimum number of lines that are measured in one comparison. */
 const LEAST = 10;
 /**
- * Number of lines that a fresh run has in addition to the measured lines. A fresh run is measured from its first
- * finished line on.
+ * Number of lines that a fresh run has in addition to the measured lines. A fresh run is measured from the time at
+ * which it finishes its first line.
  */
 const FIRST = 20;
 const LINE_FEED = 0x0a;
@@ -62,7 +62,10 @@ export async function measureLongRun(contender: Contender, concurrency: number, 
   };
 }
 
-/** Returns the rate of a fresh run, in items per second, measured from its first finished line on. */
+/**
+ * Returns the rate of a fresh run, in items per second, measured from the time at which the run finishes its first
+ * line.
+ */
 async function rateOfFresh(command: readonly string[], lines: number): Promise<number> {
   using list = new List(FIRST + lines);
   const fresh = new Running(command, list);

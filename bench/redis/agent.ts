@@ -29,7 +29,7 @@ const calls = {
     session = await contenders[contender]!(options);
   },
 
-  /** Starts workers. If a key is a timestamp, its handler should begin at that time. */
+  /** Starts workers. If a key is a timestamp, the handler for that key should begin at that time. */
   async work({ concurrency }: { concurrency: number }) {
     count = 0;
     lateness = [];
