@@ -60,7 +60,7 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
 }
 
-/** Returns the name of a package of this repository, and the file with the package's exports. */
+/** Returns the name of a package in this repository, and the file with the package's exports. */
 function entryOf(folder: string): [name: string, file: string] {
   const { name, exports } = read(`${folder}/deno.json`);
   return [name, exports.replace("./", `./${folder}/`)];

@@ -51,8 +51,8 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * Returns the exports of a built-in part's file that `mod.ts` re-exports: functions, types, and of each constant with
- * options only its type.
+ * Returns the exports of a built-in part's file that `mod.ts` re-exports: functions and types, and for each
+ * constant with options, only its type.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]

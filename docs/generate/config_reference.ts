@@ -19,7 +19,7 @@ export function schemaUrl(): string {
   return `https://jsr.io/${name}/${version}/schema/workqueue.schema.json`;
 }
 
-/** Note that explains how to access the limiter of one group. */
+/** Note on how to access the limiter of one group. */
 const OF_GROUPS =
   `In code, cast the limiter: \`config.limiter("tenants") as PerGroupLimiter<string, BucketLimiter<string>>\`. Its \`of(key)\`
 returns the limiter of the key's group, so \`.of("acme/1").bucket.pauseFor("30s")\` pauses one tenant. A queue on Redis

@@ -4,9 +4,9 @@ interface Panel {
   readonly title: string;
   /** Meaning of the panel, and the recommended action. */
   readonly description: string;
-  /** Unit of the values, by its name in Grafana. */
+  /** Unit of the values, as Grafana names it. */
   readonly unit: string;
-  /** Queries, by the label that follows the queue's name in the legend. A verdict panel has one query. */
+  /** Queries, keyed by the label that follows the queue's name in the legend. A verdict panel has one query. */
   readonly queries: Readonly<Record<string, string>>;
   /** Lowest values at which a verdict panel turns orange and red. */
   readonly limits?: readonly [orange: number, red: number];

@@ -26,7 +26,7 @@ interface Note extends Point {
   readonly align: "left" | "right";
 }
 
-/** Runs all items. Returns the finished items of the small tenants, and the last item of the large tenant. */
+/** Runs all items. Returns the items of the small tenants, and the last item of the large tenant. */
 function run(discipline: QueueDiscipline<string> | undefined): Point[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline });

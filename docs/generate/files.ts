@@ -10,7 +10,7 @@ import { plotPriorities } from "./priorities.ts";
 import { rules } from "./rules.ts";
 import { versionModule } from "./version.ts";
 
-/** Functions that generate files, by the path of the file. */
+/** Functions that generate files, keyed by the path of the file. */
 export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,

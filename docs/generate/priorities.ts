@@ -21,7 +21,7 @@ const STEP = 5 * SECOND;
 function waits(maxHeadStart: number | string): { minute: number; wait: number }[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline: createPriorityDiscipline({ maxHeadStart }) });
-  const readySince = new Map<string, number>(); // times at which ordinary items became ready, oldest first
+  const readySince = new Map<string, number>(); // times at which ordinary items became ready, earliest first
   const workers = new Workers(queue, clock, 10, SECOND, (item) => readySince.delete(item));
   const add = (item: string, priority: number) => {
     queue.add(item, { priority });

@@ -1,7 +1,7 @@
 import type { Size } from "./capture.ts";
 import type { Frame, Span, Style } from "./frames.ts";
 
-/** Text alternative of a picture. */
+/** Text alternative for a picture. */
 export interface Words {
   readonly title: string;
   readonly description: string;
@@ -37,7 +37,7 @@ function paletteOf(text: string, back: string, edge: string, dim: string, colors
 export function animate(frames: readonly Frame[], size: Size, words: Words): string {
   const width = Math.ceil(size.columns * COLUMN) + 2 * MARGIN;
   const height = size.rows * ROW + 2 * MARGIN;
-  // IDs of rows, by the content of the row. Most rows are part of several frames.
+  // IDs of rows, by the content of the row. Most rows appear in several frames.
   const rows = new Map<string, string>();
   const film = frames.map((frame, i) => {
     const used = frame.rows.map(drawRow).map((row, y) => {
