@@ -1,9 +1,9 @@
 /**
- * A plugin that registers a limiter, so that a config can refer to the limiter like a built-in one. A program loads the
+ * A plugin that registers a limiter, so that a config can use the limiter like a built-in one. A program loads the
  * plugin with `registry.use(fibonacciPlugin)`; the command loads it with `--plugin examples/fibonacci_plugin.ts`.
  *
- * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than if each
- * delay added a constant step, and more slowly than if each delay doubled.
+ * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than if a
+ * constant step were added each time, and more slowly than if they doubled each time.
  */
 
 import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
@@ -37,7 +37,7 @@ const fibonacci = defineLimiter({
       change: (options: { unit: number; maxDelay: number }) => void ({ unit, maxDelay } = options),
     };
   },
-  update: (limiter, options) => limiter.change(options), // a reload of the config keeps the counts
+  update: (limiter, options) => limiter.change(options), // reloading the config keeps the counts
 });
 
 /** Plugin for `registry.use`. */

@@ -17,7 +17,7 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { register } from "prom-client";
 
-const metrics = prometheusMetrics(register); // one provider for all queues of the process
+const metrics = prometheusMetrics(register); // one provider for all queues in the process
 const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { name: "images", metrics });
 runWorkers(queue, (image) => console.log(`resized ${image}`), { concurrency: 2 });
 for (const image of ["cat.jpg", "dog.jpg", "cat.jpg"]) queue.add(image);

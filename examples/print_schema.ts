@@ -1,5 +1,6 @@
 /**
- * Prints the JSON Schema of configs that use a plugin. Point the `$schema` of such a config to the printed schema.
+ * Prints the JSON Schema for configs that use a plugin. Set the `$schema` property of such a config to the path of the
+ * printed schema.
  *
  *     npx -y deno run examples/print_schema.ts > workqueue.schema.json
  *     bun examples/print_schema.ts > workqueue.schema.json

@@ -21,7 +21,8 @@ export class Backend {
   #orders = 0;
 
   /**
-   * Creates a backend that is in trouble from the start. A backend that is down recovers after `downFor` milliseconds.
+   * Creates a backend that simulates the given trouble from the start. A backend that is down recovers after `downFor`
+   * milliseconds.
    */
   constructor(trouble: Trouble, downFor = 30_000) {
     this.#trouble = trouble;

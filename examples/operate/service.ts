@@ -62,7 +62,7 @@ const server = createServer(async (request, response) => {
 }).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
 
 process.once("SIGTERM", async () => {
-  clearInterval(events); // while it drains, the queue ignores adds
+  clearInterval(events); // a draining queue ignores new items
   console.log("drains", queue);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: AbortSignal.timeout(25_000) });
@@ -70,7 +70,7 @@ process.once("SIGTERM", async () => {
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes ready any item that `maxPerGroup` blocked or that was added again
+      queue.done(item); // makes items ready that `maxPerGroup` blocked, and this item too if it was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);

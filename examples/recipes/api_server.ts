@@ -95,7 +95,7 @@ export class ApiServer implements AsyncDisposable {
     });
   }
 
-  /** Returns an object as it is stored; `undefined` if the object does not exist. */
+  /** Returns a stored object; `undefined` if the object does not exist. */
   get(plural: Plural, key: string): ApiObject | undefined {
     return this.#objects[plural].get(key);
   }

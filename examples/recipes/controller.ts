@@ -74,7 +74,7 @@ restartAfterErrors(websites, "websites");
 restartAfterErrors(configMaps, "config maps");
 
 const terminated = once(process, "SIGTERM");
-await Promise.all([websites.start(), configMaps.start()]); // completes both caches before the first attempt
+await Promise.all([websites.start(), configMaps.start()]); // fills both caches before the first attempt
 runWorkers(queue, reconcile, {
   concurrency: 5,
   maxRetries: 15,
@@ -120,7 +120,7 @@ async function reconcile(key: string): Promise<void> {
   const { deletionTimestamp, finalizers = [], generation } = cached.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (deletionTimestamp !== undefined) {
-    if (others.length === finalizers.length) return; // the other finalizers belong to other controllers
+    if (others.length === finalizers.length) return; // the remaining finalizers belong to other controllers
     console.log(`${key}: ${cached.spec.host} is removed from DNS`); // the call that removes the DNS name goes here
     await update(cached, others);
     return;

@@ -57,7 +57,7 @@ export async function crawl(first: readonly string[], log: (line: string) => voi
     bucket.pauseFor(INTERVAL);
     const response = await fetchPage(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
     const page = await response.text();
-    if (response.status === 429 || response.status === 503) { // pauses all pages of the host
+    if (response.status === 429 || response.status === 503) { // pauses requests for all pages on the host
       bucket.pauseFor(RetryAfterError.from(response)?.delay ?? TOO_BUSY);
     }
     if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);

@@ -1,6 +1,6 @@
 /**
  * A deploy that loses nothing. The orchestrator sends SIGTERM, and kills the process 30 s later. The service makes its
- * delayed items ready, continues to process and retry items for 25 s, and saves the remaining items. The next start
+ * delayed items ready, continues to process and retry items for 25 s, and saves the remaining items. The next process
  * adds them first.
  *
  * ```sh
@@ -24,8 +24,8 @@ const folder = mkdtempSync(join(tmpdir(), "deploy-"));
 const FILE = join(folder, "left.json");
 
 /**
- * Simulates one process from start to end. `deliver` processes an order, and `orders` are the new orders. SIGTERM
- * arrives after all new orders.
+ * Simulates one process from start to end. `deliver` processes one order; `orders` contains the new orders. SIGTERM
+ * arrives after all new orders have been added.
  */
 async function serve(deliver: (order: string) => void, orders: string[]): Promise<void> {
   const left = new Set<string>();
@@ -35,7 +35,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   });
   runWorkers(queue, (order) => deliver(order), {
     concurrency: 4,
-    signal: tooLong.signal, // without the signal, the pool would go on to process saved items
+    signal: tooLong.signal, // without the signal, the pool would also process the saved items
     onError() {}, // log errors here
     onGiveUp(_error, order, _attempts, reason) {
       if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
@@ -56,7 +56,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes ready any item that `maxPerGroup` blocked or that was added again
+      queue.done(item); // makes items ready that `maxPerGroup` blocked, and this item too if it was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);
@@ -71,7 +71,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
 const orders = ["order 1", "order 2", "order 3", "order 4"];
 const failedOnce = new Set<string>();
 await serve((order) => {
-  if (order === "order 3") throw new Error("503"); // fails as long as this process runs
+  if (order === "order 3") throw new Error("503"); // always fails in this process
   if (!failedOnce.has(order)) {
     failedOnce.add(order);
     throw new Error("503");

@@ -1,6 +1,6 @@
 /**
  * Coalesces file-system events. Saving a file causes several events, and writing a file in parts causes many. All
- * events of a file within a short time lead to one run. The last event is always followed by a run.
+ * events for a file within a short time lead to one run. The last event is always followed by a run.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/file_events.ts
@@ -15,7 +15,7 @@ import { appendFile, mkdtemp, readFile, rm, watch, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Time for which the events of a file are collected, in milliseconds. */
+/** Period during which the events for a file are collected, in milliseconds. */
 const WINDOW = 50;
 
 const folder = await mkdtemp(join(tmpdir(), "file-events-"));
@@ -37,7 +37,7 @@ const watching = (async () => {
   console.log(`${events} events`);
 })();
 
-// Simulates changes by another program.
+// Simulates changes made by another program.
 for (let part = 0; part < 50; part++) await appendFile(join(folder, "log.txt"), "a line of 20 letters");
 await writeFile(join(folder, "draft.txt"), "never mind");
 await rm(join(folder, "draft.txt"));

@@ -31,5 +31,5 @@ const pool = runWorkers(queue, (feed, { attempt }) => {
 }, { concurrency: 2, onError: (error, feed) => console.log(`${feed}: ${error}`) });
 
 for (const feed of ["news", "weather"]) queue.add(feed);
-setTimeout(() => queue.add("news"), PERIOD / 2); // simulates a message that the feed has changed
+setTimeout(() => queue.add("news"), PERIOD / 2); // simulates a message saying that the feed has changed
 await pool.finished;

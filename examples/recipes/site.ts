@@ -15,8 +15,8 @@ export interface Site extends AsyncDisposable {
 }
 
 /**
- * Serves pages. `links` maps the path of a page to the paths that the page links to. The page at `busy` responds to its
- * first request with an error.
+ * Serves pages. `links` maps the path of each page to the targets of the page's links. The page at `busy` responds to
+ * its first request with an error.
  */
 export async function serveSite(links: Record<string, string[]>, busy?: string): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {

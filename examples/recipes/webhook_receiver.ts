@@ -1,7 +1,7 @@
 /**
  * Receives webhooks and queues them for workers in other processes. Several receivers run behind a load balancer. A
- * sender receives a 202 response once the event is stored on the Redis server, so no event is lost when the receiver
- * ends. `webhook_deploy.ts` runs this program.
+ * sender receives a 202 response once the event is stored on the Redis server, so no event is lost if the receiver
+ * exits. `webhook_deploy.ts` runs this program.
  *
  * @module
  */
@@ -13,7 +13,10 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { json } from "node:stream/consumers";
 
-/** Time for which the events of a repository are collected, in milliseconds. The time starts with the first event. */
+/**
+ * Period during which the events for a repository are collected, in milliseconds. The period begins with the first
+ * event.
+ */
 const WINDOW = 500;
 
 const queue = createRedisQueue({

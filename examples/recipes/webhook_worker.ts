@@ -1,6 +1,6 @@
 /**
- * Processes the repositories that the webhooks name. Several workers run at the same time. `webhook_deploy.ts` runs
- * this program.
+ * Processes the repositories named in the webhooks. Several workers run at the same time. `webhook_deploy.ts` runs this
+ * program.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Time that handlers have to finish after SIGTERM, in milliseconds. Must be less than the time until the orchestrator
+ * Time allowed for handlers to finish after SIGTERM, in milliseconds. Must be less than the time until the orchestrator
  * kills the process, usually 30 s.
  */
 const GRACE = 20_000;
@@ -34,7 +34,7 @@ runWorkers(queue, async (repository, { signal }) => {
 }, { concurrency: 4, maxRetries: 10, signal: tooLong.signal });
 
 process.once("SIGTERM", async () => {
-  const timer = setTimeout(() => tooLong.abort(), GRACE); // aborted items go back to the queue for other workers
+  const timer = setTimeout(() => tooLong.abort(), GRACE); // unfinished items go back to the queue for other workers
   await queue.shutDownWithDrain(); // takes no more items and finishes the running items
   clearTimeout(timer);
   console.log("drained");

@@ -16,7 +16,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** Time for which the events of a repository are collected, in milliseconds. The time starts with the first event. */
+/**
+ * Period during which the events for a repository are collected, in milliseconds. The period begins with the first
+ * event.
+ */
 const WINDOW = 500;
 
 const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }), {
@@ -30,8 +33,8 @@ runWorkers(queue, (repository) => {
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
-  if (queue.shuttingDown) return response.writeHead(503).end(); // a queue that drains would ignore the event
-  queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not postpone it
+  if (queue.shuttingDown) return response.writeHead(503).end(); // a draining queue would ignore the event
+  queue.addAfter(event.repository, WINDOW); // the earlier deadline wins, so later events do not postpone the work
   response.writeHead(202).end();
 });
 server.listen(0, "127.0.0.1");

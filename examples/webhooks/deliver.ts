@@ -40,7 +40,7 @@ export async function deliver(
     headers: { "content-type": "application/json", "webhook-id": id },
     body: JSON.stringify(body),
     redirect: "manual", // a redirect could lead to an address inside your network
-    signal, // aborts the request at the timeout
+    signal, // aborts the request when the attempt times out
   });
   await response.body?.cancel(); // frees the connection
   const { ok, status } = response;

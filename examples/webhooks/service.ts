@@ -27,7 +27,7 @@ const GIVEN_UP = "given-up.jsonl";
 const LEFT = "left.json";
 /**
  * Longest drain, in milliseconds. Must be shorter than the time until the orchestrator kills the process; the default
- * leaves five seconds.
+ * is five seconds shorter than the usual 30 s.
  */
 const GRACE = Number(process.env["GRACE"] ?? 25_000);
 
@@ -62,7 +62,7 @@ const server = createServer(async (request, response) => {
   if (request.url!.startsWith("/dashboard")) return page(request, response);
   const delivery = await json(request).catch(() => undefined);
   if (!isDelivery(delivery)) return response.writeHead(400).end();
-  if (queue.shuttingDown) return response.writeHead(503).end(); // the queue ignores adds from now on
+  if (queue.shuttingDown) return response.writeHead(503).end(); // a draining queue would ignore the delivery
   queue.add(delivery);
   response.writeHead(202).end();
 });

@@ -94,7 +94,7 @@ export function requireOptions(action: string, options: unknown, known: readonly
  * Throws unless a value is a non-negative integer. Token buckets make this check for every request, so it is faster
  * than {@linkcode requireRule}.
  *
- * @throws {RangeError} If the value is any other number.
+ * @throws {RangeError} If the value is a number but not a non-negative integer.
  * @throws {TypeError} If the value is not a number.
  */
 export function requireInteger(action: string, option: string, value: unknown): void {

@@ -116,13 +116,13 @@ class SystemTimer {
   }
 
   #fire(): void {
-    if (followGlobals()) return; // the source of time changed: the timer was restarted, and may not be due yet
+    if (followGlobals()) return; // the source of time changed: the timer was restarted, and might not be due yet
     timers.delete(this);
     this.#callback();
   }
 }
 
-/** Reports whether fake timers may be installed, or were installed at the last call. */
+/** Reports whether fake timers might be installed now, or were installed at the last call. */
 function isTimeFaked(): boolean {
   return globalThis.Date !== runtime.Date || fakeDate !== undefined;
 }
@@ -202,7 +202,7 @@ export const systemClock: Clock = {
 /**
  * Reports whether a clock runs in real time. Only the system clock runs in real time, and only while `globalThis.Date`
  * is not replaced. Tests and simulations move other clocks by hand. Reads `globalThis.Date` directly, because the
- * system clock may not have been called since fake timers were removed.
+ * system clock might not have been called since fake timers were removed.
  */
 export function isRealTime(clock: Clock): boolean {
   return clock === systemClock && globalThis.Date === runtime.Date;

@@ -129,7 +129,7 @@ export function argumentError(action: string, reason: string, ErrorClass: ErrorC
   return Object.assign(new ErrorClass(`Cannot ${action}: ${reason}`), { code: "WQ_ARGUMENT" as const });
 }
 
-/** Creates the error for a limiter whose function `name` returned a value that breaks a rule. */
+/** Creates the error for a limiter's method whose return value breaks a rule. `name` is the name of the method. */
 export function limiterError(action: string, name: string, rule: string, value: unknown): CodedError {
   return withCode("WQ_LIMITER", invalidArgument(action, name, rule, value));
 }

@@ -13,7 +13,7 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
    *
    * Items that become due together are made ready in slices of about 10 ms, so that a million of them don't block the
    * event loop. A first-in, first-out queue hands out items between the slices. A queue with a discipline hands out no
-   * items until all items that became due together are ready; meanwhile, `snapshot` counts them as `blocked`. Under a
+   * items until all items that became due together are ready; meanwhile, `snapshot` counts them as `blocked`. With a
    * custom clock or fake timers, there are no slices: all items that are due become ready at once.
    *
    * No item is lost if a discipline or the underlying queue throws when a delay ends. The error is written to
@@ -30,7 +30,7 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
   addAfter(item: T, delay: Duration, options?: AddOptions): void;
 
   /**
-   * Removes a delayed item. Items that are ready or processing stay as they are.
+   * Removes a delayed item. Items that are ready or processing are not affected.
    *
    * @param item The item, or another item with the same key.
    * @returns `true` if the item was delayed, `false` otherwise.

@@ -1,6 +1,6 @@
 /**
- * A ready key, as a {@linkcode QueueDiscipline} sees it. From its push until its pop, the entry of a key is the same
- * object.
+ * A ready key, as a {@linkcode QueueDiscipline} sees it. A key has the same entry object from the time it is pushed
+ * until it is popped.
  */
 export interface ReadyEntry<T> {
   /** Key by which the queue de-duplicates the item. It never changes. */
@@ -75,8 +75,8 @@ export interface QueueDiscipline<T> {
    */
   readonly blocked?: number;
   /**
-   * Called when the work on a popped entry has ended: once for each pop, and before the key is pushed again if it was
-   * added meanwhile. The call may increase {@linkcode QueueDiscipline.length}.
+   * Called when the work on a popped entry has ended: once for each call to `pop`, and before the key is pushed again
+   * if the key was added meanwhile. The call may increase {@linkcode QueueDiscipline.length}.
    */
   done?(entry: ReadyEntry<T>): void;
   /**

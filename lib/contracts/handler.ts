@@ -41,7 +41,7 @@ export interface HandlerContext {
   /** Priority with which the item was handed out: the highest priority among the adds that led to this attempt. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out. A handler whose item was added again may end
+   * Reports whether the item was added again since it was handed out. A handler whose item was added again can stop
    * early, because the item will be handed out again. The function can be destructured (`{ addedAgain }` as the
    * handler's parameter). Always returns `false` with a queue on Redis.
    */
@@ -56,8 +56,8 @@ export interface HandlerContext {
 /**
  * Outcome that a handler can return instead of plain success:
  *
- * - `requeueAfter` forgets the item's failures and adds the item again after that duration. A duration of 0 or less is
- *   ignored, as in controller-runtime: without `requeue: true`, the outcome is then plain success.
+ * - `requeueAfter` forgets the item's failures and adds the item again after the given duration. A duration of 0 or
+ *   less is ignored, as in controller-runtime: without `requeue: true`, the outcome is then plain success.
  * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` means plain success.
  *
  * If both `requeue` and `requeueAfter` are given, `requeueAfter` takes precedence, as in controller-runtime. The item

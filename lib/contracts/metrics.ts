@@ -33,8 +33,8 @@ export interface SettableGauge {
  * If a metric throws or rejects, queues and pools continue: the first error of each metric is written to
  * `console.error`. If a method of the provider throws, the queue or pool that needs the metric is not created.
  *
- * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return that
- * library's instruments, under the metric names listed in the module's documentation.
+ * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return
+ * instruments of its client library, with the metric names listed in the module's documentation.
  */
 export interface MetricsProvider {
   /** Items that are still to be handed out: ready items, blocked items, and items added again while processing. */
@@ -47,7 +47,7 @@ export interface MetricsProvider {
   workDuration(queue: string): Histogram;
   /** Seconds of unfinished work, summed over all items being processed; set twice a second. */
   unfinishedWork(queue: string): SettableGauge;
-  /** Seconds that the longest-processing item has been processing; set twice a second. */
+  /** Seconds since the longest-processing item was handed out; set twice a second. */
   longestRunningProcessor(queue: string): SettableGauge;
   /** Number of calls to `addAfter` and `addRateLimited`. */
   retries(queue: string): Counter;
@@ -60,12 +60,13 @@ export interface MetricsProvider {
   delayed?(queue: string): SettableGauge;
   /**
    * Items whose delay has passed but that can't be handed out yet, for example because their group is at its limit. The
-   * depth includes these items. Set twice a second until the queue is shut down, and to 0 when the queue is empty.
+   * depth includes these items. Set twice a second until the queue is shut down, and then set to 0 once the queue is
+   * empty.
    */
   blocked?(queue: string): SettableGauge;
   /**
-   * Seconds since the add of the item that has been ready or blocked longest; 0 if no item is ready or blocked. Set
-   * twice a second until the queue is shut down, and to 0 when the queue is empty.
+   * Seconds since the item that has been ready or blocked longest was added; 0 if no item is ready or blocked. Set
+   * twice a second until the queue is shut down, and then set to 0 once the queue is empty.
    */
   oldestReady?(queue: string): SettableGauge;
   /** Handlers running in this process, including abandoned ones. */

@@ -3,7 +3,7 @@ import type { MetricsProvider } from "./metrics.ts";
 import type { AddOptions } from "./work_queue.ts";
 import type { GivenUpItem } from "./work_source.ts";
 
-/** A queue that may have hooks, in its property `[Symbol.for("workqueue.hooks")]`. */
+/** A queue that may have hooks, in its `[Symbol.for("workqueue.hooks")]` property. */
 export interface HookedQueue<T> {
   /** The hooks of the queue. */
   readonly [HOOKS]?: QueueHooks<T>;
@@ -69,8 +69,8 @@ export interface QueueHooks<T> {
 
   /**
    * Begins a batch of items that became due together, at the time `readyAt` by the queue's clock. The items are added
-   * in one or more slices. Without the hook, the first item of the batch goes to a waiting `get`, even if another item
-   * of the batch has a higher priority.
+   * in one or more slices. Without the hook, the first item of the batch goes to a pending call to `get`, even if
+   * another item of the batch has a higher priority.
    */
   beginBatch?(readyAt: number): AddSlice;
 
@@ -106,7 +106,7 @@ export interface QueueHooks<T> {
   readonly metrics?: MetricsProvider | undefined;
 
   /**
-   * Whether `addRateLimited` supports the option `minDelay`. If the option is not supported, an item with a minimum
+   * Whether `addRateLimited` supports the `minDelay` option. If the option is not supported, an item with a minimum
    * delay is added with `addAfter`, and the limiter doesn't count that failure. A queue with
    * `[Symbol.for("workqueue.options")]: true` doesn't need the hook.
    */
@@ -121,7 +121,7 @@ export interface QueueHooks<T> {
   limiterThrew?(error: unknown): boolean;
 
   /**
-   * Number of attempts of each key since the key was last forgotten, shared by all pools of the queue. The queue's
+   * Number of attempts at each key since the key was last forgotten, shared by all pools of the queue. The queue's
    * `forget` resets the number. Without the hook, `forget` doesn't reset the attempt counts of pools.
    */
   readonly attempts?: AttemptCounts<T>;
@@ -154,9 +154,9 @@ export type AddSlice = (action: () => boolean) => void;
 
 /** Number of attempts at each key. */
 export interface AttemptCounts<T> {
-  /** Returns the number of attempts of the key; `undefined` if there were none. `item` is an item with that key. */
+  /** Returns the number of attempts at the key; `undefined` if there were none. `item` is an item with that key. */
   get(key: unknown, item: T): number | undefined;
-  /** Stores the number of attempts of the key. */
+  /** Stores the number of attempts at the key. */
   set(key: unknown, attempts: number, item: T): void;
   /** Forgets the key. */
   delete(key: unknown): void;

@@ -17,7 +17,7 @@
  */
 export interface RateLimiter<T = unknown> {
   /**
-   * Counts one more retry of the item and returns the delay of this retry.
+   * Counts one more retry of the item and returns the delay before this retry.
    *
    * @param item The item.
    * @param key The item's key. Default: the item itself.

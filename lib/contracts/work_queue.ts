@@ -6,8 +6,8 @@ import type { MetricsProvider } from "./metrics.ts";
  * A queue of items that need work.
  *
  * Adding an item that is ready changes nothing. An item that is added while it is processing becomes ready once more
- * when it is done. So no item is processed by two consumers at once, and each item is processed at least once after its
- * last `add`. The semantics are those of `Typed` in client-go's
+ * when it is done. So no item is processed by two consumers at once, and each item is processed at least once after it
+ * was last added. The semantics are those of `Typed` in client-go's
  * [`util/workqueue`](https://pkg.go.dev/k8s.io/client-go/util/workqueue).
  *
  * Made by {@linkcode createWorkQueue}.
@@ -66,12 +66,12 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** Marks the item as done. Does nothing if the item is not processing. */
   done(item: T): void;
 
-  /** Whether the queue was shut down or is draining. In both cases, adds are ignored. */
+  /** Whether the queue was shut down or is draining. In both cases, added items are ignored. */
   readonly shuttingDown: boolean;
 
   /**
-   * Shuts down the queue: adds are ignored, ready items are still handed out, and then `get` returns `Shutdown`. Also
-   * ends any drain that is in progress. Disposing the queue calls this method.
+   * Shuts down the queue: added items are ignored, ready items are still handed out, and then `get` returns `Shutdown`.
+   * Also ends any drain that is in progress. Disposing the queue calls this method.
    */
   shutDown(): void;
 
@@ -122,8 +122,8 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
 /** Options of {@linkcode WorkQueue.add}. */
 export interface AddOptions {
   /**
-   * Priority of the item: a finite number, higher is more urgent. If several adds fold into one, the highest priority
-   * applies. A first-in, first-out queue ignores priorities; a priority discipline uses them.
+   * Priority of the item: a finite number, higher is more urgent. If an item is added several times before it is handed
+   * out, the highest priority applies. A first-in, first-out queue ignores priorities; a priority discipline uses them.
    *
    * @default {0}
    */
@@ -163,7 +163,9 @@ export interface QueueSnapshot<T> {
    * whose position is unknown follow in no particular order.
    */
   readyItems: { item: T; priority: number }[];
-  /** Delayed items, the earliest first. `dueInMs` is the time until the item is due, in milliseconds. */
+  /**
+   * Delayed items, in the order in which they become due. `dueInMs` is the time until the item is due, in milliseconds.
+   */
   delayedItems: { item: T; priority: number; dueInMs: number }[];
   /** Items that are processing. `addedAgain` shows whether the item was added again since it was handed out. */
   processingItems: { item: T; priority: number; addedAgain: boolean }[];

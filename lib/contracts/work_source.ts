@@ -6,9 +6,8 @@ import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
- * A queue outside this process that offers pools its own source of work, with the method
- * `[Symbol.for("workqueue.source")]`. To implement such a queue, import the symbol as `SOURCE` from
- * `@workqueue/core/hooks`.
+ * A queue outside this process that offers pools its own source of work, through its `[Symbol.for("workqueue.source")]`
+ * method. To implement such a queue, import the symbol as `SOURCE` from `@workqueue/core/hooks`.
  */
 export interface SourcedQueue<T> {
   /** Opens a source for one pool. `runWorkers` calls this method once. */
@@ -21,8 +20,8 @@ export interface SourcedQueue<T> {
  *
  * The pool decides which failed items are given up, which attempts were interrupted, and how many handlers may start.
  * The source carries out the pool's decisions. For each lease, the pool calls `finish` once and then disposes the
- * lease. If `finish` already ended the lease, disposing it does nothing. If a lease is disposed without `finish`, its
- * item was not processed and goes back to the queue.
+ * lease. If `finish` already ended the lease, disposing it does nothing. If a lease is disposed without a call to
+ * `finish`, its item was not processed and goes back to the queue.
  */
 export interface WorkSource<T> {
   /** Name of the queue. */
@@ -45,8 +44,8 @@ export interface WorkSource<T> {
 
   /**
    * Waits for leases. The promise resolves to the first lease. Leases that arrive together with the first lease are
-   * returned by `tryTake`, which the pool calls as long as more handlers may start. The pool has at most one such wait
-   * at a time.
+   * returned by `tryTake`, which the pool calls as long as more handlers may start. At most one call to `take` is
+   * pending at a time.
    *
    * @returns The lease, or `Shutdown` when no more leases will come.
    * @throws The signal's reason (as a rejection), if the signal aborts first. The source gives back leases that arrive
@@ -69,7 +68,7 @@ export interface WorkSource<T> {
    *
    * @param attempt The attempt that ended or, if the item is handed back unworked, the attempt that would have started.
    * @param ending The decision on the item.
-   * @param report Function to call with errors that don't change the ending.
+   * @param report Receives errors that don't change the ending.
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
    * ends. The promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and
    * the ending doesn't count. The promise resolves to a {@linkcode GivenUpEnding} if the item was given up instead,
@@ -164,8 +163,8 @@ export interface WorkRequest {
    */
   wanted(): number;
   /**
-   * Throttle from which each lease needs a token. Present only if the source's `takesTokens` is true and the pool has a
-   * throttle.
+   * Throttle that must grant a token for each lease. Present only if the source's `takesTokens` is true and the pool
+   * has a throttle.
    */
   readonly throttle?: TokenSource | undefined;
 }

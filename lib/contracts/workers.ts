@@ -25,8 +25,8 @@ export interface WorkerOptions<T = unknown> {
    * Maximum number of retries before a failed item is given up; a non-negative integer or `Infinity`. An attempt that
    * returns `requeue` is counted, but never causes the item to be given up.
    *
-   * A queue that is shutting down takes retries only while it drains with `delayed: "flush"` or `"wait"`. Otherwise, a
-   * failed item is given up at once, even if retries are left.
+   * A queue that is shutting down accepts retries only while it drains with `delayed: "flush"` or `"wait"`. Otherwise,
+   * a failed item is given up at once, even if retries are left.
    *
    * The queue's `forget` resets the count, and so does a limiter that forgets the item after a time (`forgetAfter`).
    *
@@ -42,8 +42,8 @@ export interface WorkerOptions<T = unknown> {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Clock of the pool. Under the system clock, the pool pauses between handlers that never await, about every 10 ms, so
-   * that timers and I/O get a turn. Under a custom clock, there are no such pauses.
+   * Clock of the pool. With the system clock, the pool pauses between handlers that never await, about every 10 ms, so
+   * that timers and I/O get a turn. With a custom clock, there are no such pauses.
    *
    * @default {the clock of the queue}
    */
@@ -54,8 +54,8 @@ export interface WorkerOptions<T = unknown> {
    *
    * The pool takes a token before it takes the next item, so items stay in the queue, in the queue's order, until their
    * attempts may start. If no item is ready, the pool keeps its token until an item is ready. After a quiet period,
-   * each pool may therefore start one attempt more than the burst allows. A pool that ends, is paused, or has no free
-   * slot for a handler passes its token to the next waiting pool, or returns the token to the bucket.
+   * each pool may therefore start one more attempt than the burst allows. When a pool ends, is paused, or has no free
+   * slot for a handler, it passes its token to the next waiting pool or puts the token back into the bucket.
    *
    * A change to the rate or the burst takes effect at once, even for pools that are waiting for a token. If the rate or
    * the burst is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
@@ -94,7 +94,7 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   /**
    * Maximum number of handlers that run at once. You can set this property at any time. If the number is raised, more
    * handlers start at once. If the number is lowered, running handlers continue until they end. `maxAbandoned` changes
-   * with `concurrency`, unless the option `maxAbandoned` was given.
+   * with `concurrency`, unless the `maxAbandoned` option was given.
    *
    * @throws {RangeError} If set to a number that is not a positive integer.
    * @throws {TypeError} If set to anything that is not a number.
@@ -155,7 +155,8 @@ export interface PoolSnapshot<T = unknown> {
   runningItems: RunningItem<T>[];
   /**
    * Items whose last attempt in this pool failed and that will be retried, the latest failure first. A pool remembers
-   * the latest 1,000 keys. The pool forgets a key when the item succeeds, is given up, or is forgotten by the queue.
+   * the 1,000 keys that failed most recently. The pool forgets a key when the item succeeds, is given up, or is
+   * forgotten by the queue.
    */
   failingItems: FailingItem<T>[];
 }

@@ -12,7 +12,10 @@ export interface MetricFamily {
   readonly kind: "counter" | "gauge" | "histogram";
   /** Unit of the values. */
   readonly unit: "items" | "adds" | "attempts" | "handlers" | "seconds";
-  /** Label of the metric's series in addition to `name`, the queue's name. Omitted if the metric has no other label. */
+  /**
+   * Label that the metric's series have in addition to `name`, the queue's name. Omitted if the metric has no other
+   * label.
+   */
   readonly label?: "priority" | "reason";
   /** Upper bounds of a histogram's buckets, in `unit`. */
   readonly buckets?: readonly number[];
@@ -22,8 +25,8 @@ export interface MetricFamily {
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
 /**
- * Metrics by the {@linkcode MetricsProvider} method that creates them: client-go's seven metrics, and others that
- * client-go does not have.
+ * Metrics, keyed by the {@linkcode MetricsProvider} method that creates them: client-go's seven metrics, and others
+ * that client-go does not have.
  */
 export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider, "gone">]: MetricFamily } = {
   depth: {

@@ -35,7 +35,7 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
  * ```
  */
 export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> {
-  /** Series by metric name. */
+  /** Series, keyed by metric name. */
   readonly #series = new Map<string, LabelledNumbers<Series>>();
 
   /** Creates the metric `workqueue_depth` for a queue. */
@@ -180,7 +180,7 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
 
 /** Series of one metric. The class supports every kind of metric; the metric's family determines which kind is used. */
 class Series extends LabelledNumber implements Histogram {
-  /** Number of observed values. The field `value` has the sum of these values. */
+  /** Number of observed values. The field `value` contains the sum of these values. */
   count = 0;
   /** Upper bounds of the buckets, and the number of observed values in each bucket. */
   readonly #bounds: readonly number[];

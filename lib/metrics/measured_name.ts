@@ -25,11 +25,11 @@ export class MeasuredName {
     return found;
   }
 
-  /** Unregisters a queue or pool. After the last one, calls the provider's `gone`. */
+  /** Unregisters a queue or pool. After the last one has been unregistered, calls the provider's `gone`. */
   end(): void {
     this.#count--;
     if (this.#count > 0) return;
-    // Unused names are removed, because a program may keep using new names
+    // Unused names are removed, because a program may keep creating new ones
     measured.get(this.#provider)?.delete(this.#name);
     tellGone(this.#provider, this.#name);
   }

@@ -4,11 +4,12 @@ import { type Meter, meterOf } from "./meter.ts";
 
 /**
  * Queue depth by priority, for named priorities. If every numeric priority were a label value, the number of series
- * would be unbounded. A key is counted under the priority of its first add, even if a later add raises the priority.
+ * would be unbounded. A key is counted under the priority with which it was first added, even if the priority is raised
+ * later.
  */
 export class PriorityDepths {
   readonly #gauges = new Map<number, Meter | undefined>();
-  /** Gauge for each key that is counted. */
+  /** Gauge that counts each key. */
   readonly #gaugeOf = new ChurnMap<unknown, Meter>();
 
   constructor(provider: MetricsProvider, queue: string, levels: Readonly<Record<string, number>>) {

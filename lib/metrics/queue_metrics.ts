@@ -71,7 +71,7 @@ export class QueueMetrics {
     this.#count(key, priority);
   }
 
-  /** Records that a key is now ready with this ticket. The key was added again while processing. */
+  /** Records that a key is now ready with this ticket. The key must have been added again while processing. */
   ready(key: unknown, ticket: number): void {
     const now = this.#clock.now();
     this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? now);
@@ -79,7 +79,7 @@ export class QueueMetrics {
     if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
-  /** Records that the key with this ticket is handed out under the number `called`. */
+  /** Records that the key with this ticket was handed out under the number `called`. */
   taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
     const addedAt = this.#addedAt.take(ticket) ?? now;
@@ -120,7 +120,8 @@ export class QueueMetrics {
 
   /**
    * Sets the timer for the next update. client-go updates twice a second as long as the queue exists. This timer fires
-   * at the same times, but only while there is something to measure. It does not keep the process alive.
+   * at the same times as client-go's, but only while there is something to measure. The timer does not keep the process
+   * alive.
    */
   #updateLater(now: number): void {
     if (this.#timer !== undefined) return;

@@ -7,12 +7,13 @@ import type { GiveUpReason } from "../contracts/handler.ts";
  */
 export interface Totals {
   /**
-   * For a queue: items that were handed out. Together with the ready and blocked items, this is the number of items
-   * that became ready.
+   * For a queue: items that were handed out. The sum of this count and the numbers of ready and blocked items is the
+   * number of items that became ready.
    */
   readonly handedOut?: number;
   /**
-   * For a queue: whether the queue is first in, first out. The totals of such a queue show which item is the oldest.
+   * For a queue: whether the queue is first in, first out. For such a queue, the age of the oldest ready item can be
+   * computed from earlier totals.
    */
   readonly isFifo?: boolean;
   /** For a pool: attempts that did not fail. */

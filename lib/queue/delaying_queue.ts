@@ -60,7 +60,7 @@ export * from "./work_queue.ts";
  * @returns An empty queue.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws {TypeError} If an option is unknown or otherwise invalid, or `addWhileDelayed` is `"replace"` and the given
- * `queue` has no hook `stateOf`.
+ * `queue` has no `stateOf` hook.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
@@ -90,7 +90,7 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
-/** Delay before a due item is added again after its add failed, in milliseconds. */
+/** Delay before a due item is added again if adding it failed, in milliseconds. */
 const RETRY_DELAY = 1000;
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
@@ -113,7 +113,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * not included.
    */
   #flushed: Deadlines<unknown> | undefined = undefined;
-  /** First error that an add threw during a flush. */
+  /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
   readonly #priorities = new Priorities();
   /** Newest item of each delayed key; `undefined` if items are their own keys. */
@@ -123,14 +123,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Callbacks to call when the number of delayed keys may have decreased. */
   readonly #watchers = new Watchers();
   /**
-   * Value of the latest drain's `delayed` option. Once this field is set, adds are ignored, even though the queue below
-   * is still open.
+   * Value of the latest drain's `delayed` option. Once this field is set, added items are ignored, even though the
+   * queue below is still open.
    */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
-  /** Function that stops watching the queue below. Set while processing items may still be delayed again. */
+  /**
+   * Function that stops watching the queue below. Defined while items that are processing may still be delayed again.
+   */
   #stopWatching: (() => void) | undefined = undefined;
   #timer: unknown = undefined;
-  /** Time for which the timer is set; `Infinity` if no timer is set. */
+  /** Time at which the timer should fire; `Infinity` if no timer is set. */
   #wakeAt = Infinity;
 
   constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, onDrop, metrics, ...common }: Settings<T>) {
@@ -388,14 +390,14 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return true;
   }
 
-  /** Returns the newest item with this key if this very item is processing; otherwise, the item itself. */
+  /** Returns the newest item with this key if the given item is processing; otherwise, returns the given item. */
   #newest(key: unknown, item: T): T {
     const newestBelow = this.hooks.newest?.(item);
     if (newestBelow === undefined) return item;
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Reports whether no item has to be made ready by this time. The time is ignored during a flush. */
+  /** Reports whether there is no item to make ready at this time. The time is ignored during a flush. */
   #isNothingDue(time: number): boolean {
     if (this.#flushed !== undefined) return this.#flushed.length === 0;
     return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
@@ -412,8 +414,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Adds an item whose delay has passed. If the add fails, the item is added again later. Never throws, because a timer
-   * calls this method.
+   * Adds an item whose delay has passed. If adding the item fails, it is added again later. Never throws, because a
+   * timer calls this method.
    */
   #addDue(key: unknown, item: T, priority: number): void {
     try {
@@ -443,8 +445,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Makes all delayed items ready. If an add throws, for example because of a discipline, the other items are still
-   * added.
+   * Makes all delayed items ready. If adding an item throws, for example because of a discipline, the other items are
+   * still added.
    */
   #flush(): void {
     this.#clearTimer();
@@ -453,7 +455,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#flushed === undefined) this.#flushed = delayed;
     else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // adds to the running flush
     this.#flushFailure = undefined;
-    if (this.#slices.isAdding) return; // a discipline called this within a slice, and that slice adds these keys too
+    if (this.#slices.isAdding) return; // a discipline made this call during a slice, which adds these keys too
     this.#slices.addNext();
     this.#setTimer();
   }

@@ -217,8 +217,8 @@ export class DisciplineLine<T> implements Line<T> {
 
   /**
    * Lists refused keys first, then the keys that the discipline's `peek` returns. Other ready keys follow in no
-   * particular order, because `peek` may not return all of them. Some of these keys may be blocked: only the discipline
-   * knows which.
+   * particular order, because `peek` might not return all of them. Some of these keys may be blocked: only the
+   * discipline knows which.
    */
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);

@@ -3,8 +3,8 @@ import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 
 /**
- * Up to this many processing keys get a map of their own. If more keys are processing, a scan of all keys quickly finds
- * some of them.
+ * Largest number of processing keys for which a separate map is created. If more keys are processing, a scan of all
+ * keys quickly finds some of them.
  */
 const FEW = 10_000;
 

@@ -16,14 +16,14 @@ export function setHooks<T>(queue: object, hooks: QueueHooks<T>): void {
   Object.defineProperty(queue, HOOKS, { value: hooks });
 }
 
-/** Reports whether the `add` of a queue accepts options. */
+/** Reports whether the `add` method of a queue accepts options. */
 export function takesOptions(queue: object): boolean {
   return (queue as { [OPTIONS]?: unknown })[OPTIONS] === true;
 }
 
 /**
- * Marks a queue whose `add` accepts options. The mark is not a class field, because bundlers would then keep the class
- * even if nothing uses it.
+ * Marks a queue whose `add` method accepts options. The mark is not a class field, because bundlers would then keep the
+ * class even if nothing uses it.
  */
 export function markTakesOptions(queue: object): void {
   Object.defineProperty(queue, OPTIONS, { value: true });

@@ -47,8 +47,8 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   }
 
   /**
-   * Lets timers and I/O run for at most about a millisecond. Without pauses, a loop body that awaits only promises
-   * would block timers and I/O.
+   * Lets timers and I/O run for up to about a millisecond. Without pauses, a loop body that awaits only promises would
+   * block timers and I/O.
    */
   async #pause(): Promise<void> {
     const now = wallClock();

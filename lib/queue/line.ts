@@ -12,9 +12,9 @@
  * | from minus {@linkcode Line.called} to -1 | processing, and added again |
  */
 export interface Line<T> {
-  /** Number of keys that may be called now. */
+  /** Number of keys that can be called now. */
   readonly length: number;
-  /** Number of keys that are ready but may not be called now. */
+  /** Number of keys that are ready but can't be called now. */
   readonly blocked: number;
   /** Number of keys that are processing. */
   readonly processing: number;
@@ -52,10 +52,10 @@ export interface Line<T> {
   /** Calls the next key and returns it. There must be a ready key. {@linkcode Line.called} becomes the key's ticket. */
   next(): unknown;
 
-  /** Ticket that the key called last drew when the key became ready. */
+  /** Ticket that was drawn by the most recently called key when that key became ready. */
   readonly drawn: number;
 
-  /** Priority that the key called last had when it was called. */
+  /** Priority of the most recently called key at the time of the call. */
   readonly priority: number;
 
   /**
@@ -79,10 +79,10 @@ export interface Line<T> {
   /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
   readyAt: number | undefined;
 
-  /** Time at which the latest key became ready; `-Infinity` if the line does not record it. */
+  /** Time at which the latest key became ready; `-Infinity` if the line does not record this time. */
   readonly latest: number;
 
-  /** Returns keys that may be called now, in order as far as the order is known; at most `limit`. */
+  /** Returns keys that can be called now, in order as far as the order is known; at most `limit`. */
   listReady(limit: number): ListedKey[];
 
   /** Returns keys that are processing; at most `limit`. */

@@ -22,7 +22,7 @@ import { takesOptions } from "./hooks.ts";
 const ADD = "add item";
 
 /**
- * Returns the `priority` option of an add; 0 by default.
+ * Returns the `priority` option of a call that adds an item; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
  * @throws {TypeError} If the priority is not a number, or an option is unknown.
@@ -37,14 +37,14 @@ export function priorityOf(options: AddOptions | undefined, known: readonly stri
   return (priority ?? 0) as number;
 }
 
-/** Reports whether an object has other options than a priority. Faster than `Object.keys` for these objects. */
+/** Reports whether an object has options other than a priority. Faster than `Object.keys` for these objects. */
 function hasOthers(options: AddOptions): boolean {
   for (const name in options) if (name !== "priority") return true;
   return false;
 }
 
 /**
- * Returns the `priority` option of an add that a layer forwards to `queue`; 0 by default.
+ * Returns the `priority` option of a call that a layer forwards to `queue`; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
  * @throws {TypeError} If the priority is not a number, an option is unknown, or the priority is not 0 and the queue
@@ -61,8 +61,8 @@ export function priorityFor(queue: object, options: AddOptions | undefined, know
 }
 
 /**
- * Returns the options for an add with this priority. Returns `undefined` for 0, because the queue below may not accept
- * options.
+ * Returns the options for adding an item with this priority. Returns `undefined` for 0, because the queue below might
+ * not accept options.
  */
 export function withPriority(priority: number): AddOptions | undefined {
   return priority === 0 ? undefined : { priority };

@@ -17,9 +17,9 @@ export interface DueItems {
   onBatchEnd(): void;
 }
 
-/** Items that were due at the same check. */
+/** Items that the same check found to be due. */
 interface Batch {
-  /** Time of the check that found the items due. */
+  /** Time of the check that found the items to be due. */
   readonly time: number;
   /** Adds a slice to the queue below. */
   readonly addSlice: AddSlice;
@@ -101,5 +101,5 @@ export class Slices {
   }
 }
 
-/** Adds a slice directly, if the queue below has no hook `beginBatch`. */
+/** Adds a slice directly, if the queue below has no `beginBatch` hook. */
 const addDirectly: AddSlice = (action) => void action();

@@ -321,8 +321,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Hands ready items to pending calls to `get`. An error rejects the call to `get` and not the add, because the item
-   * was added successfully.
+   * Hands ready items to pending calls to `get`. After an error, the call to `get` rejects, but the call that added the
+   * item does not throw, because the item was added successfully.
    */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
@@ -356,7 +356,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   /**
    * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
-   * shutdown, only keys that were added again while processing are handed out.
+   * shutdown, only keys that were added again while processing can still be handed out.
    */
   #isOver(): boolean {
     return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;

@@ -25,8 +25,8 @@ export const wallClock: () => number = Date.now;
 export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
 
 /**
- * Longest pause, as a fraction of the preceding burst. Without this limit, a pause would be long when other code makes
- * each turn slow.
+ * Longest pause, as a fraction of the length of the preceding burst. Without this limit, a pause would be long when
+ * other code makes each turn slow.
  */
 const MAX_PAUSE = 0.05;
 
@@ -72,8 +72,8 @@ export class Burst {
   }
 
   /**
-   * Resolves after the pause. Several calls resolve in the order in which they were made. The caller may then do one
-   * piece of work without calling {@linkcode Burst.isTooLong}, so that faster callers can't starve it.
+   * Resolves after the pause. Several calls resolve in the order in which they were made. After the pause, the caller
+   * may do one piece of work without calling {@linkcode Burst.isTooLong}, so that faster callers can't starve it.
    */
   turn(): Promise<void> {
     return this.#line.wait();

@@ -1,4 +1,6 @@
-/** Up to this many keys, a map deletes keys instead of marking them, because its hash chains are short. */
+/**
+ * Largest number of keys at which a map deletes a key instead of marking it. The hash chains of such a map are short.
+ */
 const SMALL = 32;
 
 /** After this many keys are marked in a row, further keys are deleted, because the map is probably being emptied. */

@@ -15,7 +15,7 @@ export class NumberHeap<E> {
   /** Numbers and their slots, indexed by place in the heap. Free slots are stored after the end of the heap. */
   #numbers = new Float64Array(MIN_CAPACITY);
   #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
-  /** Places in the heap, orders among equal numbers, and entries, indexed by slot. */
+  /** Places in the heap, orders among equal numbers, and entries, all indexed by slot. */
   #places = new Int32Array(MIN_CAPACITY);
   #orders = new Float64Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];

@@ -28,26 +28,31 @@ export interface Reservation {
    */
   readonly delay: number;
   /**
-   * Returns the tokens to the bucket, except the tokens that later reservations depend on. Does nothing once the tokens
-   * may be used. Call this method at most once, as in Go.
+   * Puts the tokens back into the bucket, except the tokens that later reservations depend on. Does nothing once the
+   * tokens may be used. Call this method at most once, as in Go.
    */
   cancel(): void;
 }
 
-/** Tokens granted to a reservation, the rate at that moment, and the time from which the tokens may be used. */
+/**
+ * Tokens granted to a reservation, the rate at the time of the grant, and the time from which the tokens may be used.
+ */
 interface Grant {
   readonly tokens: number;
   readonly rate: number;
   /**
-   * Time from which the tokens may be used, by the clock. Neither a later pause nor the early end of a pause changes
-   * this time.
+   * Time from which the tokens may be used, in the clock's time. Neither a later pause nor the early end of a pause
+   * changes this time.
    */
   readonly usableAt: number;
-  /** The same moment in the bucket's own time, for comparison with later grants. */
+  /** The value of `usableAt` in the bucket's own time, for comparison with later grants. */
   readonly event: number;
 }
 
-/** Reservation of a bucket. A class, because an object literal with a getter takes ten times as long to create. */
+/**
+ * Reservation of tokens in a bucket. A class, because an object literal with a getter takes ten times as long to
+ * create.
+ */
 class BucketReservation implements Reservation {
   readonly ok: boolean;
   readonly cancel: () => void;
@@ -71,7 +76,7 @@ let access: {
   undo(bucket: TokenBucket): void;
 } | undefined;
 
-/** Returns how often tokens were granted. The number identifies the latest grant. */
+/** Returns the number of grants so far, which identifies the latest grant. */
 export function grantsOf(bucket: TokenBucket): number {
   return access!.grantsOf(bucket);
 }
@@ -88,11 +93,11 @@ export function undoTake(bucket: TokenBucket, grant: number): void {
  * per second. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet
  * period, up to `burst` events may happen at once.
  *
- * Choose a method by what should happen when no token is left:
+ * Choose a method according to what should happen when no token is left:
  *
  * - `allow` returns `false`, and the event is dropped;
  * - `take` takes a future token and returns the delay until it may be used;
- * - `reserve` does the same, and the token can be returned;
+ * - `reserve` does the same, but the token can be put back;
  * - `wait` waits for the token.
  *
  * A rate of `Infinity` allows everything, regardless of the burst. With a rate of 0, only the tokens that are already
@@ -120,18 +125,21 @@ export class TokenBucket {
   // and grants are computed in the bucket's own time. The end of a pause, and the time from which tokens may be used,
   // are stored in the clock's time.
   readonly #clock: Clock;
-  /** Clock time from which all times are counted. Nanoseconds since then are exact for 104 days. */
+  /** Clock time from which all times are counted. The number of nanoseconds since this time is exact for 104 days. */
   readonly #origin: number;
   #rate: number;
   #burst: number;
   /** Number of tokens in the bucket at the time {@linkcode #last}. Negative while future tokens are reserved. */
   #tokens: number;
   #last = -FOREVER;
-  /** Time from which the most recently granted tokens may be used, by the bucket's own time; past or future. */
+  /**
+   * Time from which the most recently granted tokens may be used, in the bucket's own time; in the past or in the
+   * future.
+   */
   #lastEvent = -FOREVER;
   /** Number of grants that took tokens. */
   #grants = 0;
-  /** End of the last pause, by the clock; past or future. */
+  /** End of the last pause, in the clock's time; in the past or in the future. */
   #pausedUntil = -FOREVER;
   /** Total length of all pauses, up to the end of the last one. */
   #paused = 0;
@@ -261,8 +269,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens, including future tokens if necessary. Like {@linkcode TokenBucket.reserve}, but the tokens cannot
-   * be returned.
+   * Takes `n` tokens, including future tokens if necessary. Like {@linkcode TokenBucket.reserve}, but the tokens
+   * cannot be put back.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
    * @returns Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if the tokens
@@ -277,13 +285,13 @@ export class TokenBucket {
 
   /**
    * Takes `n` tokens and waits until they may be used. Calls are served in order. Only the first pending call takes
-   * future tokens, so aborting any other call costs no tokens. Aborting the first call returns its tokens, except the
+   * future tokens, so aborting any other call costs no tokens. Aborting the first call puts its tokens back, except the
    * tokens that later reservations depend on.
    *
    * `setRate` and `setBurst` also affect pending calls.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
-   * @param options A `signal` that ends the wait and returns the tokens.
+   * @param options A `signal` that ends the wait and puts the tokens back.
    * @throws {RangeError} If `n` is negative, fractional or not finite, or exceeds the burst while the rate is finite.
    * @throws {TypeError} If `n` is not a number, or an option is unknown or invalid.
    * @throws The signal's reason, if the signal aborts first.
@@ -442,15 +450,15 @@ export class TokenBucket {
   }
 
   /**
-   * Returns the number of tokens in the bucket at a given moment of the bucket's own time. If the time went backwards,
-   * no tokens were added.
+   * Returns the number of tokens in the bucket at a given moment of the bucket's own time. If time has gone backwards,
+   * no tokens have been added.
    */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
   }
 
-  /** Updates the number of tokens to the current time. Must be called before the rate or the burst changes. */
+  /** Brings the number of tokens up to date. Must be called before the rate or the burst changes. */
   #advance(): void {
     const now = this.#ownTime(this.#clockTime());
     this.#tokens = this.#tokensAt(now);
@@ -527,8 +535,8 @@ export class TokenBucket {
   }
 
   /**
-   * Returns unused tokens to the bucket, even after the time from which they may be used. After that time, all of the
-   * tokens are returned, even if more tokens were reserved later.
+   * Puts unused tokens back into the bucket, even after the time from which they may be used. After that time, all of
+   * the tokens are put back, even if more tokens were reserved later.
    */
   #giveBackUnused(grant: Grant | undefined): void {
     if (grant === undefined) return;
@@ -537,7 +545,7 @@ export class TokenBucket {
     else if (this.#rate !== Infinity) this.#putBack(grant.tokens, time);
   }
 
-  /** Returns the token of the latest grant. */
+  /** Puts the token of the latest grant back into the bucket. */
   #undo(): void {
     const usableAt = this.#lastEvent + this.#paused;
     this.#giveBackUnused({ tokens: 1, rate: this.#rate, usableAt, event: this.#lastEvent });
