@@ -1,5 +1,6 @@
 /**
- * Serves the metrics of a queue for Prometheus at http://127.0.0.1:9464/metrics. An argument sets another port:
+ * Serves the metrics of a queue for Prometheus at http://127.0.0.1:9464/metrics. To use a different port, pass it as an
+ * argument:
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/metrics.ts 9464

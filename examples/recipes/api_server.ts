@@ -166,7 +166,7 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  /** Sends all changes made since the version `since`, and then each later change as it happens. */
+  /** Sends all changes made after the version `since`, and then each later change as it happens. */
   #watch(plural: Plural, since: number, response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();

@@ -16,8 +16,8 @@ export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.ter
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
 /**
- * Key of an error's minimum delay, in milliseconds. If a handler throws an error with this property, its item is
- * delayed for at least that long.
+ * Key of an error's minimum delay, in milliseconds. If a handler throws an error with this property, the handler's item
+ * is delayed for at least that long.
  */
 export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
 

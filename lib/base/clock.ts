@@ -51,10 +51,13 @@ export function unref(handle: unknown): void {
   (handle as { unref?(): void } | undefined)?.unref?.();
 }
 
-/** The runtime's own globals, saved when this module is loaded. Fake timers installed later don't replace them. */
+/**
+ * The runtime's own globals, saved when this module is loaded. Fake timers that are installed later don't replace the
+ * saved globals.
+ */
 const runtime = { Date, setTimeout, clearTimeout, wallClock: /* @__PURE__ */ Date.now.bind(Date) };
 
-/** The runtime's monotonic clock. Fake timers don't affect it. */
+/** The runtime's monotonic clock. Fake timers don't affect this clock. */
 const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
 
 /**
@@ -168,9 +171,9 @@ function aheadOfWallClock(): number {
 /**
  * Default clock: the runtime's monotonic clock and its timers.
  *
- * Setting the machine's wall clock doesn't affect this clock. Fake timers do affect it: while both `globalThis.Date`
- * and `globalThis.setTimeout` are replaced, the clock uses the replacements. No setup is needed. When fake timers are
- * installed or removed, the clock doesn't go backwards, and pending timers keep their remaining time.
+ * Setting the machine's wall clock doesn't affect this clock. Fake timers do affect this clock: while both
+ * `globalThis.Date` and `globalThis.setTimeout` are replaced, the clock uses the replacements. No setup is needed. When
+ * fake timers are installed or removed, the clock doesn't go backwards, and pending timers keep their remaining time.
  *
  * @example Usage
  * ```ts

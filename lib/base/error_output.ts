@@ -5,7 +5,7 @@ const INTERVAL = 1000;
 
 /**
  * Writes errors to `console.error`, at most one line per second. Characters that could control a terminal are replaced
- * by spaces. Each line also says how many errors were omitted since the previous line.
+ * by spaces. Each line also says how many errors have been omitted since the previous line.
  */
 export class ErrorOutput {
   readonly #now: () => number;

@@ -8,10 +8,10 @@ import { retryAfter, type RetryAfterResponse } from "./http_retry_after.ts";
 export type { RetryAfterResponse } from "./http_retry_after.ts";
 
 /**
- * Thrown by a handler of {@linkcode runWorkers} to delay the next attempt at the item by at least a given time, such as
- * an HTTP server's `Retry-After`. The attempt is a failure like any other: it is counted and reported, and the item is
- * given up after `maxRetries`. The limiter still computes a delay, and the longer of the two delays applies. If the
- * item is added during the delay, it is ready at once.
+ * Thrown by a handler of {@linkcode runWorkers} to delay the next attempt at the item by at least a given time, such
+ * as an HTTP server's `Retry-After`. The attempt is a failure like any other: it is counted and reported, and the item
+ * is given up after `maxRetries`. The limiter still computes a delay, and the longer of the two delays applies. If the
+ * item is added during the delay, it becomes ready at once.
  *
  * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. In that
  * case, the queue's limiter does not count the failure.

@@ -7,7 +7,7 @@ export interface ReadyEntry<T> {
   readonly key: unknown;
   /** Item to hand out: the newest item with this key. */
   readonly item: T;
-  /** Highest priority with which the item was added since it was last handed out. Default: 0. */
+  /** Highest priority with which the item has been added since it was last handed out. Default: 0. */
   readonly priority: number;
   /**
    * Time at which the key became ready, by the queue's clock, in milliseconds. The time never decreases from one pushed

@@ -41,8 +41,8 @@ export interface HandlerContext {
   /** Priority with which the item was handed out: the highest priority among the adds that led to this attempt. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out. A handler whose item was added again can stop
-   * early, because the item will be handed out again. The function can be destructured (`{ addedAgain }` as the
+   * Reports whether the item has been added again since it was handed out. A handler whose item was added again can
+   * stop early, because the item will be handed out again. The function can be destructured (`{ addedAgain }` as the
    * handler's parameter). Always returns `false` with a queue on Redis.
    */
   readonly addedAgain: () => boolean;

@@ -11,13 +11,13 @@ export interface HookedQueue<T> {
 
 /**
  * Members of a queue that layers and pools use in addition to its public interface. For third-party queues, every hook
- * is optional and documents what is lost without it.
+ * is optional, and its documentation says what is lost without the hook.
  */
 export interface QueueHooks<T> {
   /**
-   * Returns the newest item with this item's key, if this item is processing; `undefined` otherwise. An item that was
-   * added after this item was handed out is newer, even if this item is added again later as a retry. Without the hook,
-   * the retry of an old item replaces a newer item with the same key.
+   * Returns the newest item with this item's key, if this item is processing; `undefined` otherwise. An item counts as
+   * newer if it was added after this item was handed out, even if this item is added again later as a retry. Without
+   * the hook, the retry of an old item replaces a newer item with the same key.
    */
   newest?(item: T): T | undefined;
 

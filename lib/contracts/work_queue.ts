@@ -167,7 +167,7 @@ export interface QueueSnapshot<T> {
    * Delayed items, in the order in which they become due. `dueInMs` is the time until the item is due, in milliseconds.
    */
   delayedItems: { item: T; priority: number; dueInMs: number }[];
-  /** Items that are processing. `addedAgain` shows whether the item was added again since it was handed out. */
+  /** Items that are processing. `addedAgain` shows whether the item has been added again since it was handed out. */
   processingItems: { item: T; priority: number; addedAgain: boolean }[];
 }
 
@@ -180,8 +180,8 @@ export interface Lease<T> extends Disposable {
   /** Priority with which the item was handed out: the highest priority among the adds that led to this lease. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out; `false` once the item is done. The function can
-   * be destructured (`const { addedAgain } = lease`).
+   * Reports whether the item has been added again since it was handed out; `false` once the item is done. The function
+   * can be destructured (`const { addedAgain } = lease`).
    */
   readonly addedAgain: () => boolean;
   /**

@@ -132,8 +132,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   readonly finished: Promise<void>;
   /**
    * Takes no more items. Resolves when the running handlers have ended and their outcomes have been carried out.
-   * Rejects as {@linkcode WorkerPool.finished} does. An item that was added again while its handler was running is
-   * ready when the promise resolves. To drain the queue with other workers, await `stop` first.
+   * Rejects as {@linkcode WorkerPool.finished} does. If an item was added again while its handler was running, the
+   * item is ready when the promise resolves. To drain the queue with other workers, await `stop` first.
    */
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@
  * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
  * | `retries` | `workqueue_retries_total` | calls to `addAfter` and `addRateLimited` |
  *
- * One more metric exists for queues with `priorityLevels`. It has the level's name as the label `priority`:
+ * One more metric exists for queues with `priorityLevels`. This metric has the level's name as the label `priority`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |

@@ -5,7 +5,7 @@ import { type Meter, meterOf } from "./meter.ts";
 
 /**
  * Measurements of one pool. Metrics for which the provider has no method are omitted. Only the constructor may throw:
- * it throws any error that the provider throws when it creates a metric.
+ * it passes on any error that the provider throws when creating a metric.
  */
 export class PoolMetrics {
   readonly active: Meter | undefined;

@@ -10,8 +10,8 @@ import { PriorityDepths } from "./priority_depths.ts";
 const UPDATE_PERIOD = 500;
 
 /**
- * Measurements of one queue. Only the constructor may throw: it throws any error that the provider throws when it
- * creates a metric. The clock must be a steady clock.
+ * Measurements of one queue. Only the constructor may throw: it passes on any error that the provider throws when
+ * creating a metric. The clock must be a steady clock.
  */
 export class QueueMetrics {
   readonly #clock: Clock;

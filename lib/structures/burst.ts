@@ -9,7 +9,10 @@ export const MAX_BURST = 10;
  */
 const MAX_PIECES_PER_LOOK = 8;
 
-/** The runtime's own global, saved when this module is loaded. Fake timers installed later don't replace it. */
+/**
+ * The runtime's own global, saved when this module is loaded. Fake timers that are installed later don't replace the
+ * saved global.
+ */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 /**
  * Returns the time in milliseconds. `Date.now` is precise enough, and takes half as long as `performance.now` on Deno.
@@ -62,8 +65,8 @@ export class Burst {
   }
 
   /**
-   * Counts a piece of work that is about to begin, and reports whether the burst is too long. If so, the caller must
-   * await {@linkcode Burst.turn} first.
+   * Counts a piece of work that is about to begin, and reports whether the burst is too long. If the burst is too long,
+   * the caller must await {@linkcode Burst.turn} first.
    */
   isTooLong(): boolean {
     if (!this.#isOn) this.#begin();

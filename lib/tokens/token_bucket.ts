@@ -487,9 +487,9 @@ export class TokenBucket {
   }
 
   /**
-   * Takes the tokens for a call to `wait`. If the bucket was not used since the previous call was served, takes the
-   * tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. If the current time were
-   * always used, tokens would be lost whenever the timer fires late and the bucket is already full.
+   * Takes the tokens for a call to `wait`. If the bucket has not been used since the previous call was served, takes
+   * the tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. If the current time
+   * were always used, tokens would be lost whenever the timer fires late and the bucket is already full.
    */
   #grantInTurn(n: number, turn = Infinity): Grant {
     const now = this.#clockTime();
