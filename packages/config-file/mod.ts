@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that a wrong core version is reported before it causes another error
+import "./core_version.ts"; // imported first, to report a wrong core version before it causes another error
 
 export { loadConfigFile } from "./load_config_file.ts";
 export { loadConfigText } from "./load_config_text.ts";

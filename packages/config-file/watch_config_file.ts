@@ -14,7 +14,7 @@ const ACTION = "watch config file";
  * Only the file's content matters. The file may be written in place or in steps, replaced by another file, or deleted
  * and created again. The path may contain a symbolic link whose target changes, as in a Kubernetes ConfigMap. The file
  * may be on a network drive. If the file is broken, `onError` is called and the current config stays in effect. If the
- * file has changed between loading and watching, the config is reloaded once.
+ * file changed after it was loaded and before the watch began, the config is reloaded once.
  *
  * The watch doesn't keep the process alive. A long-running service never needs to dispose the watch. With `using`, the
  * watch is disposed at the end of the block.

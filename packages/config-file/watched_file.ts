@@ -58,7 +58,7 @@ export class WatchedFile implements Disposable {
     return this.#isDisposed;
   }
 
-  /** Stops watching. A check that is already in progress calls no callback afterwards. */
+  /** Stops watching. No callback is called afterwards, even if a check is in progress. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
   }

@@ -21,7 +21,7 @@ import { Lines, locate, type Tree } from "./places.ts";
 /** Value in the syntax tree. An empty value may be `null`. */
 type Value = Node | null;
 
-/** Maximum nesting depth. The parser recurses several times per level. Real configs are not nearly as deep. */
+/** Maximum nesting depth. The parser recurses several times per level. Real configs are nested far less deeply. */
 const MAX_DEPTH = 200;
 /**
  * Maximum number of uses of an anchor, including uses inside other anchors. The limit prevents a small text from

@@ -1,7 +1,10 @@
 import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
-/** Addresses of clients, by request. `undefined` if the server doesn't report an address, as for a Unix socket. */
+/**
+ * Address of the client that sent each request; `undefined` if the server doesn't report an address, as for a Unix
+ * socket.
+ */
 const peers = /* @__PURE__ */ new WeakMap<Request, string | undefined>();
 
 /** Information that servers pass along with a request. Supports Deno, Bun, and `@hono/node-server` on Node. */
@@ -23,8 +26,8 @@ export function notePeer(request: Request, info: unknown): void {
 }
 
 /**
- * Returns what an access function requires, for clients that were denied; `undefined` if this is unknown. The text
- * doesn't say which check failed.
+ * Returns a text that tells denied clients what an access function requires; `undefined` if the requirements are
+ * unknown. The text doesn't say which check failed.
  */
 export function requirementOf(access: Access): string | undefined {
   return access === allowLocal ? "open it on the same machine, at localhost, and not through a proxy" : undefined;
@@ -130,9 +133,9 @@ export function signInOf(access: Access): SignIn | undefined {
 
 /**
  * Returns an access function that allows requests with one of the given tokens. A client can send its token as
- * `Authorization: Bearer TOKEN`, or in the page's address as `?token=TOKEN`. The response to such an address sets a
- * cookie for this browser and redirects to the address without the token. The token is a secret: serve the page over
- * HTTPS, and use a long token, for example from `crypto.randomUUID()`.
+ * `Authorization: Bearer TOKEN`, or in the page's address as `?token=TOKEN`. The response to a request with the token
+ * in its address sets a cookie for this browser and redirects to the address without the token. The token is a secret:
+ * serve the page over HTTPS, and use a long token, for example from `crypto.randomUUID()`.
  *
  * @example Usage
  * ```ts
@@ -214,7 +217,10 @@ class Token {
   }
 }
 
-/** Reports whether the browser's connection used TLS, according to the proxies. The first proxy comes first. */
+/**
+ * Reports whether the browser's connection used TLS, according to the proxies. The header starts with the value from
+ * the proxy nearest to the browser.
+ */
 function isForwardedOverTls({ headers }: Request): boolean {
   return /^\s*https\s*(,|$)/i.test(headers.get("x-forwarded-proto") ?? "");
 }

@@ -40,7 +40,7 @@ export interface QueueRow {
   readonly counts: Counts;
   /** Rates of items and failures. */
   readonly rates: Rates;
-  /** Time since the oldest ready item became ready, in milliseconds. It may be an estimate. `null` if unknown. */
+  /** Time since the oldest ready item became ready, in milliseconds. The time may be an estimate. `null` if unknown. */
   readonly oldestReadyMs: number | null;
   /** Workers of the pool; `null` if there is no pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
@@ -97,9 +97,9 @@ export interface QueueDetails extends QueueRow {
   readonly history: History;
   /** Items whose last attempt failed, most attempts first. */
   readonly failingItems: readonly FailingItem[];
-  /** Items whose handler is running, longest first. */
+  /** Items whose handler is running, starting with the handler that has been running longest. */
   readonly runningItems: readonly RunningItem[];
-  /** Delayed items, earliest first. */
+  /** Delayed items, in the order in which they are due. */
   readonly delayedItems: readonly DelayedItem[];
   /** Ready items, in the order in which they will be handed out. */
   readonly readyItems: readonly ReadyItem[];
@@ -116,19 +116,19 @@ export interface QueueDetails extends QueueRow {
    * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may use only a
    * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
    * first 1,000 items. Another reason is that the search was incomplete: it stops after 200,000 delayed items, or
-   * earlier if creating their texts takes long. The lists then contain only matches among the searched items.
+   * earlier if creating their texts takes a long time. The lists then contain only matches among the searched items.
    */
   readonly matching: number | null;
   /**
-   * Number of given-up items for each reason; `null` if unknown. In memory, the numbers are those of the pool. On
-   * Redis, the numbers include all processes since the queue was first used.
+   * Number of given-up items for each reason; `null` if unknown. In memory, only items that the pool gave up are
+   * counted. On Redis, items that any process gave up since the queue was first used are counted.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
   /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */
   readonly throttle: Bucket | null;
   /** Limiter that delays failed items; `null` if the config doesn't contain the queue. */
   readonly limiter: LimiterNode | null;
-  /** Controls that this queue supports. For every other control, `cannot` contains the reason. */
+  /** Controls that this queue supports. For each control that is not supported, `cannot` contains the reason. */
   readonly can: readonly Control[];
   /** Reasons why controls are not supported, each as a sentence. */
   readonly cannot: Readonly<Partial<Record<Control, string>>>;

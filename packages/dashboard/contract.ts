@@ -69,14 +69,14 @@ export interface DashboardQueue<T> {
 
 /** Options of {@linkcode createDashboard}. */
 export interface DashboardOptions {
-  /** Queues by their names on the dashboard. */
+  /** Queues, keyed by the names that the dashboard shows. */
   // deno-lint-ignore no-explicit-any -- queues may have items of different types
   readonly queues: Readonly<Record<string, DashboardQueue<any>>>;
   /** Config of the queues. The dashboard shows its limiters and buckets. */
   readonly config?: WorkQueueConfig | undefined;
   /** Decides who can view the dashboard. There is no default because errors may contain secrets. */
   readonly view: Access;
-  /** Decides who can control the queues. If omitted, nobody can control them. */
+  /** Decides who can control the queues. If omitted, nobody can control the queues. */
   readonly control?: Access | undefined;
   /**
    * Reads the config again for the reload button, for example `() => readConfigFile(path)`. If omitted, the page has no

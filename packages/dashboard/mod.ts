@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first, so that a wrong core version is reported before another module fails because of it
+import "./core_version.ts"; // imported first, to report a wrong core version before it causes another error
 
 export { allowLocal, allowToken } from "./access.ts";
 export type {

@@ -19,11 +19,11 @@ import { optionsOf } from "./options_of.ts";
  * the queue, `priority` is the name of a priority, and `reason` is the reason why items were given up.
  *
  * Counters and gauges are plain numbers that are read when metrics are collected. An update takes about one nanosecond.
- * An update of one of the SDK's counters would take 100 to 300 ns. The default buckets of histograms are the same as in
+ * Updating one of the SDK's counters would take 100 to 300 ns. The default buckets of histograms are the same as in
  * Kubernetes, from 10 ns to 1000 s. A view in the SDK may choose other buckets. Histogram values go through the SDK:
  * two values per item.
  *
- * Two calls with the same meter return the same metrics. Two queues with the same name share one series: their counts
+ * Two calls with the same meter return the same provider. Two queues with the same name share one series: their counts
  * add up, and each new gauge value replaces the previous value.
  *
  * When the last queue with a given name is gone (shut down and empty), its gauges are reported as 0 once, and then no

@@ -22,7 +22,7 @@ import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./e
  * | `workqueue.outcome` | the outcome of the attempt, as seen by the handler |
  *
  * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If the handler threw, the
- * outcome is `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and otherwise `failed`.
+ * outcome is `given-up` for a `TerminalError`, `interrupted` if the signal had already aborted, and `failed` otherwise.
  * The pool decides afterwards whether the item is given up because of `maxRetries`. An attempt that exceeded its
  * timeout is `timed-out`, unless the handler threw a `TerminalError`. The span of such an attempt ends when the handler
  * ends. For the outcomes `given-up`, `interrupted`, `failed` and `timed-out`, the span has the status `ERROR` and

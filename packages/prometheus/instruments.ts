@@ -27,7 +27,7 @@ export function createGauge(family: MetricFamily, config: Config, collect: () =>
 export function createCounter(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Counter(whole), family, config, collect, (counter, number) => {
     counter.inc({ ...number.labels }, number.value);
-    number.value = 0; // prom-client has added the value
+    number.value = 0; // `inc` has added the value to the counter
   });
 }
 

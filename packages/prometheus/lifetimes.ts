@@ -3,7 +3,7 @@ import { systemClock } from "@workqueue/core";
 /** Decides when to remove the metrics of queues. Queues are identified by name, as in metrics. */
 export class Lifetimes {
   readonly #keepFor: number;
-  /** Times in milliseconds, by queue name: when the last queue with that name was shut down and empty. */
+  /** For each queue name, the time at which the last queue with that name was shut down and empty, in milliseconds. */
   readonly #goneAt = new Map<string, number>();
 
   /**

@@ -62,21 +62,22 @@ export interface RedisQueueOptions<T = string> {
   maxStalls?: number | undefined;
   /**
    * Time limit for a call, retries included. A call that exceeds the limit rejects. Calls are retried while the server
-   * is unreachable or refuses calls for now, for example while it loads its data or has too few replicas. From 100 ms
-   * to one day.
+   * is unreachable or temporarily refuses calls, for example while it loads its data or has too few replicas. From 100
+   * ms to one day.
    *
    * @default {"10s"}
    */
   callTimeout?: Duration | undefined;
   /**
    * Returns the key of an item. Items with the same key are treated as one item, and the newest version is handed out.
-   * Items are stored as JSON. All processes of a queue must use the same `keyOf`, or none. Without `keyOf`, items must
-   * be strings, and each item is its own key.
+   * Items are stored as JSON. All processes of a queue must use the same `keyOf`, or all of them must omit it. Without
+   * `keyOf`, items must be strings, and each item is its own key.
    */
   keyOf?: ((item: T) => string) | undefined;
   /**
-   * Effect of adding a delayed item. With `"keep"`, the item becomes ready now, and again when its delay ends. With
-   * `"replace"`, the item becomes ready now, and its delay is canceled. In-memory queues have the same option.
+   * Effect of adding an item that is already delayed. With `"keep"`, the item becomes ready now, and again when its
+   * delay ends. With `"replace"`, the item becomes ready now, and its delay is canceled. In-memory queues have the same
+   * option.
    *
    * @default {"keep"}
    */
@@ -184,8 +185,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
 
   /**
    * Counts a failure of the item, and adds the item after the limiter's delay, or after `minDelay` if that is longer.
-   * If the reply is lost, the call is not repeated. The failure may then have been counted although the promise
-   * rejects.
+   * If the reply is lost, the call is not repeated. In that case, the failure may have been counted even though the
+   * promise rejects.
    *
    * @param item The item.
    * @param options Shortest delay (`minDelay`), in milliseconds or as a string such as `"30s"`; 0 by default.
@@ -209,8 +210,9 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   cancelDelayed(item: T): Promise<boolean>;
 
   /**
-   * Makes a delayed item ready, after all items that are already ready. An item that is processing is handed out once
-   * more after its work ends. The item's failures stay counted. Does nothing if the item is not delayed.
+   * Makes a delayed item ready, and puts it behind all items that are already ready. An item that is processing is
+   * handed out once more after its work ends. The item's failure count doesn't change. Does nothing if the item is not
+   * delayed.
    *
    * @example Usage
    * ```ts ignore
@@ -286,8 +288,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   resume(): Promise<void>;
 
   /**
-   * Counts the queue's items across all processes. A call costs the server about as much as an add, regardless of the
-   * number of items.
+   * Counts the queue's items across all processes. A call costs the server about as much as adding one item, regardless
+   * of the size of the queue.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    */
@@ -420,8 +422,8 @@ export interface RedisLease<T = string> extends AsyncDisposable {
   /** Number of this attempt: 1, plus the number of failures since the item's failures were last forgotten. */
   readonly attempt: number;
   /**
-   * Fencing token. The token grows with each item that the queue hands out. A system that stores the newest token can
-   * refuse writes from an earlier holder.
+   * Fencing token. The token increases with each item that the queue hands out. A system that stores the newest token
+   * can refuse writes from an earlier holder.
    */
   readonly token: bigint;
   /** Aborts when the lease may have been lost. From then on, other processes may work on the item. */

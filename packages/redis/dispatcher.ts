@@ -35,7 +35,10 @@ export interface DispatcherEvents<T> {
 
 /** Longest pause before the next call after a call that returned no work, in milliseconds. */
 const LOOK_AGAIN = 5000;
-/** Milliseconds without wants after which the server is notified. Most pools want work again immediately. */
+/**
+ * Milliseconds after which the server is notified that this process wants no work. Most pools want work again
+ * immediately.
+ */
 const WANTS_AGAIN = 10;
 /**
  * Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else during a
@@ -43,15 +46,16 @@ const WANTS_AGAIN = 10;
  */
 const MAX_IN_TURN = 100;
 /**
- * Longest time that finishes wait for a running turn to end before they are sent in a separate call, in milliseconds.
+ * Maximum time for which a finish is held back until a running turn ends, in milliseconds. After this time, the finish
+ * is sent in a separate call.
  */
 const MAX_FINISH_WAIT = 100;
 
 /**
  * Combines the wants and finishes of this process into calls to the server, one call at a time. Between calls, the
- * dispatcher waits for a message that there may be work, or until something is due. If a call takes a long time, new
- * finishes are sent in separate calls meanwhile, so that the call timeout of each finish starts soon after its work
- * ends.
+ * dispatcher waits until a message says that there may be work, or until the next check is due. If a call takes a long
+ * time, new finishes are sent in separate calls meanwhile, so that the call timeout of each finish starts soon after
+ * its work ends.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -61,7 +65,7 @@ export class Dispatcher<T> {
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
   readonly #finishes = new Finishes<T>();
-  /** Finishes that were sent in calls that are still running. */
+  /** Set of finishes that were sent in calls that are still running. */
   readonly #sent = new Set<PendingFinish<T>>();
   /** Leases that arrived and that no want has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
@@ -86,7 +90,7 @@ export class Dispatcher<T> {
   #isWoken = false;
   /** Whether the server may have leases for this process that this process doesn't know about. */
   #hasToRelease = false;
-  /** Timer that runs while finishes wait for a turn to end. */
+  /** Timer that limits the time for which finishes are held back until a turn ends. */
   #finishEnd: ReturnType<typeof setTimeout> | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
@@ -163,21 +167,21 @@ export class Dispatcher<T> {
     return answer;
   }
 
-  /** Asks for work again, because the wants or the queue may have changed. */
+  /** Asks for work again. Called when the wants or the queue may have changed. */
   look(): void {
     this.#served.clear();
     this.#schedule();
   }
 
-  /** Called when messages start to reach this process: once at the beginning, and after each interruption. */
+  /** Called when this process begins to receive messages: once at the start, and after each interruption. */
   listen(): void {
     this.#isListening = true;
     this.look();
   }
 
   /**
-   * Handles a message that there may be work, now or in `delay` milliseconds. If nothing in this process wants work,
-   * the server wakes another process.
+   * Handles a message saying that there may be work, now or in `delay` milliseconds. If nothing in this process wants
+   * work, the server wakes another process.
    */
   wake(delay: number): void {
     if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
@@ -205,7 +209,7 @@ export class Dispatcher<T> {
 
   async #turn(): Promise<void> {
     const isFinish = this.#finishes.size > 0;
-    if (this.#hasToRelease) this.#finishBeside(); // releasing may take as long as a call
+    if (this.#hasToRelease) this.#finishBeside(); // otherwise, finishes would wait until keys are released
     const finishes = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
     const { count: wanted, throttle } = mayTake ? this.#wanted(isFinish) : NOTHING;
@@ -246,7 +250,7 @@ export class Dispatcher<T> {
     });
   }
 
-  /** Sends the finishes that wait for the running turn in separate calls, unless the turn ends soon. */
+  /** Unless the running turn ends soon, sends the finishes that are waiting for it in separate calls. */
   #limitWait(): void {
     this.#finishEnd ??= setTimeout(() => {
       this.#finishEnd = undefined;
@@ -333,8 +337,8 @@ export class Dispatcher<T> {
   }
 
   /**
-   * Rejects finishes whose effect is unknown. If the server still has the leases of these finishes, the leases are
-   * released later.
+   * Rejects the promises of finishes whose effect is unknown. If the server still has the leases of these finishes, the
+   * leases are released later.
    */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
@@ -343,8 +347,8 @@ export class Dispatcher<T> {
       this.#leases.delete(each.lease);
       each.reject(error);
     }
-    // Rejected finishes report the error themselves. The failure of a call without finishes and wants is not reported,
-    // because nothing in this process depends on the call.
+    // Each rejected promise of a finish already reports the error. The failure of a call without finishes and wants is
+    // not reported, because nothing in this process depends on the call.
     if (finishes.length === 0 && wanted > 0) this.#events.onError(error);
     this.#lookIn(LOOK_AGAIN);
   }
@@ -373,7 +377,7 @@ export class Dispatcher<T> {
     return !lease.isLost;
   }
 
-  /** Passes each lease that arrived to a want with the same bucket. Hands back leases that no want accepts. */
+  /** Gives each newly arrived lease to a want that has the same bucket. Hands back leases that no want accepts. */
   #deliver(): void {
     this.#leases.check();
     for (let next = this.#findLost(); next >= 0; next = this.#findLost()) this.#brought.splice(next, 1)[0]!.giveBack();
@@ -406,7 +410,7 @@ export class Dispatcher<T> {
     if ((this.#wants.size === 0 && !this.#hasToRelease) || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
-      // Force a turn: after it has released the keys, another process may take them.
+      // Forces a turn even if no work is wanted, because another process may take the keys that the turn releases.
       if (this.#hasToRelease) this.#isWoken = true;
       this.look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));

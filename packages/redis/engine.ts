@@ -12,7 +12,7 @@ export interface EngineSettings {
   /** Duration of a lease in milliseconds. */
   readonly leaseDuration: number;
   readonly maxStalls: number;
-  /** Whether an add ends the delay of its key (`addWhileDelayed: "replace"`). */
+  /** Whether adding a delayed key ends its delay (`addWhileDelayed: "replace"`). */
   readonly replaces: boolean;
   /** Whether items are sent as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
@@ -110,8 +110,8 @@ export class Engine {
   }
 
   /**
-   * Adds entries after a delay in milliseconds. Adds from one turn of the event loop are combined into one call, unless
-   * their delays differ or another call is made in between.
+   * Adds entries after a delay in milliseconds. Entries added in one turn of the event loop are sent in one call,
+   * unless their delays differ or another call is made in between.
    */
   async add(entries: readonly Entry[], delay = 0): Promise<void> {
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) {

@@ -11,13 +11,13 @@ const MIN_SECONDS = 5;
 
 /** Statistics of the last few seconds of a run. */
 export class Recent {
-  /** Decided items per second; `undefined` at the beginning. */
+  /** Items decided per second; `undefined` at the beginning of the run. */
   rate: number | undefined = undefined;
   /** Latest failed attempt, as of the last update; `undefined` if no attempt has failed. */
   failure: Failure | undefined = undefined;
   /** Whether items have been failing for a while and no item has succeeded in that time. */
   nothingSucceeds = false;
-  /** Numbers of decided items, each with the time of the count, in seconds since the start of the run. */
+  /** Counts of decided items, each with the time of the count, in seconds since the start of the run. */
   readonly #samples: { readonly seconds: number; readonly done: number }[] = [{ seconds: 0, done: 0 }];
   #lastSuccess = { succeeded: 0, failures: 0, seconds: -Infinity };
 

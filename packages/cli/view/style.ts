@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
 
-/** Formats a text with a color or weight. */
+/** Returns the text in a color or font weight. */
 export type Style = (format: "bold" | "dim" | "red" | "green", text: string) => string;
 
-/** Formats with colors. The caller decides whether its stream should have colors. */
+/** Formats with colors. Doesn't check whether the output stream supports colors. */
 export const colored: Style = (format, text) => styleText(format, text, { validateStream: false });
 
 /** Leaves texts unchanged. */

@@ -28,7 +28,7 @@ export class GivenUpItems {
  * Formats the summary of a run.
  *
  * @param tally The progress of the run.
- * @param metrics The metrics of its queue.
+ * @param metrics The metrics of the run's queue.
  * @param givenUp The given-up items.
  * @param refused The refused lines.
  * @returns The text, of several lines.

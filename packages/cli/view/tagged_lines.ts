@@ -6,8 +6,8 @@ const MAX_TAG = 24;
 const RESET = "\x1b[0m";
 
 /**
- * Adds the item before each line of a child's error output. Keeps colors. Replaces other control characters with U+FFFD
- * because they could overwrite the tag or the rows below.
+ * Adds the item before each line of a child's error output. Keeps color codes and tabs. Replaces all other control
+ * characters with U+FFFD because they could overwrite the tag or the rows below.
  *
  * @param item The item.
  * @param lines The bytes.
@@ -23,7 +23,7 @@ export function tagLines(item: string, lines: Uint8Array, style: Style): string 
 function harmless(line: string): string {
   // Programs that show progress use a carriage return to overwrite the preceding text.
   const shown = line.split("\r").findLast((text) => text !== "") ?? "";
-  // deno-lint-ignore no-control-regex -- control sequences of terminals
+  // deno-lint-ignore no-control-regex -- terminal control sequences
   const text = shown.replace(/(\x1b\[[\d;:]*m|\t)|\p{Cc}/gu, (_all, kept) => kept ?? "\u{FFFD}");
   return text.includes("\x1b") ? text + RESET : text;
 }

@@ -1,6 +1,6 @@
 /**
  * Demo of the dashboard with four queues. The backend of the first queue is down every other minute. A tenant floods
- * the second queue. An item of the third queue always fails. The fourth queue is healthy.
+ * the second queue. One item in the third queue always fails. The fourth queue is healthy.
  *
  *     npx -y deno task demo:dashboard [PORT]
  *

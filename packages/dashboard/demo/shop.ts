@@ -10,7 +10,10 @@ export interface Work {
 let orders = 1000;
 const next = (tenant: string) => `${tenant}/${orders++}`;
 
-/** Decides at random whether an event with the given rate per second happens now. Call it every tenth of a second. */
+/**
+ * Decides at random whether an event with the given rate per second happens now. Call this function every tenth of a
+ * second.
+ */
 const happens = (perSecond: number) => Math.random() < perSecond / 10;
 
 /** Creates work whose gateway is down for the first minute, and then for every other minute. */

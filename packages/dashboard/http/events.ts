@@ -60,7 +60,7 @@ export class Events implements Disposable {
         const send = (name: string, json: string) => {
           if (isOpen) controller.enqueue(encoder.encode(`event: ${name}\ndata: ${json}\n\n`));
         };
-        // A client that doesn't read receives no further events. The client misses nothing, because the next event
+        // While a client doesn't read, no further events are sent to it. Skipping events is safe, because each event
         // contains all current data.
         const push = async () => {
           if (isOpen && systemClock.now() - askedAt >= ASK_AGAIN_AFTER) {
@@ -73,7 +73,7 @@ export class Events implements Disposable {
           }
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
-            send("state", this.#views.state(mayControl)); // sent first, because the `queue` event may take long
+            send("state", this.#views.state(mayControl)); // sent first, because the `queue` event may take a long time
             if (queue === undefined || isSending) return;
             isSending = true;
             send("queue", await this.#views.queue(queue, search, limit).finally(() => isSending = false));

@@ -28,7 +28,7 @@ export class Guard {
   /**
    * Checks that the client may view the dashboard.
    *
-   * @throws {Refusal} If the client may not view the dashboard.
+   * @throws {Refusal} If the client is not allowed to view the dashboard.
    */
   async requireView(request: Request): Promise<void> {
     if (await mayDo(this.#view, request)) return;
@@ -46,8 +46,8 @@ export class Guard {
   /**
    * Returns the body of a request that changes something.
    *
-   * @throws {Refusal} If the request doesn't come from the page itself, the client may not control queues, or the page
-   * is stale.
+   * @throws {Refusal} If the request doesn't come from the page itself, the client is not allowed to control queues, or
+   * the page is stale.
    */
   async requireControl(request: Request): Promise<string> {
     if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard has no 'control'.");

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { QueueDetails, QueueRow } from "../api.ts";
 import { count, duration, rate } from "./words.ts";
 
-/** Main numbers of a queue. If `details` is given, all numbers. */
+/** Main numbers of a queue, or all of its numbers if `details` is given. */
 export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDetails }): JSX.Element {
   const { counts, rates, workers } = queue;
   return (

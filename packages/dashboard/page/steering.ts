@@ -24,7 +24,7 @@ export const SteeringContext: ReturnType<typeof createContext<Steering | undefin
   Steering | undefined
 >(undefined);
 
-/** Returns the functions that controls call; `undefined` if the user may not control queues. */
+/** Returns the functions that controls call; `undefined` if the user is not allowed to control queues. */
 export function useSteering(): Steering | undefined {
   return useContext(SteeringContext);
 }

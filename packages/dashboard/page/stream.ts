@@ -12,7 +12,7 @@ export interface News {
   readonly state?: State;
   /** Details of the opened queue. */
   readonly queue?: QueueDetails;
-  /** Search whose matches the details contain. */
+  /** Search that produced the matches in the details. */
   readonly searched?: string;
   readonly live: boolean;
   /** Reason why the server refuses the request. */
@@ -49,8 +49,8 @@ export function useNews(name: string | undefined, search: string, round: number)
     }
 
     /**
-     * Asks the server why it refused the stream, because the browser doesn't report the reason. The queue may not
-     * exist, or the user may not have access.
+     * Asks the server why it refused the stream, because the browser doesn't report the reason. The queue might not
+     * exist, or the user might not have access.
      */
     async function askWhy(): Promise<void> {
       const response = await fetch("api/state").catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { History as HistoryLists, Rates } from "../api.ts";
 import type { Look } from "./source.ts";
 
-/** Number of samples to keep, which cover fifteen minutes. */
+/** Number of samples to keep: enough for fifteen minutes. */
 export const MAX_SAMPLES = 180;
 /** Interval between samples, in milliseconds. */
 export const SAMPLE_EVERY = 5000;

@@ -55,8 +55,8 @@ interface Node {
   /** Bucket of the limiter; `undefined` unless the limiter is a bucket with a name. */
   readonly bucket: TokenBucket | undefined;
   /**
-   * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay also depends on
-   * something else.
+   * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay depends on more than
+   * the number of failures.
    */
   readonly delayAfter: ((failures: number) => number) | undefined;
 }

@@ -28,7 +28,7 @@ export class MemorySource implements Source {
       limit,
     });
     const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
-    // The number of failing and running items is limited, regardless of the size of the queue.
+    // Reads at most `MAX_LISTED` failing and running items, no matter how large the queue is.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;

@@ -3,13 +3,13 @@ import { type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
 /**
- * Maximum number of items per search. A search of this many items takes about 0.1 s. A longer search would block the
+ * Maximum number of items per search. Checking this many items takes about 0.1 s. A longer search would block the
  * process for too long.
  */
 export const MAX_SEARCHED = 200_000;
 /**
- * Maximum duration of a search, in milliseconds. Needed because creating the texts of items may take long. Only the
- * texts of objects are cached.
+ * Maximum duration of a search, in milliseconds. Needed because creating the texts of items may take a long time. Only
+ * the texts of objects are cached.
  */
 const MAX_TIME = 250;
 /** Age up to which a result counts as fresh, in milliseconds. Slightly less than the interval between pushes. */
@@ -28,7 +28,7 @@ const IN_LINE_FOR = 2500;
 const REST = 19;
 /** Total duration of searches after which a rest is needed, in milliseconds. */
 const SHORT = 5;
-/** Maximum duration of a rest, in milliseconds. Needed because a slow server can make a search take very long. */
+/** Maximum duration of a rest, in milliseconds. Needed because a search on a slow server can take a very long time. */
 const MAX_REST = 30_000;
 /** Longest wait for a search on a server, in milliseconds. */
 const SEARCH_TIMEOUT = 900;
@@ -40,7 +40,7 @@ export interface Found {
   readonly at: number;
   /** Number of matching items; `null` if there were too many delayed items to check all of them. */
   readonly matching: number | null;
-  /** Matching items, earliest first. At most `MAX_LISTED` items. */
+  /** Matching items, in the order in which they are due. At most `MAX_LISTED` items. */
   readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
 }
 
@@ -67,7 +67,10 @@ export class Searches {
   #spent = 0;
   #restsUntil = -Infinity;
 
-  /** Creates a line of searches. `firstDelayed` returns up to `limit` delayed items, earliest first. */
+  /**
+   * Creates a line of searches. `firstDelayed` returns the first `limit` delayed items, in the order in which they are
+   * due.
+   */
   constructor(
     firstDelayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
     textOf: (item: unknown) => string,
@@ -76,7 +79,7 @@ export class Searches {
     this.#textOf = textOf;
   }
 
-  /** Discards all results because the queue has changed. */
+  /** Discards all results, which are outdated once the queue has changed. */
   forget(): void {
     this.#found = new Map();
   }

@@ -22,7 +22,7 @@ export interface Look {
   readonly isFifo: boolean;
   readonly workers: Workers | null;
   /**
-   * Whether a pause keeps items from being handed out. In memory, the pool is paused; on Redis, the queue is paused.
+   * Whether the pool is paused (in memory) or the queue is paused (on Redis). No item is handed out during a pause.
    */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
@@ -70,7 +70,7 @@ export interface LookRunning {
   readonly for: number | null;
 }
 
-/** Delayed items that were read from the queue, earliest first. */
+/** Delayed items that were read from the queue, in the order in which they are due. */
 export interface DelayedItems {
   readonly items: readonly DelayedLook[];
   /** Number of delayed items that were not read. */

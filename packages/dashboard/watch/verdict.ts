@@ -179,7 +179,7 @@ function mostHaveFailed(situation: Situation): string | undefined {
   const { engine, look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
   const all = ready + blocked + delayed + processing;
   if (failing === null || failing < MANY_FAILURES) return undefined;
-  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool doesn't remember more
+  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool remembers no more items than this
   if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
@@ -198,7 +198,7 @@ function sentence({ key, attempts, error }: NonNullable<Situation["worst"]>): st
   return asSentence(`${name(key)} failed ${times}${error === "" ? "" : `: ${error}`}`);
 }
 
-/** Adds a period if there is none, because another sentence may follow. */
+/** Ends a text with a period unless it already ends with punctuation, because another sentence may follow. */
 function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
@@ -217,7 +217,7 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
 }
 
 /**
- * Minimum ratio between the higher and the lower of the incoming and outgoing rates for the reason to mention the
+ * Minimum ratio of the higher to the lower of two rates, incoming and outgoing, at which the reason mentions the
  * difference.
  */
 const NOTICEABLY = 1.05;
@@ -265,7 +265,7 @@ function healthy({ look: { ready, delayed, processing }, rates }: Situation): st
   return `${begin}${parts.join(", ")}.`;
 }
 
-/** Returns sentences about a queue that follow the reason for its verdict. */
+/** Returns additional sentences about a queue, to be shown after the reason for its verdict. */
 function notes(verdict: Verdict, situation: Situation): string {
   return hotTenant(situation) + recovery(situation) + longRun(situation) + pauseBeside(verdict, situation);
 }

@@ -40,8 +40,8 @@ export class Watch implements Disposable {
   }
 
   /**
-   * Looks at all queues. Reads longer lists from `closely` and from queues whose details are watched. Skips a queue
-   * whose latest look is fresh.
+   * Looks at all queues. Reads longer lists for the queue `closely` and for queues whose details are watched. Skips a
+   * queue whose latest look is fresh.
    */
   async look(closely?: WatchedQueue): Promise<void> {
     const close = this.#watchedClosely();
@@ -63,7 +63,9 @@ export class Watch implements Disposable {
     };
   }
 
-  /** Discards earlier looks because a queue has changed. Looks again immediately if there are watchers. */
+  /**
+   * Discards earlier looks, which are outdated once a queue has changed. Looks again immediately if there are watchers.
+   */
   async changed(queue?: WatchedQueue): Promise<void> {
     for (const one of queue === undefined ? this.queues.values() : [queue]) one.forgetLook();
     if (this.#watchers.size > 0) await this.#look();

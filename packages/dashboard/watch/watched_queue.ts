@@ -86,12 +86,12 @@ export class WatchedQueue {
     return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
   }
 
-  /** Discards the limits because the config has changed. */
+  /** Discards the limits, which are outdated once the config has changed. */
   forgetConfig(): void {
     this.#limits = "unread";
   }
 
-  /** Marks the latest look as outdated and discards the search results because the queue has changed. */
+  /** Marks the latest look as outdated and discards the search results. Called after a change to the queue. */
   forgetLook(): void {
     this.#seen = this.#seen && { ...this.#seen, limit: -1 };
     this.#searches.forget();
@@ -233,7 +233,7 @@ export class WatchedQueue {
   }
 
   /**
-   * Returns the number of attempts and of failed attempts in a period; `null` if unknown. `time` is the length of the
+   * Returns the numbers of attempts and of failed attempts in a period; `null` if unknown. `time` is the length of the
    * period, in milliseconds.
    */
   #tried(sample: Sample, time?: number): { attempts: number; failed: number; ms: number } | null {
@@ -258,7 +258,7 @@ export class WatchedQueue {
     const seen = this.#seen;
     const look = seen?.look;
     const limits = this.#latestLimits;
-    // Converts only the items that are shown: a list has up to 1,000 items, and formatting an error takes long.
+    // Converts only the items that are shown: a list has up to 1,000 items, and formatting an error takes a long time.
     const first = <Entry extends { readonly item: unknown }, Shown>(
       entries: readonly Entry[] | undefined,
       show: (entry: Entry) => Shown,

@@ -34,8 +34,8 @@ export class Calls {
   #hadWire = false;
   #isResuming = false;
   /**
-   * Error with which the server refused a call for now. After such an error, the wire ends once every call sent on it
-   * is answered.
+   * Error with which the server temporarily refused a call. After such an error, the wire ends once every call sent on
+   * it is answered.
    */
   #leaving: Error | undefined;
 
@@ -53,7 +53,7 @@ export class Calls {
     call.turn = this.#made++;
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
-    if (this.canSend) this.#send(call); // no other call is queued, except while a new wire is set up
+    if (this.canSend) this.#send(call); // no other call is queued, except while a new wire is being set up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }

@@ -23,8 +23,8 @@ export interface Script {
  * - `"marked"`: the call is repeated, and the script receives an additional last argument. The argument is `"0"` in the
  *   first call, and `"1"` if the script may have run before.
  *
- * A call is always repeated if it was certainly not sent, or if the server refused the call for now, for example while
- * loading its data. Such a call is treated as not having run.
+ * A call is always repeated if it was certainly not sent, or if the server temporarily refused the call, for example
+ * while loading its data. Such a call is treated as not having run.
  */
 export type Retry = "never" | "always" | "marked";
 
@@ -40,8 +40,8 @@ export interface Connection {
   /**
    * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order.
    *
-   * The call is queued while the server is unreachable or refuses calls for now. The call rejects after this user's
-   * call timeout. If the server refuses the call for good, the call rejects immediately with the client's error. A
+   * The call is queued while the server is unreachable or temporarily refuses calls. The call rejects after this user's
+   * call timeout. If the server refuses the call permanently, the call rejects immediately with the client's error. A
    * reply consists of strings, numbers, `null` and arrays. By default, `retry` is `"never"`.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than the call timeout, or

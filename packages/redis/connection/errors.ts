@@ -52,8 +52,8 @@ export function isUnknownScript(error: Error): boolean {
 }
 
 /**
- * Codes of error replies from a server that can't be used for now. A script that gets such a reply has written nothing:
- * the server checks these conditions before the script starts or before its first write.
+ * Codes of error replies from a server that temporarily can't be used. A script that gets such a reply has written
+ * nothing: the server checks these conditions before the script starts or before its first write.
  */
 const AWAY = [
   ...["LOADING", "READONLY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "ERR max number of clients"],
@@ -63,7 +63,7 @@ const AWAY = [
 const IS_AWAY = new RegExp(`^(${AWAY.join("|")})\\b`);
 
 /**
- * Reports whether an error reply means that the server can't be used for now. A script that gets such a reply has
+ * Reports whether an error reply means that the server temporarily can't be used. A script that gets such a reply has
  * written nothing.
  */
 export function isAway(error: Error): boolean {

@@ -130,7 +130,7 @@ async function killAll(): Promise<void> {
 const interruption = new AbortController();
 const interrupted = new Promise<number>((resolve) => {
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
-    process.on(signal, () => { // not `once`: `deno task` repeats signals that the terminal has sent to every process
+    process.on(signal, () => { // not `once`: `deno task` repeats signals that this process has already received
       interruption.abort();
       resolve(code);
     });
@@ -140,7 +140,7 @@ try {
   process.exitCode = await Promise.race([work(interruption.signal), interrupted]);
 } finally {
   await killAll();
-  await queue.shutDownWithDrain(); // a call that is still running would leave keys on the server
+  await queue.shutDownWithDrain(); // wait for running calls, which could add keys after the queue is removed
   await server.end(name);
 }
 process.exit();
