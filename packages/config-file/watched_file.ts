@@ -23,8 +23,8 @@ export const INTERVAL = 200;
 
 /**
  * Number of consecutive checks that must find a file unreadable or empty before an error is reported. A program that
- * writes a file might delete or empty the file first. If a file is readable and not empty, two consecutive checks must
- * find the same text, because the file might be written in steps.
+ * writes a file might delete or empty the file first. If a file is readable and not empty, the config is reloaded after
+ * two consecutive checks have found the same text, because the file might be written in steps.
  */
 const MIN_LOOKS = 1000 / INTERVAL;
 

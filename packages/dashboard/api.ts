@@ -1,5 +1,5 @@
 /**
- * Types of the JSON API, which the page also uses. Times are in milliseconds. `null` means unknown.
+ * Types of the JSON API. The page also uses these types. Times are in milliseconds. `null` means unknown.
  *
  * @module
  */
@@ -61,8 +61,8 @@ export interface Counts {
   /** Number of items that can be handed out now. */
   readonly ready: number;
   /**
-   * Number of items that can't be handed out yet although their delay has passed, for example because their group is at
-   * a limit.
+   * Number of items that can't be handed out yet even though their delay has passed, for example because their group is
+   * at a limit.
    */
   readonly blocked: number;
   /** Number of items whose delay has not passed. */

@@ -2,7 +2,10 @@ import { LabelledNumber, LabelledNumbers } from "@workqueue/core/internal";
 import type { Histogram, MetricFamily } from "@workqueue/core/metrics";
 import * as client from "prom-client";
 
-/** prom-client metric with a series for each queue, or for each queue and value of the family's label. */
+/**
+ * prom-client metric with a series for each queue, or for each combination of a queue and a value of the family's
+ * label.
+ */
 export interface Instrument<N = unknown> {
   readonly metric: client.Metric;
   /** Returns a series of a queue. */

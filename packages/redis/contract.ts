@@ -264,8 +264,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
 
   /**
    * Pauses the queue for all processes: no item is handed out to any process until {@linkcode resume}. Running handlers
-   * continue, and so do adds and retries. The pause is stored on the server, so it outlives the processes. To pause a
-   * single pool, call the pool's `pause` method.
+   * continue, and items can still be added and retried. The pause is stored on the server, so it outlives the
+   * processes. To pause a single pool, call the pool's `pause` method.
    *
    * @example Usage
    * ```ts ignore
@@ -326,8 +326,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   snapshot(options?: SnapshotOptions): Promise<RemoteQueueSnapshot<T>>;
 
   /**
-   * Waits until no item is ready, delayed or processing, in any process. Checks twice per second, so it may resolve
-   * half a second late, and may miss a short idle period.
+   * Waits until no item is ready, delayed or processing, in any process. Checks twice per second, so the promise may
+   * resolve up to half a second late, and a short idle period may be missed.
    *
    * @param options A `signal` that ends the wait.
    * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
@@ -363,7 +363,7 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
 export interface QueueCounts {
   /** Items that can be handed out now. */
   ready: number;
-  /** Items that can't be handed out yet although their delay has passed. Always 0 on Redis. */
+  /** Items that can't be handed out yet even though their delay has passed. Always 0 on Redis. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -382,7 +382,7 @@ export interface QueueCounts {
  * are numbers, strings and booleans.
  */
 export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
-  /** Items that can't be handed out yet although their delay has passed. Always 0 on Redis. */
+  /** Items that can't be handed out yet even though their delay has passed. Always 0 on Redis. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -444,7 +444,7 @@ export interface RedisLease<T = string> extends AsyncDisposable {
    * @throws {RangeError} (as a rejection) If `requeueAfter` is `NaN` or infinite.
    * @throws {TypeError} (as a rejection) If the outcome is invalid or has a `priority`. In that case, the lease stays
    * active.
-   * @throws (as a rejection) If the limiter throws. The error is the limiter's.
+   * @throws (as a rejection) If the limiter throws. Rejects with the limiter's error.
    */
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean>;
 }

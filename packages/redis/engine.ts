@@ -61,7 +61,7 @@ export interface TurnRequest {
   readonly known: number;
   readonly wanted: number;
   readonly throttle: BucketPlan | undefined;
-  /** Finishes to report. All finishes with a plan have the same plan. */
+  /** List of finishes to report. Every finish that has a plan has the same plan. */
   readonly finishes: readonly Finish[];
 }
 

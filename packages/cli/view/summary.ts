@@ -31,7 +31,7 @@ export class GivenUpItems {
  * @param metrics The metrics of the run's queue.
  * @param givenUp The given-up items.
  * @param refused The refused lines.
- * @returns The text, of several lines.
+ * @returns A text of several lines.
  */
 export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {
   const unfinished = tally.items - tally.doneBefore - tally.succeeded - tally.givenUp;

@@ -12,7 +12,7 @@ const RESET = "\x1b[0m";
  * @param item The item.
  * @param lines The bytes.
  * @param style The style of the tag.
- * @returns The lines, each with a line feed.
+ * @returns The lines, each ending with a line feed.
  */
 export function tagLines(item: string, lines: Uint8Array, style: Style): string {
   const tag = style("dim", `${cutMiddle(printable(item), MAX_TAG)} |`);

@@ -2,7 +2,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { ControlResult, ErrorBody } from "../api.ts";
 
-/** Functions that the controls on the page call. */
+/** Functions called by the controls on the page. */
 export interface Steering {
   /** Sends a POST request to the API and shows the result. Resolves with `undefined` if the request failed. */
   post(path: string, body: object): Promise<ControlResult | undefined>;
@@ -24,7 +24,7 @@ export const SteeringContext: ReturnType<typeof createContext<Steering | undefin
   Steering | undefined
 >(undefined);
 
-/** Returns the functions that controls call; `undefined` if the user is not allowed to control queues. */
+/** Returns the functions for the page's controls; `undefined` if the user is not allowed to control queues. */
 export function useSteering(): Steering | undefined {
   return useContext(SteeringContext);
 }

@@ -7,7 +7,7 @@ export const MAX_SAMPLES = 180;
 export const SAMPLE_EVERY = 5000;
 /** Period over which rates are computed, in milliseconds. */
 const RATES_OVER = 60_000;
-/** Number of samples per number in the trend, which contains every third sample. */
+/** Interval between two points of the trend, in samples. The trend contains every third sample. */
 const SAMPLES_A_TREND = 3;
 
 /** Names of the numbers in a sample. An unknown number is `NaN` because typed arrays can't contain `null`. */
@@ -138,8 +138,8 @@ export class History {
   }
 
   /**
-   * Returns the total of ready, blocked and delayed items in every third sample. A sample that was chosen once is
-   * chosen again in later calls, so that the line on the page doesn't flicker.
+   * Returns the total of ready, blocked and delayed items in every third sample. A sample that was chosen in one call
+   * is also chosen in later calls, so that the line on the page doesn't flicker.
    */
   trend(): (number | null)[] {
     const trend: (number | null)[] = [];

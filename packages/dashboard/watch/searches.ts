@@ -12,7 +12,9 @@ export const MAX_SEARCHED = 200_000;
  * the texts of objects are cached.
  */
 const MAX_TIME = 250;
-/** Age up to which a result counts as fresh, in milliseconds. Slightly less than the interval between pushes. */
+/**
+ * Maximum age of a result that is considered fresh, in milliseconds. Slightly less than the interval between pushes.
+ */
 const FRESH_FOR = 950;
 /** Maximum age of a result that is shown while there is no newer result, in milliseconds. */
 const KEPT_FOR = 30_000;

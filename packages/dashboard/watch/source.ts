@@ -96,7 +96,7 @@ export interface Source {
    */
   look(limit: number): Look | Promise<Look>;
   /**
-   * Returns all delayed items, but at most `limit`, and at most as many as can be fetched at once. This may take a
+   * Returns all delayed items, but at most `limit`, and at most as many as can be fetched at once. The call may take a
    * while.
    */
   allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;

@@ -18,14 +18,17 @@ import { judge, type Judgement } from "./verdict.ts";
 export const ROW_LIMIT = 200;
 /** Length of the recent period, in milliseconds. The period contains one or two samples. */
 const RECENT = 5000;
-/** Age up to which a look counts as fresh, in milliseconds. Slightly less than the interval between pushes. */
+/** Maximum age of a look that is considered fresh, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
 /** Longest wait for the data of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
 /** Time without an answer after which a server is considered unreachable, in milliseconds. */
 const SILENT_AFTER = 3000;
 
-/** Look at the queue, and the sample created from it. `limit` is the maximum length of the look's lists. */
+/**
+ * Result of a look at the queue, and the sample created from this result. `limit` is the maximum length of the look's
+ * lists.
+ */
 interface Seen {
   readonly look: Look;
   readonly sample: Sample;
@@ -98,8 +101,8 @@ export class WatchedQueue {
   }
 
   /**
-   * Ensures that the latest look is fresh and that its lists were read with a limit of at least `limit` items.
-   * Concurrent calls share looks. Never rejects.
+   * Ensures that the latest look is fresh and that its lists were read with a limit of at least `limit` items. A call
+   * made during a look waits for this look and, if possible, uses its result. Never rejects.
    */
   async refresh(limit: number): Promise<void> {
     const now = systemClock.now();
