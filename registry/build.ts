@@ -1,6 +1,6 @@
 /**
- * Building of parts from trees. Parts of an earlier tree are kept where possible: a part at the same place and with the
- * same definition stays the same object, and is updated if its options changed.
+ * Functions that build parts from trees. Parts of an earlier tree are kept where possible: if a part has the same place
+ * and the same definition as before, it stays the same object, and is updated if its options changed.
  *
  * @module
  */
@@ -144,7 +144,8 @@ interface Origin {
 }
 
 /**
- * Origins of all parts that templates created. There may be many of them, so parts without inner parts share an origin.
+ * Origins of all parts that templates created. Templates may create many parts, so parts without inner parts share an
+ * origin.
  */
 const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
 

@@ -83,7 +83,7 @@ export interface PartDefinition<
    */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
   /**
-   * Updates a part that `create` returned, when a config is reloaded. The part then behaves like one created from the
+   * When a config is reloaded, updates a part that `create` returned. The part then behaves like one created from the
    * new options, but keeps its counts. Without `update`, a part whose options change is created again.
    *
    * If `update` throws, the whole reload is rejected, so `update` must check the options before it changes the part. If

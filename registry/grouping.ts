@@ -4,7 +4,7 @@ import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { actionOf, createInCode } from "./options_in_code.ts";
 
-/** Returns the group of an item. Groups are compared as keys of a `Map`. */
+/** Returns the group of an item. Groups are compared in the same way as the keys of a `Map`. */
 export type GroupOf = (item: never, key: unknown) => unknown;
 
 /** Option that defines groups in a document, which can't contain a function. */

@@ -85,7 +85,7 @@ export abstract class Registry<Word extends string, Part> {
   /**
    * Lets a plugin register its types.
    *
-   * @param plugin Called at once with the registry.
+   * @param plugin Called immediately, with the registry as the argument.
    * @returns The registry itself.
    */
   use(plugin: (registry: this) => void): this {

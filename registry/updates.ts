@@ -31,7 +31,7 @@ export function mayRefuse(node: PartNode, updating: Updating): boolean {
 
 /** Updates that are carried out together, including nested updates of inner parts. */
 interface Batch {
-  /** Parts that templates have replaced. The key of each part is its replacement. */
+  /** Parts that templates have replaced. Each key is a replacement, and the value is the replaced part. */
   readonly replaced: Map<object, object>;
   /**
    * Updates that never throw. They run last, because they can't be undone: for example, lowering a burst discards
@@ -86,7 +86,7 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
 function undo({ node: { definition }, part, oldOptions }: Update, { context }: Updating): void {
   try {
     definition.update!(part, oldOptions() as never, context);
-  } catch { // an update that refuses all options has not changed anything
+  } catch { // if `update` refuses the old options too, it has changed nothing
   }
 }
 

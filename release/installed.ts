@@ -1,5 +1,5 @@
 /**
- * Functions that install the command `workqueue` as a user without a clone would. Local registries serve the packages
+ * Functions that install the `workqueue` command as a user without a clone would. Local registries serve the packages
  * as they would be published.
  */
 

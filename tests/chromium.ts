@@ -15,5 +15,5 @@ if (!hasChromium) console.log("There is no Chromium on the PATH: nothing is trie
 
 /** Starts Chromium. */
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // the sandbox refuses root
+  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root can't use the sandbox
 }

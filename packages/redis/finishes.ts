@@ -1,7 +1,7 @@
 import type { Finish, FinishAnswer } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
-/** Finish that the server has not answered yet. */
+/** Request to finish a lease, not yet answered by the server. */
 export interface PendingFinish<T> {
   readonly lease: HeldLease<T>;
   readonly finish: Finish;
@@ -9,7 +9,7 @@ export interface PendingFinish<T> {
   reject(error: unknown): void;
 }
 
-/** Queue of finishes that will be sent to the server, in order. */
+/** Queue of finish requests, in the order in which they will be sent to the server. */
 export class Finishes<T> {
   #pending: PendingFinish<T>[] = [];
 
@@ -23,8 +23,8 @@ export class Finishes<T> {
   }
 
   /**
-   * Removes and returns up to `max` finishes for the next call. A call has only one limiter plan. Finishes with another
-   * plan (after a reload) go into a later call.
+   * Removes and returns up to `max` finish requests for the next call. Each call to the server has only one limiter
+   * plan, so requests with another plan (after a reload) are sent in a later call.
    */
   next(max: number): readonly PendingFinish<T>[] {
     let plan: string | undefined;

@@ -1,7 +1,9 @@
 import { argumentError, inspect, messageOf, withCode } from "@workqueue/core/internal";
 import type { Entry, TakenKey } from "./engine.ts";
 
-/** Converts items to keys and payloads, and back. The payload is the item as JSON; it is empty without `keyOf`. */
+/**
+ * Converts items to keys and payloads, and back. The payload is the item as JSON, or empty if the queue has no `keyOf`.
+ */
 export class Items<T> {
   readonly #keyOf: ((item: T) => string) | undefined;
   /**

@@ -59,7 +59,7 @@ export class HeldLease<T> implements RedisLease<T> {
    * Ends the work. If the promise rejects, the caller must report the error. Later calls return the first call's
    * result.
    *
-   * @throws If the limiter throws. The error is the limiter's. In that case, the lease stays active.
+   * @throws The limiter's error, if the limiter throws. In that case, the lease stays active.
    */
   end(ending: LeaseEnding): Promise<EndAnswer> {
     return this.#answer ??= this.#events.carryOut(this, ending);
@@ -122,8 +122,8 @@ export class HeldLease<T> implements RedisLease<T> {
 }
 
 /**
- * Resolves to whether an ending was applied. Rejects if the item was given up instead because the limiter threw. The
- * rejection may be left unhandled.
+ * Resolves to `true` if the ending was applied, and to `false` if it was not. Rejects if the limiter threw and the item
+ * was given up instead. Callers don't have to handle the rejection.
  */
 function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   return handled(answer.then((ended) => {

@@ -4,7 +4,7 @@ import type { Engine } from "./engine.ts";
 /** Members of a lease that `Leases` uses. */
 export interface TimedLease {
   readonly token: bigint;
-  /** Called when other processes may get the item. */
+  /** Called when the server might hand out the item to another process. */
   lose(reason: Error): void;
 }
 
@@ -59,7 +59,7 @@ export class Leases<L extends TimedLease> {
     if (this.#left <= 0) this.#tellEnd();
   }
 
-  /** Removes a lease that is finished, or whose finish has an unknown effect. */
+  /** Removes a lease that was finished, or whose finish request has an unknown result. */
   delete(lease: L): void {
     this.#held.delete(lease);
     if (this.#held.size === 0) this.#stop();

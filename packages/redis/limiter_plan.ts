@@ -34,7 +34,7 @@ export interface LimiterPlan {
 }
 
 /**
- * Creates the plan of a limiter.
+ * Creates the plan for a limiter.
  *
  * @param action The action, for error messages.
  * @param limiter The description of the limiter.
@@ -56,8 +56,8 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
 /**
- * Creates the plan of the `throttle` bucket. Each attempt takes a token from this bucket. If the bucket has a name, it
- * is the bucket of the limiter with that name.
+ * Creates the plan for the `throttle` bucket. Each attempt takes a token from this bucket. A `throttle` bucket with a
+ * name is the bucket of the limiter with that name.
  */
 export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
   return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
@@ -98,8 +98,8 @@ const MAX_LIMITERS = 400;
 type BuiltInType = Exclude<LimiterConfig, string>["type"];
 
 /**
- * Version of each built-in limiter that the server can evaluate. Omitting a built-in limiter of the core is a type
- * error.
+ * For each built-in limiter, the version that the server can evaluate. Omitting a built-in limiter of the core is a
+ * type error.
  */
 const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "bucket": 1,
@@ -112,8 +112,8 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
 };
 
 /**
- * Key of the property of a built-in limiter's `create` function that holds the limiter's version. All copies of the
- * core use the same key.
+ * Property key under which a built-in limiter's `create` function stores the limiter's version. All copies of the core
+ * use the same key.
  */
 const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
@@ -136,8 +136,8 @@ interface Options {
 }
 
 /**
- * Returns a limiter and all limiters nested in it. A limiter that is nested several times is repeated. Stops after more
- * than `MAX_LIMITERS` limiters.
+ * Returns a limiter and all limiters nested in it. A limiter that is nested in several places is listed once for each
+ * place. Stops once there are more than `MAX_LIMITERS` limiters.
  */
 function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   const parts = [limiter];

@@ -1,6 +1,9 @@
 import { argumentError } from "@workqueue/core/internal";
 
-/** Options that only in-memory queues have, each with the reason and the alternative on Redis. */
+/**
+ * Options that only in-memory queues have, with the reason why Redis queues don't have them, and the alternative on
+ * Redis.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   clock: "on Redis, time is the server's. Leave it out",
   discipline: "on Redis, queues are first in, first out. Use a queue for each priority or group instead",

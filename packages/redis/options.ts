@@ -14,14 +14,14 @@ import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { refuseMemoryOptions } from "./memory_options.ts";
 
-/** Rules for the options `Option`, one for each. Omitting a rule is a type error. */
+/** Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. */
 type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
 
 /** Bounds of intervals, in milliseconds. */
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Rule that accepts everything, because `intervalsOf` checks intervals. */
+/** Rule that accepts any value, because `intervalsOf` checks intervals. */
 const AN_INTERVAL: Rule = [() => true, ""];
 
 /** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */

@@ -15,7 +15,7 @@ export type LeaseEnding =
   | { readonly kind: "retry"; readonly minDelay: number; readonly error?: unknown }
   | GivenUpEnding;
 
-/** Answer to an ending: whether it was applied, or the ending that replaced it because the limiter threw. */
+/** Result of ending a lease: whether the ending was applied, or, if the limiter threw, the ending that replaced it. */
 export type EndAnswer = boolean | GivenUpEnding;
 
 const ACTION = "finish item";

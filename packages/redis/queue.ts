@@ -77,7 +77,7 @@ export class Queue<T> implements RedisQueue<T> {
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
-  /** Callbacks of the pools for items that the server gave up. */
+  /** Callbacks that the pools registered, called for items that the server gave up. */
   readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
   /** Resolves when the queue object is shut down, has no work left and has reported every outcome. */

@@ -20,7 +20,7 @@ export interface RedisQueueMetricsOptions {
 const ACTION = "measure Redis queue";
 
 /**
- * Measures the whole queue on the server. Sets the gauges `depth`, `delayed`, `blocked` and `oldestReady`, if the
+ * Measures the whole queue on the server. Sets the `depth`, `delayed`, `blocked` and `oldestReady` gauges, if the
  * provider has them. `blocked` is always 0, because no item on Redis is blocked. To measure the work of each process,
  * use the queue's `metrics` option.
  *
@@ -176,7 +176,10 @@ class Gauges {
   }
 }
 
-/** Returns the gauge if it has `set`. Otherwise, returns a gauge whose `set` counts in steps and treats `NaN` as 0. */
+/**
+ * Returns the gauge if it has `set`. Otherwise, returns a gauge whose `set` calls `inc` or `dec` repeatedly, and treats
+ * `NaN` as 0.
+ */
 function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
   if (typeof gauge.set === "function") return gauge as SettableGauge;
   let current = 0;
@@ -186,7 +189,7 @@ function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
       const steps: unknown[] = [];
       for (; current < wanted; current++) steps.push(gauge.inc());
       for (; current > wanted; current--) steps.push(gauge.dec());
-      return Promise.all(steps); // may reject if a step is asynchronous
+      return Promise.all(steps); // rejects if an asynchronous step fails
     },
   };
 }

@@ -15,7 +15,7 @@ export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>)
     name,
     ...counts,
     paused: isPaused,
-    // Each hand-out means that a key became ready once. Each key that is ready now became ready once more.
+    // A key has become ready once for each time that it was handed out, and once more if it is ready now.
     totals: { added: totals.handedOut + counts.ready, ...totals, givenUpFor },
     readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
     delayedItems: delayedEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueInMs: entry.dueInMs })),

@@ -31,7 +31,7 @@ export interface SourceQueue<T> {
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 }
 
-/** Call to `take` that waits for a lease. */
+/** Call to `take` that is waiting for a lease. */
 interface Wait<T> {
   readonly request: WorkRequest;
   /** Stops watching the bucket. */
@@ -47,7 +47,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
   #wait: Wait<T> | undefined = undefined;
-  /** Leases that arrived and that the pool has not taken yet. */
+  /** Leases that have arrived but that the pool has not taken yet. */
   #brought: HeldLease<T>[] = [];
 
   constructor(queue: SourceQueue<T>) {
@@ -125,7 +125,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     const count = wanted();
     if (throttle === undefined) return { count };
     const { rate, burst } = requireBucket(throttle);
-    // No attempt may begin while the bucket is paused. Reserving 0 tokens returns the remaining pause.
+    // Attempts must not begin while the bucket is paused. Reserving 0 tokens returns the remaining pause.
     return {
       count,
       throttle: planThrottle({ ...this.#queue.throttleName(), rate, burst }),
@@ -175,7 +175,9 @@ class PoolLease<T> implements WorkLease<T> {
     return this.held.signal;
   }
 
-  /** Always returns `false`: the server doesn't report adds of an item that is processing. */
+  /**
+   * Always returns `false`, because the server doesn't report whether an item was added again while it was processing.
+   */
   addedAgain(): boolean {
     return false;
   }

@@ -14,8 +14,7 @@ export class Working<T> {
   }
 
   /**
-   * Reports whether work on the lease may begin now. If not, the lease is returned later, by `end` for the current
-   * lease.
+   * Reports whether work on the lease may begin now. If not, calling `end` for the current lease returns this lease.
    */
   begin(lease: HeldLease<T>): boolean {
     const line = this.#current.has(lease.key) ? this.#next : this.#current;
@@ -35,7 +34,7 @@ export class Working<T> {
     return next;
   }
 
-  /** Leases that wait for other work on their key to end. */
+  /** Leases that are waiting for other work on their key to end. */
   get waiting(): HeldLease<T>[] {
     return [...this.#next.values()];
   }

@@ -1,4 +1,4 @@
-/** Tests of calls to user callbacks: no callback may harm the code that calls it. */
+/** Tests of calls to user callbacks: a callback must not harm the code that calls it. */
 
 import { assertEquals } from "@std/assert";
 import { callSafely } from "@workqueue/core/internal";

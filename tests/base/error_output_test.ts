@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";
 
-/** Error output whose clock the test sets, together with the lines that it wrote. */
+/** `ErrorOutput` with a clock that the test sets, and the lines that the output has written. */
 class Bench implements Disposable {
   time = 0;
   readonly lines: unknown[][] = [];

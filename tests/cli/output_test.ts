@@ -109,8 +109,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
     await using workspace = new Workspace(runtime);
-    // The CLI detects that the reader has ended when it writes the next line. The CLI may have written the first output
-    // before the reader ended.
+    // The CLI doesn't detect that the reader has ended until the CLI writes the next line. The CLI may have written the
+    // first output before the reader ended.
     const script = 'echo $$ > "pid $1"; while echo "$1"; do sleep 0.1; done';
     const { stdout } = await workspace.run(
       ["run", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],

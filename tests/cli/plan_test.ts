@@ -1,4 +1,4 @@
-/** Tests of the plan of `workqueue run`, which is made before any file is opened. */
+/** Tests of the plan that `workqueue run` makes before it opens any file. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { loadConfig } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Tests of `--plugin`. They load plugins, and check the messages about plugins that can't be loaded. */
+/** Tests of `--plugin`: plugins that can be loaded, and messages about plugins that can't be loaded. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { limiters, loadConfig } from "@workqueue/core";

@@ -1,6 +1,6 @@
 /**
- * Runs the CLI on a pseudoterminal and reads its screen. The pseudoterminal is created by the command `script` from
- * util-linux.
+ * Runs the CLI on a pseudoterminal and reads its screen. The `script` command from util-linux creates the
+ * pseudoterminal.
  */
 
 import { ROOT, runtimes, until, type Workspace } from "./cli.ts";

@@ -67,8 +67,8 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     const items = Array.from({ length: 300 }, (_, i) => `${i}`);
     workspace.write("items", items.join("\n"));
-    // Half of the items fail at their first attempt in a run. The script records the start and the success of each
-    // attempt.
+    // In each run, half of the items fail on their first attempt. The script records the start of each attempt, and
+    // each success.
     const script =
       'echo "$1" >> began; [ $(($1 % 2)) = 0 ] || [ $WORKQUEUE_ATTEMPT -gt 1 ] || exit 1; echo "$1" >> ended';
     const args = ["run", "--resume", "report.jsonl", "--backoff", "1ms..1ms", "--input", "items", "--concurrency", "4"];

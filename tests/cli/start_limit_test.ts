@@ -22,7 +22,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 }
 
-/** Lets time pass in steps, because each pause starts only after the previous pause. */
+/** Lets time pass in steps, because each pause starts only after the previous pause has ended. */
 async function pass(time: FakeTime, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) await time.tickAsync(100);
   await time.runMicrotasks();

@@ -259,7 +259,7 @@ export class DocumentMaker {
         add(parent, this.key(), this.json(2));
         break;
       case 6:
-        // A text is nested less deeply than an object may be, because JSON.stringify is recursive.
+        // Text has fewer levels of nesting than objects can have, because JSON.stringify is recursive.
         set(
           parent,
           key,
@@ -285,7 +285,7 @@ export class DocumentMaker {
     return value;
   }
 
-  /** Returns the JSON text with a random error. */
+  /** Returns the JSON text with a random error inserted. */
   corrupt(text: string): string {
     const at = this.below(text.length + 1);
     switch (this.below(5)) {

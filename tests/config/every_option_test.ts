@@ -1,6 +1,6 @@
 /**
  * Tests of every option that a document can declare for a queue. Each option takes effect in the queue or the pool,
- * immediately or at the next start.
+ * either immediately or the next time the program starts.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -93,7 +93,7 @@ function checkPointer(path: string, document: unknown): void {
   }
 }
 
-/** Returns the global state, which no document may change. */
+/** Returns the global state, which documents must not change. */
 function globals(): unknown[] {
   const properties = [Object, Array, Function, String, Number, Map, Promise, Error].flatMap((type) =>
     Reflect.ownKeys(type.prototype).map((key) => [key, Reflect.getOwnPropertyDescriptor(type.prototype, key)])

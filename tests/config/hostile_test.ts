@@ -249,7 +249,7 @@ Deno.test("rule 10: an object that contains itself is refused", () => {
   assertEquals(pathsOf(() => loadConfig(document)), ["/limiters/limiters/type"]);
 });
 
-/** Returns a limiter config that throws after 20,000 reads, which detects endless reading. */
+/** Returns a limiter config that detects endless reading: it throws after its `type` has been read 20,000 times. */
 function readOften(): { type: string; limiters: unknown[] } {
   let reads = 0;
   return {

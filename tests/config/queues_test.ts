@@ -1,4 +1,4 @@
-/** Tests of all queue options except limiters: disciplines, adds while an item is delayed, and throttles. */
+/** Tests of all queue options except limiters: disciplines, throttles, and adding an item that is delayed. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {

@@ -51,8 +51,8 @@ const stepOptions = {
 } as const;
 
 /**
- * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. Creations with
- * the step `refuse.create` and updates to the step `refuse.when` throw.
+ * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. Creating a
+ * limiter with the step `refuse.create`, or updating a limiter to the step `refuse.when`, throws.
  */
 function customRegistry(): {
   registry: LimiterRegistry;

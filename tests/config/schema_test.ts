@@ -56,7 +56,7 @@ const BEYOND_SCHEMA: Record<string, {
   example: Json;
   message: RegExp;
   is?: (value: unknown) => boolean;
-  /** Whether `loadConfig` does not read the parts inside a value that has this problem. */
+  /** Whether `loadConfig` skips the parts inside a value that has this problem. */
   endsReading?: true;
 }> = {
   "a name has to be that of a limiter": {

@@ -20,8 +20,8 @@ export async function until(condition: () => boolean, what: string): Promise<voi
 }
 
 /**
- * Watches a missing file until it is reported. By then, every other running watch has checked its own file several
- * times.
+ * Watches a missing file until the watch reports that the file is missing. By then, every other running watch has
+ * checked its own file several times.
  */
 export async function looksPass(): Promise<void> {
   using folder = new Folder();
@@ -33,7 +33,7 @@ export async function looksPass(): Promise<void> {
 /** Content of the watched file before it changes. */
 export const OLD = { value: 1 };
 
-/** Stand-in for a config loaded from {@linkcode OLD}. The stand-in rejects documents with a key `broken`. */
+/** Stand-in for a config loaded from {@linkcode OLD}. The stand-in rejects documents with a `broken` key. */
 export class StandIn {
   /** Accepted documents, oldest first. */
   readonly documents: unknown[] = [];

@@ -1,6 +1,5 @@
 /**
- * Tests of conformance with client-go and controller-runtime. They replay the traces recorded in `vectors/`. See
- * README.md.
+ * Replays the traces recorded in `vectors/`, to test conformance with client-go and controller-runtime. See README.md.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -9,8 +8,8 @@ import { families, replay } from "./replay.ts";
 const vectors = new URL("vectors/", import.meta.url);
 
 /**
- * Number of recorded traces and operations, and the exceptions that occur in them, by family. Update these values
- * together with the vectors.
+ * For each family, the number of recorded traces, the number of operations, and the exceptions that occur. Update these
+ * values together with the vectors.
  */
 const RECORDED: Readonly<Record<string, { traces: number; operations: number; exceptions?: string[] }>> = {
   "fifo": { traces: 448, operations: 30859 },

@@ -17,7 +17,7 @@ import type { LimiterSpec, Trace } from "./trace.ts";
 /** Delay that a limiter returns when no token will ever arrive: Go's longest duration, in milliseconds. */
 export const LONGEST_DELAY = 2 ** 63 / 1e6;
 
-/** Result of a Go conversion to int64 that overflows, on most processors. */
+/** Result of an overflowing conversion to int64 in Go, on most processors. */
 const OVERFLOW = -(2 ** 63);
 
 /** Builds the limiter that is specified at the start of a trace. */

@@ -13,8 +13,8 @@ import { StrictOrder } from "./strict_order.ts";
 import type { Trace } from "./trace.ts";
 
 /**
- * Replay of controller-runtime's priority queue, which has strict priorities and one record per item. In its traces,
- * every add and every hand-out has a priority.
+ * Replay of controller-runtime's priority queue, which has strict priorities and one record per item. The traces
+ * contain a priority each time an item is added or handed out.
  */
 class PriorityReplay extends RateLimitingReplay {
   /** Results of calls to `get` that had to wait, in order. Results that have been compared are removed. */
@@ -62,12 +62,14 @@ class PriorityReplay extends RateLimitingReplay {
     this.added(item, priority, this.trace.delay(this.limiter.delay, LONGEST_DELAY));
   }
 
-  /** Returns the options of an add. Every other trace omits priority 0, the default. */
+  /**
+   * Returns the options for adding an item. In every second trace, priority 0 is omitted, because it is the default.
+   */
   #options(priority: number): AddOptions | undefined {
     return priority === 0 && this.usesLeases ? undefined : { priority };
   }
 
-  /** Called after every add, with the add's delay in nanoseconds. */
+  /** Called each time an item has been added, with the delay in nanoseconds. */
   added(_item: number, _priority: number, _delay: number): void {}
 
   async compareServed(): Promise<void> {
@@ -104,9 +106,7 @@ export function replayPriorityMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics()).run();
 }
 
-/**
- * Replay of families in which the two queues behave differently. It tracks the expected order of items in each queue.
- */
+/** Replay of families in which the two queues behave differently. Tracks the expected order of items in each queue. */
 class FollowedReplay extends PriorityReplay {
   readonly ours = new StrictOrder("ours");
   readonly theirs = new StrictOrder("theirs");

@@ -5,14 +5,14 @@ import { Metrics } from "./recorded_metrics.ts";
 import { StepClock } from "./step_clock.ts";
 import type { Trace } from "./trace.ts";
 
-/** Replays a work queue (layer 1). */
+/** Replays a trace of a work queue (layer 1). */
 export function replayFifo(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new QueueReplay(trace, createWorkQueue<number>({ clock }), clock)
     .run();
 }
 
-/** Replays a delaying queue (layer 2). */
+/** Replays a trace of a delaying queue (layer 2). */
 export function replayDelaying(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DelayingReplay(
@@ -22,7 +22,7 @@ export function replayDelaying(trace: Trace): Promise<void> {
   ).run();
 }
 
-/** Replays a rate-limiting queue (layer 3) with a limiter. */
+/** Replays a trace of a rate-limiting queue (layer 3) with a limiter. */
 export function replayRateLimiting(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new RateLimitingReplay(

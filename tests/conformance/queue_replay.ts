@@ -25,8 +25,8 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   /** Whether the last drain has ended; `undefined` before the first drain. */
   drained: boolean | undefined;
   /**
-   * Whether the replay takes and finishes items through leases. It does so in every other trace; the results must be
-   * the same with and without leases.
+   * Whether the replay takes and finishes items through leases. Every second trace is replayed through leases; the
+   * results must be the same with and without leases.
    */
   readonly usesLeases: boolean;
 

@@ -66,7 +66,10 @@ export async function replay(directory: URL, family: string): Promise<Report> {
   return await replayBy(FAMILIES[family]!, directory, family);
 }
 
-/** Replays a family's recorded traces like `replay`, and can replay several at a time, or only some of them. */
+/**
+ * Replays a family's recorded traces, like `replay`, but can replay several traces at a time, or only some of the
+ * traces.
+ */
 export async function replayBy(
   replayTrace: ReplayTrace,
   directory: URL,

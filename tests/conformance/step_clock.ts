@@ -26,7 +26,7 @@ export class StepClock implements Clock {
     this.#timers = this.#timers.filter((timer) => timer !== handle);
   }
 
-  /** Moves the clock forward or back, and fires each timer that becomes due when the clock shows the timer's time. */
+  /** Moves the clock forward or back. Each timer that becomes due fires when the clock reaches the timer's time. */
   step(ns: number): void {
     const end = this.#time + ns;
     for (

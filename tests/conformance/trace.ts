@@ -101,7 +101,8 @@ export class Trace {
       this.equal("delay", received, never);
       if (expected !== LONGEST) this.except("never");
     } else {
-      // Delays must match to the nanosecond. Beyond 26 days, a double of milliseconds is inexact in its last two bits.
+      // Delays must match to the nanosecond. Beyond 26 days, a double that holds milliseconds is inexact in its last
+      // two bits.
       const tolerance = Math.max(0.5, expected * 2 ** -51);
       if (!(Math.abs(received * 1e6 - expected) <= tolerance)) {
         this.fail("delay in ns", received * 1e6, expected);

@@ -6,8 +6,8 @@ import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
 /**
- * Function that creates a queue of one implementation. The queue uses `clock` and calls `onAdd` for each item that
- * becomes ready.
+ * Function that creates a queue of the tested implementation. The queue uses `clock` and calls `onAdd` for each item
+ * that becomes ready.
  */
 export type MakeDelaying = (clock: Clock, onAdd?: () => void) => DelayingQueue<string>;
 

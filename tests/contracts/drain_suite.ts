@@ -1,4 +1,4 @@
-/** Contract suite of draining a `RateLimitingQueue`: rule 6 from the point of view of a pool's user. */
+/** Contract suite for draining a `RateLimitingQueue`: rule 6 from the point of view of a pool's user. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { type Clock, createExponentialLimiter, type Outcome, type RateLimiter, runWorkers } from "@workqueue/core";
@@ -11,7 +11,7 @@ export interface DrainedQueueOptions extends Pick<RateLimitingQueueOptions<strin
   readonly clock: Clock;
 }
 
-/** Function that creates a queue of one implementation with these options. */
+/** Function that creates a queue of the tested implementation with the given limiter and options. */
 export type MakeDrained = (limiter: RateLimiter<string>, options: DrainedQueueOptions) => RateLimitingQueue<string>;
 
 /** Registers the suite for one implementation. */

@@ -11,9 +11,7 @@ import type {
 } from "@workqueue/core";
 import { limiters } from "@workqueue/core";
 
-/**
- * Context whose members throw. It is passed to `update`, which must keep the limiter's own clock and random numbers.
- */
+/** Context whose members throw. Passed to `update`, which must keep the limiter's own clock and random numbers. */
 const OF_NO_USE: BuildContext = {
   clock: { now: () => never("now"), setTimeout: () => never("setTimeout"), clearTimeout: () => never("clearTimeout") },
   random: () => never("random"),

@@ -296,7 +296,7 @@ for (const [url, headers, peer, isLocal] of local) {
     for (const info of infos) {
       const request = new Request(url);
       for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
-      // Some runtimes forbid the header `host` in a request.
+      // Some runtimes forbid a `host` header in a request.
       if (Object.keys(headers).some((name) => !request.headers.has(name))) continue;
       assertEquals((await opened.dashboard.fetch(request, info)).status, isLocal ? 200 : 403);
     }

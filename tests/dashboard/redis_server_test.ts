@@ -77,7 +77,7 @@ redisTest("Redis: what another kind of process added keeps nobody from seeing th
   await using pool = runWorkers(queue, () => {});
   using asked = new Asked({ queues: { orders: { queue, pool } } });
   const { runningItems, delayedItems, verdict } = await asked.details("orders");
-  if (!lease.shutdown) await lease.finish(); // before any assertion can fail, because disposal waits for the lease
+  if (!lease.shutdown) await lease.finish(); // finish before asserting, because disposal waits for the lease
   assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
 });
 

@@ -170,7 +170,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
 }
 
 Deno.test("Redis: a search says what it has looked at", async () => {
-  using _time = new FakeTime(); // because a search on a busy machine could reach its time limit
+  using _time = new FakeTime(); // in real time, a search on a busy machine could reach its time limit
   const { queue } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   const matching = async (search: string) => (await asked.details("orders", `?search=${search}`)).matching;

@@ -1,4 +1,4 @@
-/** Verdicts on queues and their reasons. */
+/** Tests of verdicts on queues, and of the reasons for these verdicts. */
 
 import { assertEquals } from "@std/assert";
 import type { Verdict } from "@workqueue/dashboard";

@@ -14,8 +14,8 @@ export const NUMBERS = {
 };
 
 /**
- * Lua that sets the variables of `NUMBERS`, and `due`: the number of ready keys that are still in the set of delayed
- * keys.
+ * Lua that sets the variables that `NUMBERS` declares, and sets `due` to the number of ready keys that are still in the
+ * set of delayed keys.
  */
 export const setNumbers = /* lua */ `
 local due = behind and redis.call('ZCOUNT', q.delayed, '-inf', now) or 0

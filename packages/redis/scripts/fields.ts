@@ -19,7 +19,7 @@ export interface Argument<T> {
 
 /** Value that a script sends to TypeScript. */
 export interface ReplyField<T> {
-  /** Returns the value for a part of the reply. */
+  /** Converts a part of the reply to the field's value. */
   read(sent: unknown): T;
   /** Whether Lua may omit the field in all rows. */
   readonly isOptional?: boolean;
@@ -62,7 +62,7 @@ export const NUMBER: Field<number> = {
   read: (sent) => sent as number,
 };
 
-/** In Lua, `true` or `false` as an argument, and 1 or 0 in a reply. */
+/** Boolean. In Lua, an argument is `true` or `false`, and a value in a reply is 1 or 0. */
 export const FLAG: Field<boolean> = {
   write: (value) => value ? "1" : "0",
   readInLua: (sent) => `${sent} == '1'`,
@@ -99,7 +99,7 @@ export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua"
 }
 
 /**
- * Numbers from the hash `meta`. `names` contains their names in the hash. The script's body doesn't set these numbers.
+ * Numbers from the `meta` hash. `names` contains their names in the hash. The script's body doesn't set these numbers.
  */
 export function metaNumbers<Name extends string>(
   names: Readonly<Record<Name, string>>,
@@ -147,7 +147,7 @@ export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]
 
 /**
  * Reply with several fields. The body of the script sets a variable for each field, except for fields that declare
- * their variable themselves. The body returns nothing.
+ * their variables themselves. The body returns nothing.
  */
 export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
   const entries = Object.entries(all);

@@ -14,7 +14,8 @@
  *   with the most failures come first. Removed with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of
  *   the call that stored the entry, and the time when the bucket will be full. If a call has a different rate or burst,
- *   the bucket is first filled at the old rate, up to the old burst, and then changed, as by `setRate` and `setBurst`.
+ *   the bucket is first filled at the old rate, up to the old burst, and then changed, just as `setRate` and `setBurst`
+ *   do.
  *
  * ```text
  * limiters().when(plan, key, given)        counts a failure and returns the delay in ms. If `given` was computed for a

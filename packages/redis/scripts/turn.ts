@@ -19,8 +19,8 @@ export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "hand
 const KIND = TEXT as Argument<FinishKind>;
 
 /**
- * Answer to a finish: `true` if the finish was applied, and `false` if the lease was lost. A number means that nothing
- * was changed, because `given` must be computed for this number of failures.
+ * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost. A
+ * number means that nothing was changed, because `given` must be computed for this number of failures.
  */
 export type FinishAnswer = boolean | number;
 
@@ -58,11 +58,11 @@ export const turn = declareScript({
     key: TEXT,
     token: TEXT,
     kind: KIND,
-    /** Delay of "requeueAfter", or shortest delay of "retry". */
+    /** Delay for "requeueAfter", or minimum delay for "retry". */
     delayMs: DURATION,
-    /** Input to the plan for "retry", or reason code of "givenUp". */
+    /** Input to the plan for "retry", or reason code for "givenUp". */
     given: TEXT,
-    /** Error of "givenUp" or "retry". May be empty for "retry". */
+    /** Error for "givenUp" or "retry". Can be empty for "retry". */
     reason: TEXT,
   },
   reply: fields({

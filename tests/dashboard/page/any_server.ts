@@ -1,4 +1,4 @@
-/** Tests of the page that work with every server. */
+/** Page tests that can run against any server. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { State } from "@workqueue/dashboard";

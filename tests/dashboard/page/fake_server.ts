@@ -3,7 +3,7 @@
 import type { ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
 import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
 
-/** Request for a control, sent by the page. */
+/** Request that the page sends when a control is used. */
 export interface Posted {
   readonly path: string;
   readonly instance: string | null;

@@ -200,7 +200,7 @@ export function paused(): QueueDetails {
   });
 }
 
-/** Returns a queue with each problem and two healthy queues, worst first. */
+/** Returns one queue for each problem, worst first, followed by two healthy queues. */
 export function badNight(): QueueDetails[] {
   return [outage(), poison(), paused(), hotTenant(), queueOf("images"), queueOf("search-index")];
 }

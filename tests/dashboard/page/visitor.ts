@@ -17,7 +17,7 @@ export interface VisitorOptions {
   readonly failures?: RegExp;
 }
 
-/** Registers a test in Chromium, which is skipped if Chromium is not installed. */
+/** Registers a test that runs in Chromium, and is skipped if Chromium is not installed. */
 export function browserTest(name: string, fn: () => Promise<void>): void {
   Deno.test({
     name,

@@ -25,7 +25,7 @@ const EXPECTED = {
   control: 200,
   concurrency: 7,
   rebound: 403,
-  unaddressed: [403, 403, 403], // without the server's second argument, twice; through a Unix socket
+  unaddressed: [403, 403, 403], // two requests without the server's second argument, and one through a Unix socket
   reports: 1,
   type: "text/event-stream",
   events: ["state", "queue", "state", "queue"],
