@@ -48,8 +48,8 @@ export class HandClock implements Clock {
   }
 
   /**
-   * Moves to the earliest timer that is due by `end` and fires it; on a tie, the timer that was set first. Reports
-   * whether there was such a timer.
+   * Moves to the earliest timer that is due by `end` and fires it; on a tie, fires the timer that was set first.
+   * Reports whether there was such a timer.
    */
   fireNext(end = Infinity): boolean {
     let next: [handle: number, timer: { at: number; callback: () => void }] | undefined;

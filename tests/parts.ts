@@ -3,7 +3,7 @@
 import { coreArguments, testArguments } from "./std/arguments.ts";
 import { coreTests, libFolders, testsIn } from "./test_files.ts";
 
-/** Command. If it runs tests, its output ends with the numbers of passed and failed tests. */
+/** Command. If the command runs tests, its output ends with the numbers of passed and failed tests. */
 export interface Part {
   readonly name: string;
   /** Arguments of `deno`. */
@@ -37,12 +37,12 @@ export const defaultParts: readonly Part[] = [
 ];
 
 /**
- * Folders of tests that mostly start programs. These folders form a separate part, which runs at the same time as the
+ * Folders in which most tests start programs. These folders form a separate part, which runs at the same time as the
  * others, to save time.
  */
 const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs", "tests/recipes"];
 
-/** Parts of `deno task ok`: everything. The longest come first, because parts run concurrently. */
+/** Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. */
 export const allParts: readonly Part[] = [
   tests("the rest", ...testArguments, "--doc", `--ignore=${["tests/cli", ...PROGRAMS].join()}`),
   { name: "Bun", args: ["task", "test:bun"] },

@@ -19,7 +19,7 @@ export function takeAll<T>(queue: WorkQueue<T>): T[] {
   return items;
 }
 
-/** Reports whether a promise has settled after all pending work is done. */
+/** Waits for all pending work, and then reports whether a promise has settled. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = () => settled = true;
@@ -28,7 +28,9 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Lets pending promises settle. Also waits for as long as a pool pauses, because pools may pause on a slow machine. */
+/**
+ * Lets pending promises settle. Also waits as long as a pool's pause lasts, because pools may pause on a slow machine.
+ */
 export async function flush(): Promise<void> {
   await flushPromises();
   await pause();
@@ -153,7 +155,7 @@ export class OneOfAGroup implements QueueDiscipline<string> {
     this.#busy.delete(groupOf(entry));
   }
 
-  /** Returns the first entry of each group without a processing item. */
+  /** Returns the first entry of each group that has no processing item. */
   peek(limit: number): ReadyEntry<string>[] {
     const firsts = new Map<string, ReadyEntry<string>>();
     for (const entry of this.#entries) {

@@ -47,7 +47,7 @@ async function run(part: Part, isShown: boolean): Promise<Result> {
   return { part, success, output, seconds };
 }
 
-/** Returns the lines in which tests report that a program is missing and that they are left out. */
+/** Returns the lines in which tests report that they are left out because a program is missing. */
 function linesAboutLeftOut(output: string): string {
   return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
 }
@@ -82,7 +82,8 @@ function countsIn(output: string): Counts | undefined {
 }
 
 /**
- * Prints the counts of each part. Before them, prints all failures again, because people read the end of a long output.
+ * Prints all failures again, and then the counts of each part. Failures are repeated because people read only the end
+ * of a long output.
  */
 function report(results: readonly Result[]): void {
   for (const { part, output } of results.filter(({ success }) => !success)) {

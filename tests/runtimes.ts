@@ -5,7 +5,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** Config in which Deno finds the packages of tests and examples. */
+/** Config file through which Deno finds the packages that tests and examples import. */
 export const ALL_PACKAGES: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
 /** Returns the runtime's executable: the current one, or the one from its npm package. */
@@ -21,9 +21,9 @@ let deno: Promise<string> | undefined;
 let bun: Promise<string> | undefined;
 
 /**
- * Returns the start of a command line that runs a script, for each runtime. The caller appends options of V8 or the
- * script. With `--quiet`, only the script prints output. Otherwise, Deno would report each package that it looks up for
- * the first time.
+ * Returns the start of a command line that runs a script, for each runtime. The caller appends the script, preceded by
+ * options for V8 if needed. With `--quiet`, only the script prints output. Otherwise, Deno would report each package
+ * that it looks up for the first time.
  */
 export const runtimes: Record<string, () => Promise<string[]>> = {
   Deno: async () => {

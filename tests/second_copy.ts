@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Loads a separate copy of the package. None of its objects is identical to an object of `@workqueue/core`. */
+/** Loads a separate copy of the package. None of the copy's objects is identical to an object of `@workqueue/core`. */
 export async function loadSecondCopy(): Promise<typeof import("@workqueue/core")> {
   return await load("mod.ts") as typeof import("@workqueue/core");
 }

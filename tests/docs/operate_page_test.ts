@@ -55,7 +55,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Terminal in a folder with the service's config, and the running service. */
+/** Terminal in a folder that contains the service's config, together with the running service. */
 class Terminal implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #port: number;

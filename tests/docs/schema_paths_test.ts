@@ -14,7 +14,7 @@ import { tokensOf } from "./markdown.ts";
 const ROOT = new URL("../../", import.meta.url);
 const SCHEMA = new URL("schema/workqueue.schema.json", ROOT);
 
-/** Patterns that match the line in which a config refers to its schema, by format. */
+/** For each format, a pattern that matches the line in which a config refers to its schema. */
 const MARKS = {
   json: /"\$schema": "([^"]*)"/g,
   yaml: /^# yaml-language-server: \$schema=(.*)$/gm,
@@ -85,7 +85,7 @@ async function problemsOf(
   { path, format, text, named }: Reference,
   change = (_config: Config) => {},
 ): Promise<string[]> {
-  const isConfig = path.startsWith("examples/") || format === "json"; // other texts may consist of the comment alone
+  const isConfig = path.startsWith("examples/") || format === "json"; // other blocks may contain only the comment
   const config: Config = isConfig ? PARSERS[format](text) : {};
   change(config);
   const json = JSON.stringify({ ...config, $schema: named });

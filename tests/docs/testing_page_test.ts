@@ -1,5 +1,5 @@
 /**
- * Tests of the tests shown in `docs/testing.md`. The shown tests must pass under their test runners, and must fail if
+ * Tests of the tests shown in `docs/testing.md`. The tests shown must pass under their test runners, and must fail if
  * retries come later than expected.
  */
 
@@ -30,7 +30,7 @@ function npx(folder: string, ...args: string[]): Promise<unknown> {
   return run(NPM, ["exec", "--yes", "--", ...args], folder);
 }
 
-/** Creates a folder with `@workqueue/core` installed and the module that the page tests. */
+/** Creates a folder with an installed `@workqueue/core` and with the module that the page's tests cover. */
 async function makeProject(delivery: string): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
   const installed = `${folder}/node_modules/@workqueue/core`;

@@ -672,7 +672,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     add("limited", 1, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
-    discipline.hooks.throwOnce("push"); // the call that fails comes from an item that is added again or becomes due
+    discipline.hooks.throwOnce("push"); // the failing `push` is for an item that is added again or becomes due
     await flush();
     for (let i = 0; i < 2; i++) await clock.advance(5000);
     await queue.shutDownWithDrain();

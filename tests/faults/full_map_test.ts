@@ -1,4 +1,4 @@
-/** Tests of adds when a runtime's `Map` is full. The add throws, and the queue doesn't change. */
+/** Tests of adding items when a runtime's `Map` is full. The call to `add` throws, and the queue doesn't change. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -12,7 +12,7 @@ import { HandClock } from "../helpers.ts";
 import { Lifo, take } from "../queue_helpers.ts";
 
 /**
- * Runs `action`. Meanwhile, adding the n-th new key to any map throws, as it does in V8 for a map with 2^24 keys.
+ * Runs `action`. While it runs, adding the n-th new key to any map throws, as it does in V8 for a map with 2^24 keys.
  * Reports whether `action` tried to add an n-th new key.
  */
 function whileMapIsFull(n: number, action: () => void): boolean {

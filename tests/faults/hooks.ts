@@ -10,7 +10,7 @@ import type {
   SettableGauge,
 } from "@workqueue/core";
 
-/** Actions that a test runs in the middle of calls, by name of the call. */
+/** Actions that a test runs in the middle of calls, by the call's name. */
 export class Hooks<Call extends string> {
   readonly #actions = new Map<Call, () => void>();
 
@@ -73,8 +73,8 @@ export class HookedMetrics implements MetricsProvider {
 }
 
 /**
- * Metrics provider that measures nothing. It has a gauge for the age of the oldest ready item. The timer for this age
- * also runs while no item is processing.
+ * Metrics provider that measures nothing, and that has a gauge for the age of the oldest ready item. The queue's timer
+ * for this gauge also runs while no item is processing.
  */
 export class HookedAges extends HookedMetrics {
   oldestReady = () => this.make("oldestReady");

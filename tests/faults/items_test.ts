@@ -1,6 +1,6 @@
 /**
- * Tests of items of every kind in every layer, and of adds from inside the calls that a queue makes to its
- * collaborators.
+ * Tests of items of every kind in every layer, and of items that are added from within the calls that a queue makes to
+ * its collaborators.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -31,7 +31,7 @@ const BEFORE_FIRST = /^(?!\s*(\/\/|\*|\/\*\*?\s+\S|--\s))/;
 
 const FORBIDDEN = /^(What|How|Where|Who|Whose|Whoever|Whatever|Which|Those|That|As)\b/;
 
-/** Returns the problems of comments in a module, as `path:line: problem`. */
+/** Returns the problems with the comments in a module, as `path:line: problem`. */
 export function commentProblemsIn(path: string, text: string): string[] {
   if (GENERATED.includes(path)) return [];
   const lines = text.split("\n");
@@ -54,7 +54,7 @@ function firstWordOf(line: string, previous: string): string | undefined {
   return FORBIDDEN.exec(/^\s*[^\s/*].*\s\/\/\s+(.*)$/.exec(line)?.[1] ?? "")?.[1];
 }
 
-/** Returns the problems of all comments in the repository. */
+/** Returns the problems with all comments in the repository. */
 export async function allCommentProblems(): Promise<string[]> {
   const found = allModules().map(async (path) => commentProblemsIn(path, await Deno.readTextFile(new URL(path, ROOT))));
   return (await Promise.all(found)).flat();

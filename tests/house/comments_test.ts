@@ -1,4 +1,4 @@
-/** Tests of the checks of comments in `comments.ts`. */
+/** Tests of the comment checks in `comments.ts`. */
 
 import { assert, assertEquals } from "@std/assert";
 import { allCommentProblems, commentProblemsIn } from "./comments.ts";

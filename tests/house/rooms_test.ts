@@ -177,7 +177,8 @@ Deno.test("rooms: every file of lib/ is in a room", () => {
 
 /** Returns all imports of modules, including type imports. Paths are relative to `root`. */
 async function importsIn(files: readonly string[], root = ROOT): Promise<Import[]> {
-  const entry = await Deno.makeTempFile({ prefix: "rooms_", suffix: ".ts" }); // imports all modules into one graph
+  // The entry imports all modules, so that they form one graph.
+  const entry = await Deno.makeTempFile({ prefix: "rooms_", suffix: ".ts" });
   try {
     await Deno.writeTextFile(entry, files.map((file) => `import "${new URL(file, root)}";\n`).join(""));
     const config = fileURLToPath(new URL("deno.all.json", ROOT));

@@ -12,8 +12,8 @@ const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsW
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /**
- * Entry points that the main entry point does not load. These entry points are for packages and engines, or export more
- * names than the main entry point does.
+ * Entry points that the main entry point does not load. These entry points are for packages and engines, or export
+ * names that the main entry point leaves out.
  */
 const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
 

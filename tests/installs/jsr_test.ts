@@ -1,6 +1,6 @@
 /**
- * Tests of the package as served by JSR. The tests run only on Deno, because they use it to list the published files
- * and start it again with an empty cache.
+ * Tests of the package as served by JSR. The tests run only on Deno, because they use Deno to list the published files
+ * and to run programs with an empty cache.
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
@@ -36,7 +36,7 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
     const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
     for (const { specifier } of modules) used.add(specifier.slice(ROOT.href.length - 1));
   }
-  const isExample = (path: string) => path.startsWith("/examples/"); // no module imports examples
+  const isExample = (path: string) => path.startsWith("/examples/"); // the package's modules don't import the examples
   assertEquals(files.filter((path) => path.endsWith(".ts") && !isExample(path)).sort(), [...used].sort());
 
   const readers =

@@ -8,7 +8,7 @@ const { "typescript": newest, "typescript-oldest": oldest } = tests.dependencies
 /** Oldest supported compiler. */
 export const OLDEST = oldest;
 
-/** Compilers: the npm specifier of each, and the options that only this compiler accepts. */
+/** Compilers: the npm specifier of each compiler, and the options that only this compiler accepts. */
 const COMPILERS = {
   newest: [`npm:typescript@${newest}/tsc`, "--ignoreConfig"],
   oldest: [`${oldest}/tsc`],

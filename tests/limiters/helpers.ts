@@ -39,7 +39,7 @@ export function errorFor(value: unknown): [ErrorClass?: typeof RangeError] {
   return typeof value === "number" ? [RangeError] : [];
 }
 
-/** Returns all kinds of bad values of a duration option, each with the expected message. */
+/** Returns bad values of every kind for a duration option, each with the expected message. */
 export function badDurations(option: string, others: object): BadOption[] {
   const values: [value: unknown, received: string][] = [
     [NaN, "NaN"],

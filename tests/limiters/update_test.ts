@@ -254,8 +254,8 @@ class Numbered extends Recorder {
 }
 
 /**
- * Returns template number `made`, which can also update limiters of earlier templates. Updates selected by `failsAt`
- * throw.
+ * Returns template number `made`, which can also update limiters that earlier templates created. Updates selected by
+ * `failsAt` throw.
  */
 function numbered(made: number, failsAt: (call: number) => boolean = () => false): Template<RateLimiter> {
   let calls = 0;
@@ -296,7 +296,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   const limiter = loaded.limiter("hosts") as PerGroupLimiter<string, BucketLimiter>;
   const buckets = Array.from({ length: 100_000 }, (_, i) => {
     const { bucket } = limiter.of(`${i}/`);
-    bucket.allow(); // an attempt keeps the limiter from being at rest and dropped
+    bucket.allow(); // after an attempt, the limiter is not at rest, so it is not dropped
     return bucket;
   });
   loaded.reload(config(2));

@@ -95,7 +95,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_work_duration_seconds"), count("workqueue_work_duration_seconds")], [0.25, 1]);
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
 
-  // The latency of the second lease counts from the add, not from the end of the first lease.
+  // The latency of the second lease is measured from the call to `add`, not from the end of the first lease.
   const second = take(queue);
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.375, 2]);
   assertEquals(value("workqueue_depth"), 0);
@@ -283,7 +283,7 @@ Deno.test("the moments are whole milliseconds, where the clock has fractions", a
   clock.time = 100.5;
   queue.add("a");
   take(queue);
-  assertEquals(clock.delays, [400]); // 399.75 rounded up, because an early timer would miss the moment
+  assertEquals(clock.delays, [400]); // 399.75 rounded up, because the timer must not fire before the measurement is due
   await clock.advance(400);
   assertEquals(metrics.value("workqueue_unfinished_work_seconds", "q"), 0.4);
   queue.shutDown();

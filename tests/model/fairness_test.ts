@@ -70,7 +70,8 @@ class Group {
 }
 
 /**
- * Replay of a trace. It reports each hand-out, together with the groups that had ready items just before the hand-out.
+ * Replay of a trace. The replay reports each hand-out, together with the groups that had ready items just before the
+ * hand-out.
  */
 abstract class Schedule {
   readonly groups = new Map<string, Group>();
@@ -120,8 +121,8 @@ abstract class Schedule {
  */
 class Shares extends Schedule {
   /**
-   * Difference between the weighted work of the two groups in each pair, and the smallest and largest difference since
-   * both groups have been ready.
+   * For each pair of groups, the current difference between their weighted work, and the smallest and largest
+   * difference since both groups became ready.
    */
   #differences = new Map<string, { now: number; least: number; most: number }>();
 
@@ -143,13 +144,14 @@ class Shares extends Schedule {
 }
 
 /**
- * Check of waiting times. A ready group f gets its next turn after at most `ceil(w_g / w_f)` items of each other group
+ * Check of waiting times. A ready group f gets its next turn after at most `ceil(w_g / w_f)` items of every other group
  * g, including groups that become ready meanwhile. A new group waits for at most one item of each group that is ready
  * when the new group appears, and for no other items.
  */
 class Turns extends Schedule {
   /**
-   * For each ready group, the number of items of other groups served since the group became ready or had its last turn.
+   * For each ready group, how many items of each of the other groups were served since the group became ready or had
+   * its last turn.
    */
   readonly #waits = new Map<Group, { served: Map<Group, number>; before: Group[] | undefined }>();
   readonly #known = new Set<Group>();

@@ -77,8 +77,8 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary
 export interface Call {
   readonly what: "push" | "touch" | "pop" | "done";
   /**
-   * Entry that was passed to the call or returned by it. An item has the same entry object from its push until its work
-   * has ended.
+   * Entry that was passed to the call or returned by it. An item keeps the same entry object from the moment it is
+   * pushed until its work has ended.
    */
   readonly entry: ReadyEntry<string>;
   /** Values of the entry at the time of the call. */

@@ -1,5 +1,6 @@
 /**
- * Plain model of the limiters in reloaded documents. It stores the state of the limiter at each place in the document.
+ * Plain model of the limiters in reloaded documents. The model stores the state of the limiter at each place in the
+ * document.
  */
 
 import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
@@ -164,8 +165,8 @@ export class PlainLimiters {
   }
 
   /**
-   * Returns the limiters of a key's group. If the group doesn't exist, creates it if `isMade` is true, and otherwise
-   * returns an empty map.
+   * Returns the limiters of a key's group. A missing group is created if `isMade` is true; otherwise, the returned map
+   * is empty.
    */
   #group(path: string, place: Place, key: string, isMade = false): Places {
     const { separator, limiter } = place.config as Extract<Config, { type: "per-group" }>;

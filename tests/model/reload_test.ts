@@ -15,8 +15,8 @@ import { type Config, customLimiters, type Document, isRefused, PlainLimiters, R
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
 /**
- * Generates a limiter that may refer to the given names and is nested at most `depth` levels deep. Its numbers are
- * small, so that options of different documents are sometimes equal.
+ * Generates a limiter that may refer to the given names and is nested at most `depth` levels deep. The limiter's
+ * numbers are small, so that options of different documents are sometimes equal.
  */
 function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> {
   const number = fc.integer({ min: 1, max: 3 });
@@ -67,7 +67,7 @@ const sequence = fc.tuple(document, document, fc.nat()).map(([one, other, seed])
   return [one, vary(one, random), vary(one, random), other];
 });
 
-/** Returns a part of a document in which some numbers, and sometimes the type, have been changed. */
+/** Returns a copy of a part of a document, with some numbers and sometimes the type changed. */
 function vary<C>(config: C, random: () => number): C {
   if (Array.isArray(config)) return config.map((each) => vary(each, random)) as C;
   if (typeof config !== "object" || config === null) return config;

@@ -1,4 +1,7 @@
-/** Generator of mutants: changes to a source file that break its code. The generator finds them in the syntax tree. */
+/**
+ * Generator of mutants: changes to a source file that break its code. The generator uses the syntax tree to find code
+ * that it can change.
+ */
 
 import { parse } from "@babel/parser";
 

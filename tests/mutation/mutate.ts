@@ -1,5 +1,6 @@
 /**
- * Mutation tests of the core. They break the core with one change at a time, and list the changes that no test notices.
+ * Mutation tests of the core. The script breaks the core with one change at a time, and lists the changes that no test
+ * notices.
  *
  * `deno task mutate --count 300 --seed 7` tests 300 changes. For unchanged sources, the same seed selects the same
  * changes. `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with
@@ -25,7 +26,8 @@ const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 /** Tests of the core. The tests of config files are left out, because they test a package and take a long time. */
 const TESTS = coreTests.filter((file) => !file.startsWith("tests/config_file/"));
 /**
- * Tests that start processes. They detect leaks and run last. The import graph doesn't show which modules they reach.
+ * Tests that start processes. These tests detect leaks, and run last. The import graph doesn't show which modules the
+ * processes load.
  */
 const PROCESS_TESTS = testsIn("faults/process");
 
@@ -79,7 +81,7 @@ class Copy implements AsyncDisposable {
     try {
       const [first, ...others] = stagesFor(mutant.file, tests);
       if (first !== undefined && !await this.passesTests(first.files, first.timeoutMs)) return false;
-      if (!await this.succeeds("check", ["mod.ts"])) return false; // takes as long as the quickest tests do
+      if (!await this.succeeds("check", ["mod.ts"])) return false; // a type check takes as long as the quickest tests
       for (const { files, timeoutMs } of others) if (!await this.passesTests(files, timeoutMs)) return false;
       return true;
     } finally {

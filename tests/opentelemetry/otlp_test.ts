@@ -54,7 +54,7 @@ class SentMetrics implements AsyncDisposable {
 /** Returns the values of a counter or gauge, by queue. */
 function valuesOf(metric: Metric | undefined): Record<string, number | undefined> {
   const points = (metric?.sum ?? metric?.gauge)?.dataPoints ?? [];
-  // `maxRetries` is the only reason that these tests check for given-up items.
+  // For given-up items, these tests check only the reason `maxRetries`.
   const shown = points.filter((point) => ["maxRetries", undefined].includes(attributesOf(point)["reason"] as string));
   return Object.fromEntries(shown.map((point) => [attributesOf(point)["name"], point.asDouble]));
 }

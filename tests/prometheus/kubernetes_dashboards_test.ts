@@ -12,11 +12,11 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { DID } from "./program.ts";
 import { type Scraped, scrapedTest, TARGET } from "./scraped.ts";
 
-/** Range of the queries, which Grafana would choose. It is wide enough for a slow machine. */
+/** Time range of the queries, which Grafana would choose. The range is wide enough for a slow machine. */
 const RANGE = "5m";
 const SECONDS = 300;
 
-/** Returns a selector of the given labels, with the values that a dashboard's variables would have. */
+/** Returns a selector for the given labels, with the values that a dashboard's variables would have. */
 function selector(...labels: (keyof typeof TARGET)[]): string {
   return `{${labels.map((label) => `${label}="${TARGET[label]}"`)}}`;
 }

@@ -42,7 +42,7 @@ function filledIn(expr: string): string {
   return expr.replaceAll("$name", ".*").replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
 }
 
-/** Returns the values by queue for each line of a panel. */
+/** Returns, for each line of a panel, the values by queue. */
 async function shown(scraped: Scraped, title: string): Promise<Record<string, number>[]> {
   const { targets } = dashboard.panels.find((panel) => panel.title === title)!;
   return await Promise.all(targets.map(({ expr }) => scraped.ask(filledIn(expr))));
@@ -109,7 +109,7 @@ scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", 
     ] as const
   ) (await lines(title)).forEach((value, i) => assertAlmostEquals(value, expected[i]!));
 
-  // Prometheus knows counters only at each scrape, so all rates are too high by the same small factor.
+  // Prometheus knows the values of counters only at each scrape, so all rates are too high by the same small factor.
   const rates = [...await lines("In and out"), ...await lines("Failures, retries, given up")];
   const counted = [DID.adds, DID.handedOut, DID.done, DID.failures, DID.retries, DID.givenUp];
   rates.forEach((rate, i) => assertAlmostEquals(rate / rates[0]!, counted[i]! / DID.adds));

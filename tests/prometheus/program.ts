@@ -8,7 +8,7 @@ import { Registry } from "prom-client";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Numbers of the queue "images" after the work. The other queue, "idle", stays unused. */
+/** Values that the metrics of the queue "images" have after the work. The other queue, "idle", stays unused. */
 export const DID = {
   /** Ten items that succeed, three that fail twice, two that hang, and seven that are not taken. */
   adds: 10 + 3 * 2 + 2 + 7,
@@ -35,8 +35,8 @@ export const DID = {
 } as const;
 
 /**
- * Returns a quantile above the items that took no time. The other items took 10 to 100 ms; Prometheus assumes that they
- * are evenly distributed.
+ * Returns the value of a quantile that lies among the items that took 10 to 100 ms, not among those that took no time.
+ * Prometheus assumes that the values from 10 to 100 ms are evenly distributed.
  */
 function quantileOf(quantile: number, { atOnce, within100ms }: { atOnce: number; within100ms: number }): number {
   return 0.01 + (0.1 - 0.01) * (quantile * (atOnce + within100ms) - atOnce) / within100ms;

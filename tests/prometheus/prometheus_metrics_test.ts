@@ -143,7 +143,7 @@ Deno.test("prometheus: a number that nobody knows now is left out until somebody
   const metrics = prometheusMetrics(register);
   for (const method of ["delayed", "oldestReady", "depth"] as const) {
     const { name } = metricFamilies[method];
-    const gauge = metrics[method]("q") as SettableGauge; // queues on Redis call `set` on their depth
+    const gauge = metrics[method]("q") as SettableGauge; // queues on Redis call `set` on their depth gauge
     for (const value of [3, NaN, 4, NaN, 0]) {
       gauge.set(value);
       assertEquals(await scrape(register, `${name}{`), Number.isNaN(value) ? [] : [`${name}{name="q"} ${value}`]);

@@ -1,4 +1,4 @@
-/** Rule 12: every layer passes the priority of an add on to the discipline and to the lease. */
+/** Rule 12: every layer forwards the priority of an added item to the discipline and to the lease. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {

@@ -18,11 +18,11 @@ import {
 import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, Lifo, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
-/** Number of adds, large enough for several slices if each add takes one millisecond. */
+/** Number of items, large enough for several slices if adding each item takes one millisecond. */
 const COUNT = 64;
 const ITEMS = Array.from({ length: COUNT }, (_, i) => `item ${i}`);
 
-/** Creates a queue in which each add takes one millisecond. */
+/** Creates a queue in which adding an item takes one millisecond. */
 function slow(options: RateLimitingQueueOptions<string> = {}): RateLimitingQueue<string> {
   const metrics = new InMemoryMetrics();
   metrics.adds = () => ({ inc: () => beBusy(1) });

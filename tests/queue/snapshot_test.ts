@@ -82,7 +82,7 @@ Deno.test("items that are falsy, or nothing at all, are shown as they are", () =
 Deno.test("ready items are shown in the order in which they will be handed out, those that came back among them", () => {
   const queue = createWorkQueue<number>();
   const names = (limit: number) => queue.snapshot({ limit }).readyItems.map(({ item }) => item);
-  for (let i = 0; i < 100; i++) queue.add(i); // so many keys that a key that is added again keeps its place in the map
+  for (let i = 0; i < 100; i++) queue.add(i); // in a map this large, a key that is added again keeps its place
   for (let i = 0; i < 50; i++) {
     const lease = take(queue);
     if (i % 3 === 0) queue.add(lease.item);

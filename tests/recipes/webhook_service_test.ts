@@ -105,7 +105,7 @@ for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
         assertEquals(page.status, 200);
         assertStringIncludes(await page.text(), "<html");
 
-        // During a deploy while a receiver hangs, every accepted item is delivered or saved.
+        // Even if a receiver hangs during a deploy, every accepted item is delivered or saved.
         isHanging = true;
         for (let i = 0; i < 6; i++) await post("acme", `h${i}`, `${url}/hang/${i}`);
         await until(() => of("/hang/0").length === 1, "a delivery hangs");

@@ -13,7 +13,7 @@ export class Bench {
   readonly engine: Engine;
   /** Time of the server's clock, in microseconds. */
   time = START;
-  /** Whether calls are marked as sent again. */
+  /** Whether calls are marked as having been sent before. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
@@ -71,7 +71,7 @@ export class Bench {
     return await engine.turn({ ...common, known, wanted, finishes });
   }
 
-  /** Finishes a key. Returns the server's answer, which says whether the finish counts. */
+  /** Finishes a key. Returns the server's answer, which says whether the token was still valid. */
   async finish(key: string, token: string, kind: Finish["kind"] = "succeeded", engine = this.engine): Promise<unknown> {
     const { answers } = await this.turn("whoever", [{ key, token, kind }], 0, 0, engine);
     return answers[0];

@@ -23,7 +23,7 @@ const calls = fc.array(
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
     change: fc.option(changed, { freq: 2, nil: undefined }),
     /**
-     * Number of available tokens to take at most. If `undefined`, the operation asks the limiter, which may reserve
+     * Maximum number of available tokens to take. If `undefined`, the operation asks the limiter, which may reserve
      * future tokens.
      */
     wanted: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),

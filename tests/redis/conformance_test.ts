@@ -1,5 +1,5 @@
 /**
- * Test of conformance with client-go on Redis. Replays a sample of the traces in `tests/conformance/vectors/`. To
+ * Test that a queue on Redis behaves like client-go. Replays a sample of the traces in `tests/conformance/vectors/`. To
  * replay all traces, run `deno task conformance --engine redis`. `tests/conformance/README.md` lists the deliberate
  * differences.
  */

@@ -1,6 +1,6 @@
 /**
- * Tests of the last errors of failing items. The server keeps an item's last error, in one line, as long as it keeps
- * the item's failure count.
+ * Tests of the last errors of failing items. The server keeps an item's last error, on one line, for as long as it
+ * keeps the item's failure count.
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -11,7 +11,7 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Runs an attempt that fails for a key. */
+/** Runs a failing attempt for a key. */
 async function fail(bench: Bench, key: string, reason: string): Promise<void> {
   await bench.engine.promoteDelayed(key);
   await bench.add(key);

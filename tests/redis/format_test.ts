@@ -67,7 +67,7 @@ redisTest(
     for (const [method, make] of Object.entries(CALLS)) await assertRejects(() => make(queue), Error, message, method);
     assertEquals(errors.map((error) => (error as Error).message), Object.keys(CALLS).map(() => message));
     errors.length = 0;
-    const lease = queue.get(); // runs `turn`, and `release` at its next check
+    const lease = queue.get(); // runs the script `turn` and, at the queue's next check, the script `release`
     await until(() => errors.length > 0);
     await opened[Symbol.asyncDispose](); // runs `leave`
     assert((await lease).shutdown);

@@ -1,6 +1,6 @@
 /**
- * Tests of gathered adds. Adds within one turn of the event loop are sent together. Their order relative to other calls
- * is kept. No server is needed.
+ * Tests of gathered adds: calls that add items within one turn of the event loop are sent together. Their order
+ * relative to other calls is kept. No server is needed.
  */
 
 import { assertEquals, assertRejects } from "@std/assert";

@@ -17,7 +17,10 @@ interface Poisoned extends Pick<SharedServer, "call"> {
   readonly other: RedisQueue<Item>;
 }
 
-/** Registers a test in which "poison" is given up. The process that runs "poison" on its own loses its connection. */
+/**
+ * Registers a test in which "poison" is given up. The process that runs "poison" loses its connection while it runs no
+ * other item.
+ */
 function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): void {
   redisTest(title, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
@@ -30,7 +33,8 @@ function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): 
       });
     const holder = open(proxy.url);
     const other = open(url);
-    await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2"); // "poison" has stalled twice, so it runs alone
+    // "poison" has stalled twice, so no other item runs alongside it.
+    await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2");
     await holder.add({ key: "poison" });
     const lost = await holder.get() as RedisLease<Item>;
     proxy.hold(); // the holder's renewals don't reach the server

@@ -45,7 +45,7 @@ interface Hold {
   readonly owner: string;
   readonly key: string;
   readonly token: string;
-  /** Total number of adds of all keys before this lease. */
+  /** Total number of times that any key was added before this lease. */
   readonly adds: number;
   isOver: boolean;
   /** Whether the lease's owner was notified of the loss. The lease remains valid until the server takes it away. */

@@ -69,7 +69,8 @@ engineTest("while a queue is paused, a process does not look again and again for
 });
 
 engineTest("nobody is woken while a queue is paused, and all who wait by the resume", async (bench) => {
-  const idle = () => bench.stored("ZCARD", "idle"); // without a subscription, as here, a notified process is removed
+  // No process has a subscription here, so notifying a process removes it from `idle`.
+  const idle = () => bench.stored("ZCARD", "idle");
   await bench.take("one");
   await bench.take("two");
   await bench.engine.pause();
@@ -97,7 +98,8 @@ redisTest("pause: one process pauses all, and wakes all that wait when it resume
   await one.add("a");
   const processing = await take(two);
   await one.pause();
-  const waiting = [take(one), take(two)]; // both become idle, because an add to a paused queue sends no notification
+  // Both processes become idle and stay idle, because adding to a paused queue notifies no process.
+  const waiting = [take(one), take(two)];
   await two.addAll(["b", "c"]);
   while (await idleOf(name, url) < 2);
   assert(await processing.finish());

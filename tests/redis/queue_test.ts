@@ -559,7 +559,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     return ready + delayed + processing;
   };
   while (await left() > 2 || done.length < 2) {
-    // "broken" runs twice if it was added the second time while it was processing.
+    // "broken" runs twice if it was processing when it was added for the second time.
   }
   await pool.stop();
   assertEquals([...new Set(done)], ["good", "broken"]);

@@ -17,7 +17,8 @@ export interface SharedServer {
   call(...command: string[]): Promise<unknown>;
 }
 
-// The server is started before any test, because it outlives the tests. At the latest, it ends when the process ends.
+// The server is started before any test, because it outlives the tests. The server ends when the process ends, if not
+// before.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
 const url = given ?? own?.url;

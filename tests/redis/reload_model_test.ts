@@ -10,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const START = 1_800_000_000_000_000;
 
-/** Third-party limiter with an option `step` that a reload can change. */
+/** Third-party limiter with a `step` option that a reload can change. */
 const linear = defineLimiter({
   type: "linear",
   description: "",

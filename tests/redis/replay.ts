@@ -20,7 +20,7 @@ import { START, TimedServer } from "./timed_server.ts";
 
 /** Microseconds on the server per nanosecond of a trace. */
 const SLOWNESS = 10;
-/** Number of traces replayed in parallel. Their calls are sent together. */
+/** Number of traces replayed in parallel. The calls of these traces are sent together. */
 const AT_A_TIME = 64;
 /**
  * Latest deadline on the server, in microseconds since 1970. Later deadlines count as never, because larger numbers are
@@ -467,8 +467,8 @@ const BUCKET_SLOWNESS = 1000;
 
 /**
  * Replays those operations of token buckets that queues use: limiters reserve tokens, and `throttle` takes available
- * tokens. Each call includes the rate and burst of the bucket. The replay of a trace ends at a change of rate or burst,
- * a cancelled reservation, or a request for zero tokens, because queues do none of these.
+ * tokens. Each call includes the rate and burst of the bucket. The replay of a trace ends at a change to the rate or
+ * burst, a canceled reservation, or a request for zero tokens, because queues do none of these.
  */
 async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];

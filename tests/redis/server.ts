@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Timeout that makes a test fail if the server never answers, in milliseconds. */
+/** Timeout, in milliseconds, after which a test fails if the server has not answered. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 

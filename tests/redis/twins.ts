@@ -29,7 +29,7 @@ interface Item {
 
 /** Outcome of the work on an item. Durations are multiples of `UNIT`. */
 export interface End {
-  /** Index of the processing item. Used modulo the number of processing items. */
+  /** Index of the processing item, modulo the number of processing items. */
   readonly which: number;
   readonly kind: Finish["kind"];
   readonly delay: number;
@@ -49,19 +49,18 @@ export type Operation =
 /** Allowed differences. Each occurrence is counted. */
 export type NamedDifference =
   /**
-   * In memory, a ready item and a delayed item with the same key may have two payloads. On Redis, a key has one
-   * payload: that of its latest add.
+   * In memory, a ready item and a delayed item with the same key may have two payloads. On Redis, a key has only its
+   * most recently added payload.
    */
   | "one-payload"
   /**
    * In memory, when the holder of an item adds the item again, the holder's payload is used, even if a newer payload
-   * was added meanwhile. On Redis, an add by the holder carries no payload.
+   * was added meanwhile. On Redis, the holder sends no payload when it adds the item again.
    */
   | "holder-overwrites"
   /**
    * If a key's deadline is brought forward to the deadline of another key, the order of the two keys differs. In
-   * memory, the key that was brought forward keeps the place of its first add. On Redis, this key comes after the other
-   * key.
+   * memory, the key that was brought forward keeps its original place. On Redis, this key comes after the other key.
    */
   | "brought-forward-to-a-tie";
 

@@ -235,7 +235,7 @@ Deno.test("types: a misspelt option of a built-in limiter does not compile, and 
   // @ts-expect-error: rate must be a number
   const wrongType = () => limiters.build({ type: "bucket", rate: "1/s", burst: 1 });
   const backoff = { type: "exponential", baseDelay: 1, maxDely: 2 } as const;
-  // @ts-expect-error: a misspelled option of a limiter inside another
+  // @ts-expect-error: a misspelled option of a limiter inside another limiter
   const inside = () => limiters.build({ type: "max-of", limiters: [backoff] });
   // @ts-expect-error: the type is missing
   const typeless = () => limiters.build({ rate: 1, burst: 1 });

@@ -110,7 +110,7 @@ export function assertRejects<E extends Error = Error>(
   msg?: string,
 ): Promise<E>;
 export async function assertRejects(fn: () => PromiseLike<unknown>, ...expected: Expected): Promise<unknown> {
-  const promise = fn(); // if `fn` throws synchronously, that is no rejection, as in @std/assert
+  const promise = fn(); // an error that `fn` throws synchronously is not a rejection, as in @std/assert
   try {
     await promise;
   } catch (error) {

@@ -25,7 +25,7 @@ function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
-/** Counter of events. It also counts the events that are not the first in their turn of the event loop. */
+/** Counter of events, and of those events that are not the first in their turn of the event loop. */
 class Turns implements Disposable {
   /** Pauses first, so that the next piece of work starts a new burst. */
   static async begin(): Promise<Turns> {

@@ -121,7 +121,7 @@ Deno.test("time that goes back brings no tokens and takes none", () => {
     [2, 2, 1, true],
     [2, 1, 1, true],
     [2, 0, 1, false],
-    [3, 1, 1, true], // one token has arrived since the last take, at 2
+    [3, 1, 1, true], // one token has arrived since time 2, when a token was last taken
     [3, 0, 1, false],
     [4, 1, 1, true],
     [4, 0, 1, false],
@@ -431,8 +431,8 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
 });
 
 Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
-  // Go has the same behavior. It matters only if a reservation made at another rate becomes usable later than the last
-  // one.
+  // Go behaves in the same way. This behavior matters only if a reservation made at another rate becomes usable later
+  // than the last one.
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   bucket.reserve();

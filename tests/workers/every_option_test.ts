@@ -55,7 +55,7 @@ async function run(optionsWith: (log: string[]) => WorkerOptions<string>): Promi
 for (const [name, { value, others = {} }] of Object.entries(EFFECTS)) {
   Deno.test(`'${name}' of a pool has an effect`, async () => {
     const without = await run(() => others);
-    assertEquals(await run(() => others), without); // the pool always does the same
+    assertEquals(await run(() => others), without); // two runs with the same options give the same result
     assertNotEquals(await run((log) => ({ ...others, [name]: value(log) })), without);
   });
 }

@@ -39,7 +39,9 @@ export async function heapUsed(enough = 0): Promise<number> {
   return least;
 }
 
-/** Returns the growth of the bytes in use. Stops collecting once the growth is at most {@linkcode FLAT}. */
+/**
+ * Returns by how many bytes the memory in use has grown. Stops collecting once the growth is at most {@linkcode FLAT}.
+ */
 export async function growthSince(before: number): Promise<number> {
   return await heapUsed(before + FLAT) - before;
 }

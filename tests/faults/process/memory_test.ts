@@ -5,8 +5,8 @@ import { runScript, type Runtime, RUNTIMES } from "../../run_script.ts";
 import { FLAT } from "./collect.ts";
 
 /**
- * Runs a script on all runtimes in parallel, because no script measures time. Returns the output lines for each
- * runtime.
+ * Runs a script on all runtimes in parallel, which is possible because the scripts don't measure time. Returns the
+ * output lines for each runtime.
  */
 function run(script: string): Promise<[Runtime, string[]][]> {
   const url = new URL(script, import.meta.url);

@@ -67,8 +67,8 @@ function use(): void {
 use(); // warm-up, because one-time allocations are not leaks
 
 /**
- * Heap growth in each of three rounds. The test uses the median, because a false reference appears in one round and a
- * leak in every round.
+ * Heap growth in each of three rounds. The test uses the median, because a false reference appears in only one round,
+ * while a leak appears in every round.
  */
 const growths: number[] = [];
 for (let time = 0; time < 3; time++) {

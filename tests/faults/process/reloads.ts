@@ -24,7 +24,9 @@ const weighty = defineLimiter({
   },
 });
 
-/** Creates a document whose limiters change at each step. It contains replaced, nested and per-group limiters. */
+/**
+ * Creates a document whose limiters change at each step. The document contains replaced, nested and per-group limiters.
+ */
 function document(step: number): object {
   const part = { type: "weighty", step };
   return {

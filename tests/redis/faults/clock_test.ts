@@ -1,4 +1,6 @@
-/** Tests of clocks that jump: the server's clock, through scripts with a settable time, and a client's wall clock. */
+/**
+ * Tests of clocks that jump: the server's clock, simulated by scripts with a settable time, and a client's wall clock.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../../packages/redis/connection/connect.ts";

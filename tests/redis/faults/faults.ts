@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
 
-/** Timeout that makes a test fail if a condition never becomes true, in milliseconds. */
+/** Timeout, in milliseconds, after which a test fails if a condition has not become true. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 

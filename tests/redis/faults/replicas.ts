@@ -15,8 +15,8 @@ export interface TooFewReplicas {
 }
 
 /**
- * Checks that adds, takes and finishes are retried until there are enough replicas, and that each item runs once.
- * Returns the number of refused calls.
+ * Checks that calls that add, take or finish items are retried until there are enough replicas, and that each item runs
+ * once. Returns the number of refused calls.
  */
 export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas): Promise<{ refused: number }> {
   const random = seeded(seed);
@@ -49,7 +49,8 @@ export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas
     const refusedBefore = await refused();
     await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
     add(batch - half);
-    await until(async () => await refused() >= refusedBefore + 2); // both the producer and the consumer were refused
+    // Wait until calls of both the producer and the consumer were refused.
+    await until(async () => await refused() >= refusedBefore + 2);
     await delay(500 * random());
     await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
   }

@@ -170,7 +170,7 @@ serverTest("no answer: each outcome is reported within one call timeout, and a d
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   const timeout = 1500;
-  const margin = 1400; // for a busy machine; without the guarantee, outcomes wait for several timeouts
+  const margin = 1400; // for a busy machine; without the guarantee, outcomes would wait for several timeouts
   await using opened = open(server.url, name, { callTimeout: timeout, onQueueError() {} });
   const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
   const ended = new Map<string, number>();

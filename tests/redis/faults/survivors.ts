@@ -1,4 +1,7 @@
-/** Test of three processes with long-running handlers. When one is killed, the others continue at full concurrency. */
+/**
+ * Test of three processes with long-running handlers. When one process is killed, the others continue at full
+ * concurrency.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";

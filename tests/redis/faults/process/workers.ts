@@ -84,7 +84,7 @@ export class Witness implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Records that a process is dead. From now on, other processes may start the items of the dead process. */
+  /** Records that a process is dead. From now on, other processes may handle the dead process's items. */
   async noteDeath(pid: number): Promise<void> {
     await callRedis(this.url, "RPUSH", "notes", `death ${pid}`);
   }
