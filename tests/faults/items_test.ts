@@ -178,7 +178,7 @@ function hooked(useDiscipline: boolean) {
     clock,
     ...(useDiscipline ? { discipline } : {}),
   });
-  /** Functions that make the next call of a given kind run an action, once. */
+  /** Functions that arrange for an action to run once, in the middle of the next call of a given kind. */
   const hooks: Record<string, (action: () => void) => void> = {
     keyOf: (action) => keys.hooks.once("keyOf", action),
     when: (action) =>

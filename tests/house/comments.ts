@@ -2,7 +2,7 @@
  * Checks the form of comments: the width of their lines, which `deno fmt` doesn't change, and their first word. A
  * comment that begins with a word such as "What" has no subject.
  *
- * Run as a program, this module prints the problems and fails if there are any. `deno task style` runs it.
+ * Run as a program, this module prints the problems and fails if there are any. `deno task style` runs this program.
  */
 
 import manifest from "../../deno.json" with { type: "json" };

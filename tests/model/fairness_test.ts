@@ -204,7 +204,7 @@ class Limits extends Schedule {
   }
 }
 
-/** Check of the algorithm itself: the group with the smallest start is next, and virtual time never falls. */
+/** Check of the algorithm itself: the group with the smallest start tag is next, and virtual time never falls. */
 class Tags extends Schedule {
   readonly #tags = new Map<Group, { start: number; finish: number }>();
   #now = 0;
@@ -254,7 +254,7 @@ interface PlainGroup {
   readonly cost: number;
   start: number;
   finish: number;
-  /** Tie-breaker: among groups with equal starts, the group whose start was set first is next. */
+  /** Tie-breaker: among groups with equal start tags, the group whose start tag was set first is next. */
   turn: number;
 }
 

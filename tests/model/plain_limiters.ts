@@ -33,8 +33,8 @@ export function isRefused(document: unknown): boolean {
 }
 
 /**
- * Returns a registry with two custom types, `soft` and `stiff`. Their limiters wrap an inner limiter, and add one step
- * to its delay for each failure. `soft` limiters can be updated, `stiff` limiters can't.
+ * Returns a registry with two custom types, `soft` and `stiff`. Limiters of both types wrap an inner limiter, and add
+ * one step to the inner limiter's delay for each failure. `soft` limiters can be updated, `stiff` limiters can't.
  */
 export function customLimiters(): LimiterRegistry {
   class Steps {

@@ -124,7 +124,8 @@ Deno.test("rule 12: no item is handed out later than first in, first out would h
 });
 
 /**
- * Simple discipline in which the item with the smallest number is next. Tests can insert deliberate mistakes into it.
+ * Simple discipline in which the item with the smallest number is next. Tests can insert deliberate mistakes into this
+ * discipline.
  */
 class Ordered implements QueueDiscipline<string> {
   readonly #numberOf: (entry: ReadyEntry<string>) => number;

@@ -74,7 +74,7 @@ class Copy implements AsyncDisposable {
     return { file, ms: performance.now() - begin };
   }
 
-  /** Tests a change, and reports whether no test and no type check notices it. */
+  /** Tests a change, and reports whether it goes unnoticed by all tests and by the type check. */
   async survives(mutant: Mutant, tests: readonly MeasuredTest[]): Promise<boolean> {
     const path = join(this.root, mutant.file);
     await writeFile(path, broken(mutant));

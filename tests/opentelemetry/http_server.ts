@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Running server. Disposing it ends the server and all connections. */
+/** Running server. Disposing the object ends the server and all connections. */
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
 

@@ -107,7 +107,7 @@ export class OtlpReceiver implements AsyncDisposable {
     );
   }
 
-  /** Waits until `find` returns a value; calls it again after each request. */
+  /** Waits until `find` returns a value; calls `find` again after each request. */
   async until<Found>(find: () => Found | undefined): Promise<Found> {
     for (let found = find();; found = find()) {
       if (found !== undefined) return found;

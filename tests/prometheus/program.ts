@@ -46,7 +46,7 @@ export class Program {
   readonly #register = new Registry();
   readonly #clock = new HandClock();
   readonly #server: Server;
-  /** Resolves when the work is done. A scrape waits for this, so it never sees intermediate numbers. */
+  /** Resolves when the work is done. Scrapes wait for this promise, so they never see intermediate numbers. */
   #working: Promise<void> = Promise.resolve();
   readonly #queue = this.#create("images");
   readonly #pool = runWorkers(this.#queue, (item) => this.#handle(item), {

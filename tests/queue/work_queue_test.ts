@@ -11,8 +11,8 @@ import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, t
 
 Deno.test("items are handed out in the order they were added", () => {
   const queue = createWorkQueue<number>();
-  // More items than the ring's initial capacity. Some are taken while others are added, so that the ring grows and
-  // wraps around.
+  // More items than the ring's initial capacity. Some items are taken while others are added, so that the ring grows
+  // and wraps around.
   const taken: number[] = [];
   for (let i = 0; i < 1000; i++) {
     queue.add(i);

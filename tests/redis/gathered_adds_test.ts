@@ -1,6 +1,6 @@
 /**
- * Tests of gathered adds: calls that add items within one turn of the event loop are sent together. Their order
- * relative to other calls is kept. No server is needed.
+ * Tests of gathered adds: calls that add items within one turn of the event loop are sent together. The order of these
+ * calls and all other calls is kept. No server is needed.
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
@@ -14,7 +14,10 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 const scripts = createScripts();
 const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
 
-/** Returns an engine and the list of its calls. Each call has the name of the script and its last arguments. */
+/**
+ * Returns an engine and the list of its calls. Each call is a text: the script's name, followed by the call's last
+ * arguments.
+ */
 function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
   const calls: string[] = [];
   const connection: Partial<Connection> = {

@@ -58,7 +58,7 @@ class Owners {
   readonly holds: Hold[] = [];
   /** End of each owner's lease, in the server's time. */
   readonly #ends = new Map<string, number>();
-  /** Keys that must still be handed out, each with the sequence number of its latest add. */
+  /** Keys that must still be handed out, each with the sequence number of its most recent addition. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
   /** Upper bound for the queue's time, in microseconds. The queue's time never goes back. */

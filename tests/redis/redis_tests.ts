@@ -1,6 +1,6 @@
 /**
- * Helpers for tests that need Redis or Valkey. Without a server, the tests are skipped, and the output has one line
- * about this.
+ * Helpers for tests that need Redis or Valkey. Without a server, the tests are skipped, and one line of the output says
+ * so.
  */
 
 import process from "node:process";

@@ -46,8 +46,8 @@ type Node = string | { readonly type: string; readonly limiter?: Node; readonly 
 type Draw = (below: number) => number;
 
 /**
- * Returns the same limiter with different numbers. Buckets in groups keep their numbers, because a change to them
- * applies immediately in memory, but only at the group's next failure on the server.
+ * Returns the same limiter with different numbers. Buckets in groups keep their numbers, because changed numbers apply
+ * immediately in memory, but on the server only from the group's next failure on.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;

@@ -57,6 +57,6 @@ export function variants(registry: LimiterRegistry) {
 
 /** Returns a function that reports whether a config is valid under the registry's schema. */
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
-  // With `strictNumbers`, the validator would reject infinite numbers. The schema must reject them itself.
+  // With `strictNumbers`, the validator would reject infinite numbers. The schema itself must reject infinite numbers.
   return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
 }

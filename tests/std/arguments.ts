@@ -18,7 +18,7 @@ export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 
 /**
  * Arguments for the tests of the core. As soon as one package is imported, Deno downloads everything in the lock file.
- * The lock file of these tests lists only their imports, so that they start quickly even with an empty cache.
+ * The lock file of these tests lists only their imports, so that these tests start quickly even with an empty cache.
  */
 export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
 

@@ -33,7 +33,7 @@ const EFFECTS: { readonly [Name in keyof Required<WorkerOptions>]: Effect } = {
   onGiveUp: { value: (log) => () => log.push("given up"), others: { maxRetries: 0 } },
 };
 
-/** Runs a pool for 300 ms. Returns the starts of attempts, with their times, and other events. */
+/** Runs a pool for 300 ms. Returns a log of the events, including the time at which each attempt started. */
 async function run(optionsWith: (log: string[]) => WorkerOptions<string>): Promise<string[]> {
   using time = new FakeTime(0);
   const log: string[] = [];

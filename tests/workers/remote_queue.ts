@@ -50,7 +50,7 @@ export class RemoteQueue<T> implements SourcedQueue<T> {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
-  /** Delays all calls and answers. Returns a function that lets them continue. */
+  /** Delays all calls and answers. Returns a function that lets the calls and answers continue. */
   holdUp(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.way = promise;

@@ -76,7 +76,7 @@ export class Stored {
     return await callRedis(this.#url, command, `workqueue:{${this.#name}}:${key}`, ...args);
   }
 
-  /** Returns the number of stalled keys that have not finished since they stalled. */
+  /** Returns the number of stalled keys that have not been finished since they stalled. */
   async stalls(): Promise<number> {
     const stalls = await this.call("HVALS", "stalls") as string[];
     return stalls.filter((count) => count !== "x0").length; // "x0" stands for a key that was given up without a stall

@@ -15,7 +15,7 @@ import { workWithoutReplicas } from "./replicas.ts";
 import { aborted, elsewhere, newQueue, open, take, until } from "./faults.ts";
 
 serverTest("server away for longer than the lease, in each way: nobody's item is taken away", async () => {
-  // The lease is long enough for a client that reconnects about once a second, even on a busy machine.
+  // The lease is long enough for a client that tries to reconnect about once a second, even on a busy machine.
   await Promise.all(
     (["kill", "stop", "network", "replicas"] as const).map((how) =>
       serverAway({ how, leaseDuration: 3000, away: 3500 })

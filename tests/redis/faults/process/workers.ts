@@ -53,7 +53,7 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
   };
 }
 
-/** Handler that has started but has not ended. Its process may be dead. */
+/** Handler that has started but has not ended. The handler's process may be dead. */
 interface Work {
   readonly pid: string;
   readonly token: bigint;
