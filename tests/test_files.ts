@@ -1,5 +1,5 @@
 /**
- * Test files by folder of `tests/`. Each folder with tests is in one of these lists; a test in `tests/house/` checks
+ * Test files, by folder in `tests/`. Each folder with tests is in one of these lists; a test in `tests/house/` checks
  * this.
  */
 

@@ -1,5 +1,6 @@
 /**
- * Runs a `deno` command on code that uses `@std`: the real packages if JSR is reachable, or the stand-ins in `std/`.
+ * Runs a `deno` command on code that uses `@std`. The code gets the real packages if JSR is reachable, and the
+ * stand-ins in `std/` otherwise.
  */
 
 import { testArguments } from "./std/arguments.ts";

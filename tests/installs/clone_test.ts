@@ -24,7 +24,7 @@ function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
 interface Instructions {
   name: string;
   denoJson: string;
-  /** Line that packs the package. `Bun` and `Node` are the lines that install it. */
+  /** Line that packs the package. `Bun` and `Node` are the lines that install the package. */
   pack: string;
   Bun: string;
   Node: string;

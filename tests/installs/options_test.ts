@@ -1,6 +1,6 @@
 /**
- * Tests of optional options under `exactOptionalPropertyTypes`. Each option also accepts `undefined`, as in `{ timeout:
- * settings.timeout }`. The compiler checks the types. The tests run only on Deno, which lists the types.
+ * Tests of options that may be omitted, under `exactOptionalPropertyTypes`. Each option also accepts `undefined`, as in
+ * `{ timeout: settings.timeout }`. The compiler checks the types. The tests run only on Deno, which lists the types.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -150,7 +150,7 @@ Deno.test("retries counts what is added after a delay or through the limiter, wh
   queue.add("a");
   assertEquals(value("workqueue_retries_total"), 0);
   queue.addAfter("b", 1000);
-  queue.addAfter("b", 500); // the two adds become one, but both count as retries
+  queue.addAfter("b", 500); // the item is added only once, but both calls count as retries
   queue.addAfter("c", 0);
   queue.addRateLimited("d");
   assertEquals(value("workqueue_retries_total"), 4);

@@ -1,6 +1,5 @@
 /**
- * Metrics of queues that client-go doesn't have: delayed items, the age of the oldest ready item, and queues that are
- * gone.
+ * Queue metrics that client-go doesn't have: delayed items, the age of the oldest ready item, and queues that are gone.
  */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";

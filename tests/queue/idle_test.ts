@@ -31,7 +31,7 @@ const layers: Record<string, Make<WorkQueue<string>>> = {
   "layer 1 with a discipline": (clock) => createWorkQueue({ clock, discipline: new Lifo() }),
   ...delaying,
 };
-/** Delaying queue on a third-party queue, which can't be observed. */
+/** Delaying queue built on a third-party queue, which can't be observed. */
 const onForeign1: Record<string, Make<DelayingQueue<string>>> = {
   "layer 2 on a third-party layer 1": (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
 };
