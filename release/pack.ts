@@ -11,8 +11,8 @@
  *
  * `deno pack` creates the modules and a `package.json`. This program adds to the `package.json` the imported packages
  * of this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. In a GitHub
- * workflow, this program also adds the repository's address, which npm compares with the origin that the release
- * states.
+ * workflow, this program also adds the repository's address, because npm compares the address with the origin that the
+ * release states.
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch

@@ -14,7 +14,7 @@ import {
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 
-/** Limiter in the form that the server evaluates. */
+/** Limiter in the form in which the server evaluates it. */
 export interface LimiterPlan {
   /** Plan as JSON. */
   readonly text: string;

@@ -22,7 +22,7 @@ export class Working<T> {
     return line === this.#current;
   }
 
-  /** Ends the work on a lease. Returns the lease on the same key that was waiting for this work to end, if any. */
+  /** Ends the work on a lease. Returns the lease whose work on the same key can begin now, if a lease was waiting. */
   end(lease: HeldLease<T>): HeldLease<T> | undefined {
     const { key } = lease;
     if (this.#next.get(key) === lease) this.#next.delete(key);

@@ -6,7 +6,7 @@ const HOUR = 3_600_000;
 
 /**
  * Reports whether the system clock runs as fast as the runtime's monotonic clock. The two clocks may differ by a
- * constant offset: if fake time ran slowly in an earlier test, the system clock lags behind.
+ * constant offset: for example, if fake time ran slowly in an earlier test, the system clock lags behind.
  */
 function isMonotonic(): boolean {
   const behind = () => performance.now() - systemClock.now();

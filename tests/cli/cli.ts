@@ -16,7 +16,7 @@ export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 120_000;
-/** Time limit for a CLI to end its children, in milliseconds. */
+/** Time that a CLI has to end its children, in milliseconds. */
 const END_GRACE = 5000;
 
 /** Exit code and output of the CLI. */

@@ -5,7 +5,7 @@ import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
-/** Command that prints members of JSON lines, one line after another. */
+/** Command that prints members of each JSON line, in the order of the lines. */
 const ECHO_JSON = ["run", "--json", "--concurrency", "1", "--", "echo"];
 
 const sorted = (text: string) => text.trimEnd().split("\n").sort();

@@ -46,7 +46,7 @@ for (const runtime of Object.keys(runtimes)) {
 Deno.test("report lock: a report is the same under another name", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "");
-  Deno.removeSync(`${workspace.directory}/real.jsonl`); // the report need not exist when a run locks it
+  Deno.removeSync(`${workspace.directory}/real.jsonl`); // a run can lock a report that doesn't exist yet
   Deno.symlinkSync("real.jsonl", `${workspace.directory}/report.jsonl`);
   const first = await start(workspace);
   const { code, stderr } = await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "b\n");

@@ -1,6 +1,6 @@
 /**
- * Tests of every option that a document can declare for a queue. Each option takes effect in the queue or the pool,
- * either immediately or the next time the program starts.
+ * Tests of every option that a document can declare for a queue. A changed option takes effect in the queue or the
+ * pool, either immediately or only in queues and pools that are created later.
  */
 
 import { assert, assertEquals } from "@std/assert";

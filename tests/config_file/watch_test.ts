@@ -66,7 +66,7 @@ const WAYS: Record<string, Write> = {
   },
 };
 
-/** Ways to write a file with commands that Windows doesn't have. */
+/** Ways to write a file with commands that don't exist on Windows. */
 const COMMANDS: Record<string, Write> = {
   "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
   "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),

@@ -110,7 +110,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   }
 }
 
-/** Waits until promises have settled. Takes more microtask turns than a drain does. */
+/** Waits until promises have settled. Waits for more microtask turns than a drain needs. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }

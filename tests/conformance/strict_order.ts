@@ -2,7 +2,7 @@
 interface Place {
   readonly item: number;
   priority: number;
-  /** Priority that the item had when it became ready. The priority may have been raised since. */
+  /** Priority that the item had when it became ready. The item's priority may have been raised since then. */
   readyWith: number;
   /** Position among items with the same priority. */
   place: number;
@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * Plain model of strict priorities with one record per item, either for our queue ("ours") or for controller-runtime
- * ("theirs"). The two models order items of the same priority differently in these cases:
+ * Simple model of a queue with strict priorities and one record per item: either this package's queue ("ours") or
+ * controller-runtime's queue ("theirs"). The two models order items of the same priority differently in these cases:
  *
  * - An item is added again while processing. In "ours", the item's place is determined by `done`; in "theirs", by the
  *   second add.

@@ -1,4 +1,4 @@
-/** Two copies of the package in one program: objects made by one copy work with the other. */
+/** Two copies of the package in one program: objects made by one copy work with the other copy. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createDelayingQueue, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";

@@ -199,7 +199,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await pass(time, 5000);
   assertEquals((await asked.verdict())[0], "unknown");
   assertMatch((await asked.verdict())[1], /^The queue has not responded for .*: Error: connect ECONNREFUSED$/);
-  assertEquals((await asked.row()).counts.ready, 7); // the counts in the last answer
+  assertEquals((await asked.row()).counts.ready, 7); // counts from the server's last answer
   const [status, error] = await asked.post("api/queues/orders/pause");
   assertEquals([status, error], [422, "Failed, or only partly done: Error: connect ECONNREFUSED"]);
 

@@ -20,8 +20,8 @@ interface PlainGroup {
   processing: number;
   finish: number;
   /**
-   * Start of the group's next turn; `undefined` if no entry is ready. Of two groups with equal starts, the one with the
-   * lower `order` goes first.
+   * Start of the group's next turn; `undefined` if no entry is ready. If two groups have equal starts, the group with
+   * the lower `order` goes first.
    */
   start: number | undefined;
   order: number;

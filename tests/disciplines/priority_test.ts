@@ -40,7 +40,7 @@ Deno.test("priority: one of the lowest is handed out before whatever comes after
   const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart: "1m" }));
   queue.add("low", { priority: -100 });
   const order: string[] = [];
-  for (let i = 0; i < 100; i++) { // adds more items than are handed out
+  for (let i = 0; i < 100; i++) { // each round adds two items and hands out one
     clock.time += 1000;
     for (let j = 0; j < 2; j++) queue.add(`high ${i} ${j}`, { priority: 100 });
     using lease = queue.tryGet()!;

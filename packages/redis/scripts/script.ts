@@ -48,7 +48,7 @@ export type RowOf<N extends Name> = ArgumentsOf<N> extends [unknown, readonly (i
 /** Value of a script's reply. */
 export type ReplyOf<N extends Name> = ReturnType<(typeof SCRIPTS)[N]["read"]>;
 
-/** Scripts in the form that is sent to a server. */
+/** Scripts in the form in which they are sent to a server. */
 export type Scripts = Readonly<Record<Name, Script>>;
 
 /** Creates the scripts. `time` is a Lua expression for the time in seconds and microseconds. Tests replace it. */

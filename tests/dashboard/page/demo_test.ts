@@ -40,7 +40,7 @@ class Demo implements AsyncDisposable {
   }
 }
 
-/** Bundles the demo in a folder for Node, which can't run TypeScript in every version. */
+/** Bundles the demo in a folder for Node, because some versions of Node can't run TypeScript. */
 async function bundled(folder: Project): Promise<string[]> {
   const script = folder.path("demo.mjs");
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
