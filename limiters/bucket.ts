@@ -88,7 +88,7 @@ class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   #rate: number;
   #burst: number;
-  /** Key in the latest call to `when`. */
+  /** Key passed to the latest call to `when`. */
   #latestKey: unknown = undefined;
   /** Grant of the latest call to `when`; `undefined` if that call was undone or took no token. */
   #latestGrant: number | undefined = undefined;
@@ -109,8 +109,8 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   /**
-   * Returns the token to the bucket, unless another item has taken a token since, because that item's delay may rely on
-   * the returned token.
+   * Puts the token back in the bucket, unless another item has taken a token since, because that item's delay assumes
+   * that the token was taken.
    */
   uncount(item: unknown, key: unknown = item): void {
     if (this.#latestGrant === undefined || this.#latestKey !== key) return;
@@ -119,8 +119,8 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   /**
-   * Changes rate and burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket fills to
-   * its new capacity at its rate.
+   * Changes the rate and the burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket
+   * fills to its new capacity at its rate.
    */
   change(rate: number, burst: number): void {
     this.#rate = rate;

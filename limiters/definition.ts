@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Kind of part for limiters. */
+/** Description of limiters for the code that handles every kind of part. */
 export const limiterKind: PartKind<"limiter", RateLimiter> = {
   word: "limiter",
   name: "rate limiter",
@@ -19,7 +19,10 @@ export type LimiterFields = Fields<"limiter">;
 /** Type of a limiter's options as passed to `create`. */
 export type LimiterOptions<F extends LimiterFields> = OptionsOf<F, Record<"limiter", RateLimiter>>;
 
-/** Definition of a type of limiter: its name, its options, and its `create`. `L` is the type that `create` returns. */
+/**
+ * Definition of a type of limiter: its name, its options, and its `create` function. `L` is the type that `create`
+ * returns.
+ */
 export type LimiterDefinition<
   Type extends string = string,
   F extends LimiterFields = LimiterFields,
@@ -32,7 +35,7 @@ export type LimiterDescription = PartDescription<RateLimiter>;
 /**
  * Defines a type of limiter, for registration with {@linkcode LimiterRegistry}.
  *
- * The options are declared as plain data. The TypeScript types for `create`, the validation and the JSON Schema are all
+ * The options are declared as plain data. Validation, the JSON Schema and the TypeScript types of `create` are all
  * derived from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"`
  * (one of `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`. {@linkcode Field} documents
  * their bounds. {@linkcode PartField} documents templates, from which a limiter can be created for each group of items.

@@ -30,7 +30,7 @@ export class FailureCounts {
   #endOfLasting: (count: number) => number = () => -Infinity;
   /**
    * Time at which the last of all delays ends, including the delays of keys whose counts were deleted. After a change
-   * of `forgetAfter`, it may be `undefined` until the value is needed.
+   * to `forgetAfter`, the field may be `undefined` until its value is needed.
    */
   #lastEnd: number | undefined = -Infinity;
 

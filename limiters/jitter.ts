@@ -60,7 +60,7 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * With a `spread` of 1, the result is anything from 0 to the whole delay ("full jitter"). With 0.5, the result is at
  * least half of the delay ("equal jitter"). See Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
  * 2015. To combine a jitter with a bucket, put the jitter around a backoff, and put the jitter and the bucket side by
- * side in a max-of limiter. Around a bucket, a jitter would let items be retried faster than the bucket's rate.
+ * side in a max-of limiter. If the jitter were around the bucket, items could be retried faster than the bucket's rate.
  *
  * @example Usage
  * ```ts
@@ -75,8 +75,8 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * @typeParam T The type of the items.
  * @param limiter The limiter whose delays are changed.
  * @param options `spread`: a number from 0 to 1; `random`: returns random numbers from 0 to 1 (default: `Math.random`).
- * @returns The limiter. Its `when` throws if `random` returns anything else; in that case, the failure is not counted.
- * The error is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
+ * @returns The limiter. Its `when` method throws if `random` returns any other value; in that case, the failure is not
+ * counted. The error is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
  * @throws {RangeError} If `spread` is a number out of range.
  * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown, missing, or has the wrong type.
  */

@@ -10,7 +10,7 @@ import type * as builtIns from "./built_ins.ts";
 /** Declared options of each built-in limiter, by type. */
 export type BuiltInOptions = DeclaredOptions<typeof builtIns>;
 
-/** Type of a nested part's config, by the kind of part. */
+/** Types of nested configs, by kind of part. */
 export interface LimiterInputs {
   /** A limiter. */
   limiter: LimiterConfig;

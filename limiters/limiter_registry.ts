@@ -25,7 +25,7 @@ import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
  * ```
  */
 export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
-  /** The kind of part: limiters. */
+  /** The kind of part in this registry. */
   protected readonly kind: PartKind<"limiter", RateLimiter> = limiterKind;
 
   /**

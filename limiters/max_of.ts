@@ -70,7 +70,7 @@ function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
   try {
     limiter.uncount?.(item, key);
   } catch {
-    // Ignored, so that the first error is reported.
+    // This error is ignored, so that the first error is reported.
   }
 }
 

@@ -151,8 +151,9 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   /**
-   * Changes the limiters of all groups. A limiter that is used is changed at that time; the other limiters are changed
-   * in slices. Existing groups keep their names, even if `groupOf` changes.
+   * Changes the limiters of all groups. If an update may throw, all limiters are changed immediately. Otherwise, they
+   * are changed gradually, in time slices, and a limiter that is used before its turn is changed when it is used.
+   * Existing groups keep their names, even if `groupOf` changes.
    *
    * @throws The error of the first update that throws. In that case, all limiters are unchanged.
    */
@@ -180,7 +181,10 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.of(item, key).when(item, key);
   }
 
-  /** Value of the latest group's limiter. All groups have the same options, so the value is the same for each. */
+  /**
+   * The `forgetAfter` of the latest group's limiter. All groups have the same options, so each group has the same
+   * value.
+   */
   get forgetAfter(): number | undefined {
     return this.#latest && this.#upToDate(this.#latest).forgetAfter;
   }

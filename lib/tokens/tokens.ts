@@ -6,14 +6,14 @@ const NS_PER_S = 1e9;
 /** Longest duration, in nanoseconds: about 292 years. Stands for "never". */
 export const FOREVER = 2 ** 63;
 
-/** Returns the number of tokens that are added within a number of nanoseconds, at a rate in tokens per second. */
+/** Returns the number of tokens added in `ns` nanoseconds at `rate` tokens per second. */
 export function tokensIn(ns: number, rate: number): number {
   const whole = Math.trunc(ns / NS_PER_S);
   const seconds = whole === 0 ? ns / NS_PER_S : whole + ns % NS_PER_S / NS_PER_S; // rounded as in Go
   return seconds * Math.min(rate, Number.MAX_VALUE); // 0 × Infinity would be NaN
 }
 
-/** Returns the time that it takes to add a number of tokens, in whole nanoseconds, at a rate in tokens per second. */
+/** Returns the time, in whole nanoseconds, that it takes to add `tokens` tokens at `rate` tokens per second. */
 export function timeFor(tokens: number, rate: number): number {
   return rate === 0 ? FOREVER : Math.min(Math.trunc(tokens / rate * NS_PER_S), FOREVER);
 }

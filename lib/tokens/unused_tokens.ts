@@ -2,9 +2,9 @@ import { GIVE_BACK } from "../base/brands.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 
 /**
- * Returns unused tokens to their bucket. Unlike `cancel`, works even after the time from which the tokens may be used.
+ * Puts unused tokens back in their bucket. Unlike `cancel`, works even after the reservation's delay has passed.
  *
- * @returns Whether the tokens were returned; `false` for a reservation in a third-party bucket.
+ * @returns Whether the tokens were put back; `false` for a reservation in a third-party bucket.
  */
 export function giveBackUnused(reservation: ReturnType<TokenSource["reserve"]>): boolean {
   const giveBack = (reservation as { [GIVE_BACK]?: () => void })[GIVE_BACK];

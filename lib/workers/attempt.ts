@@ -3,7 +3,7 @@ import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "../structures/burst_time.ts";
 
-/** Settings of a pool that each of its attempts reads when the attempt starts. */
+/** Pool settings that each attempt reads when it starts. */
 export interface AttemptTerms {
   /** Name of the queue. */
   readonly queue: string;
@@ -15,7 +15,7 @@ export interface AttemptTerms {
   readonly signal: AbortSignal | undefined;
 }
 
-/** One call of the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
+/** One call to the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
 export class Attempt<T> implements WorkAttempt<T> {
   readonly lease: WorkLease<T>;
   readonly key: unknown;
@@ -62,12 +62,12 @@ export class Attempt<T> implements WorkAttempt<T> {
     return this.#controller.signal;
   }
 
-  /** Whether the lease is known to be lost, so that the outcome of the attempt won't count. */
+  /** Whether the lease is known to be lost. If so, the outcome of the attempt won't count. */
   get isLost(): boolean {
     return this.lease.signal?.aborted ?? false;
   }
 
-  /** Starts the timeout. `onTimeout` is called if the attempt has not ended by then. */
+  /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
   startTimer(onTimeout: (attempt: Attempt<T>) => void): void {
     const { clock, timeout } = this.#terms;
     if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
@@ -100,7 +100,7 @@ export class Attempt<T> implements WorkAttempt<T> {
   }
 }
 
-/** Context of an attempt, which the handler receives. */
+/** Context that the handler receives for an attempt. */
 export class AttemptContext implements HandlerContext {
   readonly attempt: number;
   readonly #attempt: Attempt<unknown>;
@@ -129,8 +129,8 @@ export class AttemptContext implements HandlerContext {
   }
 
   /**
-   * Creates a function at each read of the property, so that the function works without the context. Handlers that
-   * don't read the property don't pay for the function.
+   * Creates a new function each time the property is read, so that the function also works when destructured from the
+   * context. Handlers that don't read the property don't pay for the function.
    */
   get addedAgain(): () => boolean {
     const { lease } = this.#attempt;

@@ -9,7 +9,7 @@ import { Wait } from "./wait.ts";
 
 /** Pool that receives the items. */
 export interface Taker<T> {
-  /** Reports whether the pool takes items now. */
+  /** Reports whether the pool is currently taking items. */
   isOpen(): boolean;
   /** Starts a worker with this lease. */
   work(lease: WorkLease<T>): void;
@@ -17,7 +17,7 @@ export interface Taker<T> {
   handBack(lease: WorkLease<T>): void;
   /** Ends the pool because the source failed. */
   fail(error: unknown): void;
-  /** Called when no more items can be taken now. */
+  /** Called when no more items can be taken for the moment. */
   onIdle(): void;
 }
 
@@ -29,7 +29,9 @@ export class Intake<T> {
   readonly #taker: Taker<T>;
   /** The pool's wait for an item, during which a slot is reserved for the item. */
   readonly #wait: Wait;
-  /** Whether the intake pauses to give other work a turn in the event loop. Pools with a custom clock don't pause. */
+  /**
+   * Whether the intake is pausing to give other work a turn in the event loop. Pools with a custom clock don't pause.
+   */
   readonly #makesPauses: boolean;
   #isPausing = false;
   /** Tokens that the pool takes itself; absent if the source takes them. */
@@ -89,14 +91,14 @@ export class Intake<T> {
     this.#tokens?.use();
   }
 
-  /** Ends the waits for an item and for a token, and gives back items for which no handler may start. */
+  /** Stops waiting for an item and for a token, and gives back items for which no handler may start. */
   takeBack(): void {
     this.#wait.takeBack();
     this.#tokens?.leave();
     this.#source.giveBackUnused?.();
   }
 
-  /** Switches to a changed throttle. Returns a function that passes the tokens of the old throttle to other pools. */
+  /** Switches to a new throttle. Returns a function that passes the old throttle's tokens to other pools. */
   changeThrottle(): () => void {
     const old = this.#tokens;
     this.#tokens = this.#newTokens();
@@ -105,8 +107,8 @@ export class Intake<T> {
   }
 
   /**
-   * Watches the source. If the pool waits for a token or for an item that may come back, checks the source again after
-   * each change.
+   * Watches the source. If the pool is waiting for a token or for an item that may come back, checks the source again
+   * after each change.
    */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
@@ -155,7 +157,7 @@ export class Intake<T> {
    * needs no token, and the wait for an item reports that the source has shut down.
    */
   #hasToken(tokens: PoolTokens): boolean {
-    if (this.#wait.isOn) return false; // the unused token belongs to that wait
+    if (this.#wait.isOn) return false; // the unused token is reserved for the item that the pool is waiting for
     const { length = 0, isOver = false } = this.#source;
     if (length > 0 || !(this.isShutDown || isOver)) return tokens.ask();
     tokens.leave();

@@ -98,8 +98,9 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Changes the given settings. A running attempt keeps its timeout, `maxRetries` applies from the next failure on, and
-   * the pool takes tokens from the new bucket. No handler starts before the current synchronous code has ended.
+   * Changes the given settings. A running attempt keeps its timeout. A new `maxRetries` applies from the next failure
+   * on. The pool takes further tokens from the new `throttle`. No handler starts before the current synchronous code
+   * has ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
@@ -126,7 +127,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   stop(): Promise<void> {
     this.#takeNoMore();
-    this.#endIfIdle(); // nothing else ends a paused pool
+    this.#endIfIdle(); // nothing else would end a paused pool
     return this.finished;
   }
 
@@ -150,7 +151,7 @@ export class Pool<T> implements WorkerPool<T> {
     };
   }
 
-  /** Starts more handlers if slots are free. If no slot is free for the next item, cancels the wait for the item. */
+  /** Starts more handlers if slots are free. If no slot is free for the next item, stops waiting for the item. */
   #followConcurrency(): void {
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     const { free } = this.#slots;
@@ -250,8 +251,8 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Abandons the handler and continues without it. The handler's item remains processing until the handler ends, so no
-   * other handler receives the item before then.
+   * Abandons the handler and continues without it. The handler's item counts as processing until the handler ends, so
+   * no other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     this.#reports.failed(attempt.timeoutError, attempt);

@@ -8,7 +8,7 @@ type Token = ReturnType<TokenSource["reserve"]>;
 
 /** Callbacks that notify a pool of changes to its token. */
 export interface TokenEvents {
-  /** Called when a wait for a token is over. */
+  /** Called when the pool's wait for a token is over. */
   onServed(): void;
   /** Called when the pool lost its token because the bucket was paused. */
   onTakenAway(): void;
@@ -131,12 +131,12 @@ class TokenLine {
 
   leave(pool: PoolTokens): void {
     if (!this.#waiting.delete(pool)) return;
-    if (this.#waiting.size > 0) return this.#serve(); // the timer then uses the clock of another pool
+    if (this.#waiting.size > 0) return this.#serve(); // restarts the timer with the clock of the first waiting pool
     this.#cancel();
     this.#clearTimer?.();
   }
 
-  /** Passes an unused token to the first waiting pool. If no pool is waiting, returns the token to the bucket. */
+  /** Passes an unused token to the first waiting pool. If no pool is waiting, puts the token back in the bucket. */
   pass(token: Token): void {
     const [first] = this.#waiting;
     if (first !== undefined) {
@@ -148,7 +148,7 @@ class TokenLine {
 
   /**
    * After a change to the bucket, replaces the reservation with a new one for the waiting pools. If the bucket was
-   * paused, also takes away the unused tokens of all pools, which request new tokens later.
+   * paused, also takes away the unused tokens of all pools. The pools request new tokens later.
    */
   #onChange(isPause: boolean): void {
     if (isPause) { for (const pool of this.#pools) this.#takeAway(pool); }
@@ -162,7 +162,7 @@ class TokenLine {
     pool.events.onTakenAway();
   }
 
-  /** Gives tokens to the waiting pools in order, until one of them must wait longer. */
+  /** Gives tokens to the waiting pools in order, until the next token is not available yet. */
   #serve(): void {
     for (const first of this.#waiting) {
       this.#clearTimer?.();
@@ -191,7 +191,7 @@ class TokenLine {
     };
   }
 
-  /** Gives back the reservation, whether or not its time has come. */
+  /** Gives back the reservation, whether or not its delay has passed. */
   #cancel(): void {
     const reservation = this.#reservation;
     this.#reservation = undefined;

@@ -93,7 +93,10 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Returns `true` until the queue shuts down. Once the queue is shutting down, `requeue` means plain success. */
+  /**
+   * Returns `true` until the queue shuts down. Once the queue is shutting down, an item whose handler requested
+   * `requeue` simply succeeds.
+   */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
     if (reason === "requeue" || this.#hooks.takeBack === undefined) return false;
@@ -121,8 +124,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Reports whether a key still has a count of attempts. If there is no count, another pool or a call to `forget` has
-   * reset it.
+   * Reports whether a key still has an attempt count. If not, another pool or a call to `forget` has reset the count.
    */
   isFailing(key: unknown, item: T): boolean {
     return this.#counts.get(key, item) !== undefined;
@@ -190,7 +192,7 @@ export class QueueSource<T> implements WorkSource<T> {
     if (minDelay <= 0) queue.addRateLimited(item, options);
     else if (this.#hooks.takesMinDelay || takesOptions(queue)) queue.addRateLimited(item, { ...options, minDelay });
     else if (queue.shuttingDown) this.#hooks.takeBack?.(item, minDelay, options);
-    else queue.addAfter(item, minDelay, options); // better to bypass the limiter than to be too early
+    else queue.addAfter(item, minDelay, options); // bypassing the limiter is better than retrying too early
   }
 
   #handBack(lease: Lease<T>): void {
@@ -199,13 +201,14 @@ export class QueueSource<T> implements WorkSource<T> {
     else this.#queue.add(lease.item, options);
   }
 
-  /** Returns the options of an add that a handler requested, possibly with a priority. */
+  /** Returns the options for adding an item again, with the priority that the handler requested, if any. */
   #optionsOf(lease: Lease<T>, priority: number | undefined): AddOptions | undefined {
     return priority === undefined ? this.#asItCame(lease) : withPriority(priorityFor(this.#queue, { priority }));
   }
 
   /**
-   * Returns the options of an add with the priority of the lease. Leases of third-party queues may have no priority.
+   * Returns the options for adding an item again with the priority of its lease. Leases of third-party queues may have
+   * no priority.
    */
   #asItCame({ priority = 0 }: Partial<Lease<T>>): AddOptions | undefined {
     return priority !== 0 && takesOptions(this.#queue) ? { priority } : undefined;
@@ -220,7 +223,7 @@ export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | Source
   throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 
-/** Attempt counts of queues that don't have the hook `attempts`. */
+/** Attempt counts of queues without an `attempts` hook. */
 const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts<unknown>>();
 
 /**

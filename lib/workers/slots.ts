@@ -36,7 +36,7 @@ export class Slots {
     return this.free > 0;
   }
 
-  /** Number of handlers that passed their timeout and are still running. */
+  /** Number of handlers that have passed their timeout and are still running. */
   get abandoned(): number {
     return this.#abandoned;
   }

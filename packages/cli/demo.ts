@@ -1,6 +1,6 @@
 /**
  * Demo of `workqueue run` that takes ten seconds. The command delivers ten orders to four services, one of which is
- * down at first. The demo prints the whole command before it runs.
+ * down at first. The demo prints the whole command before running it.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { stderr } from "./system/standard_streams.ts";
 
 const COMMAND = `workqueue run --input examples/webhooks.txt --concurrency 4 \\
     --backoff 400ms..10s -- sh examples/deliver_webhook.sh {}`;
-/** Time, in milliseconds, that the demo leaves for reading the command before it runs. */
+/** Pause before the demo runs the command, in milliseconds, so that the user has time to read the command. */
 const TIME_TO_READ = 1000;
 
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));

@@ -28,7 +28,7 @@ interface BunProcess {
 const { Bun } = globalThis as { Bun?: Bun };
 
 /**
- * Starts a process with Bun's own API; `undefined` on other runtimes. On Bun, its own API is faster than Node's and
+ * Starts a process with Bun's own API; `undefined` on other runtimes. On Bun, Bun's own API is faster than Node's and
  * needs a third of the memory.
  */
 export const startOnBun: StartProcess | undefined = Bun && ((command, env, leadsGroup) => {

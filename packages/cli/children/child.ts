@@ -26,11 +26,14 @@ const MAX_LISTENING = 10_000;
 /** Longest time, in milliseconds, that an idle open pipe delays `Child.ended` after the child has exited. */
 const END_GRACE = 20;
 /**
- * Number of microtasks for which the child waits, after the exit, for the pipes to close. Most children then need no
- * timer, which would cost more than all these microtasks.
+ * Number of microtasks to wait for the pipes to close after the child has exited. Without this wait, most children
+ * would need a timer, which costs more than all these microtasks.
  */
 const SOON = 10;
-/** Largest size of a pipe's buffer, in bytes. If more bytes arrive after the exit, another process has written them. */
+/**
+ * Largest size of a pipe's buffer, in bytes. If more bytes than that arrive after the exit, another process must be
+ * writing to it.
+ */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
 

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 const MAX_LINE = 1 << 20;
 const LINE_FEED = 0x0a;
 
-/** Passes bytes on in whole lines, each after a tag, so that lines of concurrent children don't mix. */
+/** Passes bytes on in whole lines, each preceded by a tag, so that lines of concurrent children don't mix. */
 export class LineWriter {
   /** Resolves when the last write has finished. */
   idle: Promise<void> = Promise.resolve();
@@ -61,7 +61,7 @@ export class Tail {
   readonly #size: number;
   #bytes: Buffer | undefined = undefined;
 
-  /** Creates a tail of at most `size` bytes. */
+  /** Creates a buffer for at most `size` bytes. */
   constructor(size: number) {
     this.#size = size;
   }

@@ -1,6 +1,6 @@
 import type { Environment, Pipe, Process, StartProcess } from "./process.ts";
 
-/** Bytes per read. The number is smaller than the default for streams because the output of most commands is short. */
+/** Number of bytes per read, smaller than the default for streams because the output of most commands is short. */
 const CHUNK = 16_384;
 /** Largest number of buffers kept for later reads. */
 const MAX_BUFFERS = 64;
@@ -12,8 +12,8 @@ const MAX_BUFFERS = 64;
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 /**
- * Starts a process with Deno's own API; `undefined` on other runtimes. On Deno, its own API needs less memory and time
- * than Node's.
+ * Starts a process with Deno's own API; `undefined` on other runtimes. On Deno, Deno's own API needs less memory and
+ * time than Node's.
  */
 export const startOnDeno: StartProcess | undefined = "Deno" in globalThis ? start : undefined;
 

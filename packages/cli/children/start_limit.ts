@@ -2,7 +2,7 @@ import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
 /**
- * Pause after the first failed try to start a command while no command is running, in milliseconds. Each later pause is
+ * Pause, in milliseconds, after a command first fails to start while no other command is running. Each later pause is
  * twice as long as the previous one.
  */
 const MIN_PAUSE = 100;
@@ -14,8 +14,8 @@ const MAX_PAUSE = 1000;
  */
 const KEPT = 0.75;
 /**
- * Maximum number of tries to start a command while no command is running. All these tries together take about half a
- * minute.
+ * Maximum number of tries to start a command while no other command is running. All these tries together take about
+ * half a minute.
  */
 const MAX_TRIES = 32;
 
@@ -38,7 +38,7 @@ export class StartLimit {
    * Creates a limit with no running commands.
    *
    * @param max Returns the maximum number of concurrent commands if the system has room for them: a positive integer.
-   * @param onShortage Called with the error when the system has no room.
+   * @param onShortage Called with the error when the system lacks the resources for another command.
    */
   constructor(max: () => number, onShortage: (error: unknown) => void) {
     this.#max = max;
@@ -61,8 +61,8 @@ export class StartLimit {
    * @param start Starts the command. Rejects if the command could not be started.
    * @param signal Cancels the wait for room.
    * @returns The result of `start`. Call `end` when the command has ended.
-   * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists even while no command
-   * is running.
+   * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists even while no other
+   * command is running.
    * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
   async start<R>(start: () => Promise<R>, signal: AbortSignal): Promise<R> {
@@ -103,7 +103,7 @@ export class StartLimit {
     }
   }
 
-  /** Waits until another command might have room. */
+  /** Waits until there might be room for another command. */
   async #place(signal: AbortSignal): Promise<void> {
     let wake!: () => void;
     const place = new Promise<void>((resolve) => wake = resolve);

@@ -78,6 +78,6 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
-  // The message of a problem without a path repeats the line and column, so they are removed.
+  // If a problem has no path, its message repeats the line and column, which this function removes.
   return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`);
 }

@@ -22,9 +22,9 @@ export interface DelaysFlags extends SchemaFlags {
   readonly limiter?: readonly string[];
   /** Names of the queues whose limiters are shown. */
   readonly queue?: readonly string[];
-  /** Number of failures of the item. Default 20. */
+  /** Number of failures of the item. Default: 20. */
   readonly failures: number;
-  /** Output format. Default `"chart"` on a terminal, else `"table"`. */
+  /** Output format. Default: `"chart"` on a terminal, `"table"` otherwise. */
   readonly format?: "table" | "chart" | "svg";
 }
 

@@ -30,7 +30,7 @@ export interface BacklogOptions {
 export class Backlog {
   /** Number of items so far, including items that an earlier run completed. */
   total = 0;
-  /** Number of lines left out because an earlier line was equal. */
+  /** Number of lines left out because they are equal to an earlier line. */
   folded = 0;
   /** Number of items that an earlier run completed. */
   doneBefore = 0;

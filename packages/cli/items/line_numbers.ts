@@ -25,8 +25,8 @@ export class LineNumbers {
    * Changes the number of a line.
    *
    * @param line The line.
-   * @param change Returns the new number, given the old number. The old number of a new line is 0. For any other old
-   * number, `change` must not return 0.
+   * @param change Returns the new number, given the old number. The old number of a new line is 0. If the old number is
+   * not 0, `change` must not return 0.
    * @returns The old number.
    */
   change(line: string, change: (before: number) => number): number {

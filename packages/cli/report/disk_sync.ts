@@ -3,7 +3,7 @@
  */
 const SYNC_INTERVAL = 1000;
 
-/** Syncs a file to disk at intervals while it is written. At most one sync is pending at a time. */
+/** Syncs a file to disk at intervals while the file is being written. At most one sync is pending at a time. */
 export class DiskSync {
   readonly #sync: (callback: (error: Error | null) => void) => void;
   readonly #onError: (error: Error) => void;

@@ -12,7 +12,7 @@ export interface Halt {
  */
 const MIN_GIVEN_UP = 3;
 
-/** Parses `soon,fail=3` or `now,fail=10%`; `undefined` if the text is neither. */
+/** Parses `soon,fail=3` or `now,fail=10%`; `undefined` for any other text. */
 export function parseHalt(text: string): Halt | undefined {
   const [, when, number, percent] = /^(soon|now),fail=(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
   if (when === undefined) return undefined;

@@ -42,7 +42,7 @@ export interface RunSettings extends AttemptSettings {
 const MAX_OPEN = 100_000;
 /** Largest total size of the undecided items outside the backlog, in characters. */
 const MAX_OPEN_SIZE = 50_000_000;
-/** Number of lines in the queue from which a discipline can choose. */
+/** Maximum number of lines that wait in the queue so that a discipline can choose among them. */
 const MAX_CHOICE = 10_000;
 /**
  * Longest timeout that a pool accepts, in milliseconds. `Attempts` itself enforces the config's timeout, because the
@@ -193,7 +193,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // the end of the output might decide the item's outcome
+    for (const item of this.#open) await item.passedOn; // an outcome might wait for the end of the output
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -240,8 +240,8 @@ export class Run {
   }
 
   /**
-   * Adds only as many lines to the queue as can begin at once, so that lines in the queue don't delay retries. With a
-   * discipline, adds up to `MAX_CHOICE` lines.
+   * Adds only as many lines to the queue as can be started immediately, so that lines in the queue don't delay retries.
+   * With a discipline, adds up to `MAX_CHOICE` lines.
    */
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;

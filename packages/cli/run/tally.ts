@@ -4,13 +4,13 @@ export interface Tally {
   readonly items: number;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Number of lines left out because an earlier line was equal. */
+  /** Number of lines left out because they are equal to an earlier line. */
   readonly folded: number;
   /** Number of refused lines, which can't be items. */
   readonly refused: number;
   /** Number of items that an earlier run completed. */
   readonly doneBefore: number;
-  /** Whether the end of the input has not been reached yet. */
+  /** Whether part of the input has not been read yet. */
   readonly isReading: boolean;
   /**
    * Fraction of the input that has been read, from 0 to 1; `undefined` if its length is unknown, for example for a

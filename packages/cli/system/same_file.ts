@@ -5,7 +5,7 @@ import { fstatSync, statSync } from "node:fs";
  *
  * @param a A path or a file descriptor.
  * @param b Another path or file descriptor.
- * @returns Whether they are the same regular file. `false` if a file doesn't exist, or is a device or a pipe.
+ * @returns Whether they are the same regular file. `false` if either file doesn't exist, or is a device or a pipe.
  */
 export function isSameFile(a: string | number, b: string | number): boolean {
   const id = identify(a);

@@ -1,7 +1,4 @@
-/**
- * Delay of a timer beyond its due time, in milliseconds, above which the process must have been stopped or the machine
- * suspended.
- */
+/** Lateness of a timer, in milliseconds, above which the process must have been stopped or the machine suspended. */
 const LATE = 100;
 
 /**

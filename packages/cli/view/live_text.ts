@@ -5,7 +5,7 @@ import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
 import { type Recent, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
-/** Part of the terminal for the rows. */
+/** Area of the terminal for the rows. */
 export interface Screen {
   /** Largest width of a row, in columns. */
   readonly columns: number;

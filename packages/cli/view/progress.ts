@@ -28,8 +28,8 @@ export interface Progress {
 }
 
 /**
- * Kind of progress: rows that change on a terminal, shown with the children's error output; occasional lines; or only
- * notes.
+ * Kind of progress display: rows that change on a terminal, shown with the children's error output; occasional lines;
+ * or only notes.
  */
 export type ProgressKind = "rows" | "lines" | "quiet";
 
@@ -47,9 +47,9 @@ export type ShowProgress = (tally: () => Tally, stdout: OutputStream, stderr: Ou
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Loads the module for a kind of progress.
+ * Loads the module for a kind of progress display.
  *
- * @param kind The kind of progress.
+ * @param kind The kind of display.
  * @param variables The environment variables. Default: those of the process.
  * @returns The function that starts to show progress.
  */
