@@ -18,6 +18,27 @@ export function parseJson(text: string): Parsed {
   };
 }
 
+/** Messages for the errors of the JSONC parser, by the parser's name for the error. */
+const MESSAGES: Readonly<Record<ReturnType<typeof printParseErrorCode>, string>> = {
+  InvalidSymbol: "expected a value; a text must be in double quotes",
+  InvalidNumberFormat: "this is not a number",
+  PropertyNameExpected: "expected a key in double quotes",
+  ValueExpected: "expected a value",
+  ColonExpected: "expected a colon after the key",
+  CommaExpected: "expected a comma",
+  CloseBraceExpected: "expected a closing brace",
+  CloseBracketExpected: "expected a closing bracket",
+  EndOfFileExpected: "expected the end of the text",
+  InvalidCommentToken: "comments are not allowed",
+  UnexpectedEndOfComment: "the comment has no end",
+  UnexpectedEndOfString: "the string has no closing quote",
+  UnexpectedEndOfNumber: "the number has no end",
+  InvalidUnicode: "\\u must be followed by four hexadecimal digits",
+  InvalidEscapeCharacter: "this character must not follow a backslash",
+  InvalidCharacter: "a string must not contain control characters, such as line breaks",
+  "<unknown ParseErrorCode>": "it has a syntax error",
+};
+
 /**
  * Parses JSONC through a syntax tree. Objects created from the tree have no prototype, so `__proto__` is an ordinary
  * key.
@@ -27,7 +48,7 @@ export function parseJsonc(text: string): Parsed | Unparsed {
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors; // later errors are often consequences of the first error
   if (first !== undefined) {
-    return { problems: [problemAt(new Lines(text).place(first.offset), printParseErrorCode(first.error))] };
+    return { problems: [problemAt(new Lines(text).place(first.offset), MESSAGES[printParseErrorCode(first.error)])] };
   }
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
 }

@@ -1,6 +1,8 @@
 import type { ConfigIssue } from "@workqueue/core";
 import {
   type Alias,
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
@@ -10,10 +12,8 @@ import {
   Lexer,
   type Node,
   type Pair,
-  parseDocument,
   Parser,
   visit,
-  type YAMLError,
 } from "yaml";
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Tree } from "./places.ts";
@@ -24,45 +24,47 @@ type Value = Node | null;
 /** Maximum nesting depth. The parser recurses several times per level. Real configs are nested far less deeply. */
 const MAX_DEPTH = 200;
 /**
- * Maximum number of uses of an anchor, including uses inside other anchors. The limit prevents a small text from
- * filling the memory.
+ * Maximum number of alias uses in a document, including uses inside anchors, once per use of the anchor. The limit
+ * prevents a small text from filling the memory.
  */
-const MAX_USES = 10_000;
+const MAX_USES = 50_000;
+
+const TWO_DOCUMENTS = "a config must contain only one document";
 
 /** Parses YAML 1.2 with the merge keys (`<<`) of YAML 1.1. */
 export function parseYaml(text: string): Parsed | Unparsed {
   const lines = new Lines(text);
-  const tooDeep = offsetOfTooDeep(text);
+  const { tokens, tooDeep } = tokensOf(text);
   if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), "it is nested too deeply")] };
-  const yaml = parseDocument(text, { prettyErrors: false, merge: true, logLevel: "error" });
+  const composer = new Composer({ prettyErrors: false, merge: true, logLevel: "error" });
+  const [yaml, second] = [...composer.compose(tokens, true, text.length)] as [Document.Parsed, Document.Parsed?];
   const aliases = resolveAliases(yaml, lines);
   const problems = [
-    ...[...yaml.errors, ...yaml.warnings].map((error) => problemAt(lines.place(error.pos[0]), describe(error))),
+    ...[...yaml.errors, ...yaml.warnings].map(({ pos, message }) => problemAt(lines.place(pos[0]), message)),
+    ...(second === undefined ? [] : [problemAt(lines.place(second.range[0]), TWO_DOCUMENTS)]),
     ...aliases.problems,
   ];
   if (problems.length > 0) return { problems };
   const tree = treeOf(yaml, aliases.targets);
   return {
-    document: yaml.toJS({ maxAliasCount: MAX_USES }),
+    document: yaml.toJS({ maxAliasCount: -1 }), // limited by `resolveAliases`
     locate: ({ path }) => tree.root === null ? undefined : lines.place(locate(tree, path)),
   };
 }
 
 /**
- * Returns the offset at which a text becomes nested too deeply. Returns `undefined` if the text is not nested too
- * deeply. Reads only the tokens, without recursion.
+ * Returns the tokens of a text, or the offset at which the text becomes nested too deeply. Doesn't use recursion.
+ * Composing the document does, so the depth is checked before that.
  */
-function offsetOfTooDeep(text: string): number | undefined {
+function tokensOf(text: string): { tokens: CST.Token[]; tooDeep?: number } {
+  const tokens: CST.Token[] = [];
   const parser = new Parser();
   for (const source of new Lexer().lex(text)) {
-    for (const _ of parser.next(source)); // reading a token updates the parser's stack
-    if (parser.stack.length > MAX_DEPTH) return parser.offset;
+    for (const token of parser.next(source)) tokens.push(token);
+    if (parser.stack.length > MAX_DEPTH) return { tokens, tooDeep: parser.offset };
   }
-  return undefined;
-}
-
-function describe({ code, message }: YAMLError): string {
-  return code === "MULTIPLE_DOCS" ? "a config must contain only one document" : message;
+  for (const token of parser.end()) tokens.push(token);
+  return { tokens };
 }
 
 /**
@@ -73,6 +75,10 @@ function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Nod
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
   const problems: ConfigIssue[] = [];
+  const refuse = (node: Node, message: string) => void problems.push(problemAt(lines.place(node.range![0]), message));
+  /** Number of alias uses inside each anchor. */
+  const inside = new Map<unknown, number>();
+  let uses = 0;
   visit(yaml, {
     Node(_key, node, path) {
       if (!isAlias(node)) {
@@ -81,10 +87,26 @@ function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Nod
       }
       const { source } = node;
       const target = anchors.get(source);
-      const refuse = (message: string) => problems.push(problemAt(lines.place(node.range![0]), message));
-      if (target === undefined) refuse(`there is no anchor &${source} before this alias`);
-      else if (path.includes(target)) refuse(`this alias stands within its own anchor &${source}`);
-      else targets.set(node, target);
+      if (target === undefined) return refuse(node, `there is no anchor &${source} before this alias`);
+      if (path.includes(target)) return refuse(node, `this alias stands within its own anchor &${source}`);
+      targets.set(node, target);
+      const added = 1 + (inside.get(target) ?? 0);
+      for (const outer of path) {
+        if (isNode(outer) && outer.anchor !== undefined) inside.set(outer, (inside.get(outer) ?? 0) + added);
+      }
+      uses += added;
+      if (uses <= MAX_USES) return;
+      refuse(node, `here, aliases have been used more than ${MAX_USES.toLocaleString("en")} times`);
+      return visit.BREAK;
+    },
+    Pair(_key, pair) {
+      if (!isMerge(pair)) return;
+      const source = isAlias(pair.value) ? anchors.get(pair.value.source) : pair.value;
+      const sources = isSeq(source)
+        ? source.items.map((item) => isAlias(item) ? anchors.get(item.source) : item)
+        : [source];
+      if (sources.every((each) => each === undefined || isMap(each))) return;
+      refuse(pair.key as Node, "'<<' must be an object, an alias of an object, or a list of these");
     },
   });
   return { targets, problems };

@@ -61,7 +61,7 @@ const WRONG: [name: string, text: string, message: string][] = [
   [
     "a.jsonc",
     '{\n  "a": /* none */\n}',
-    "read config 'FILE': it is not valid JSONC: ValueExpected at line 3, column 1",
+    "read config 'FILE': it is not valid JSONC: expected a value at line 3, column 1",
   ],
   ["a.yaml", "a: 1\na: 2", "read config 'FILE': it is not valid YAML: Map keys must be unique at line 2, column 1"],
   ["a.yaml", "text", "load config 'FILE': it must be an object, got a text"],

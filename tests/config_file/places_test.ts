@@ -1,6 +1,6 @@
 /** Tests of the positions of config problems in the text, in each format. */
 
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { type ConfigFormat, loadConfigFile, loadConfigText, readConfigFile } from "@workqueue/config-file";
 import { Folder } from "./folder.ts";
@@ -198,8 +198,8 @@ const INVALID: [format: ConfigFormat, text: string, message: string, line: numbe
   ["json", '{\n "queues": }', "the text is not JSON: expected a value", 2, 12],
   ["json", "", "the text is not JSON: expected a value", 1, 1],
   ["json", '{ // no\n "queues": {} }', "the text is not JSON: expected a key in double quotes", 1, 3],
-  ["jsonc", '{\n "queues": }', "it is not valid JSONC: ValueExpected", 2, 12],
-  ["jsonc", '{\n "queues" {},\n "a" 1 }', "it is not valid JSONC: ColonExpected", 2, 11],
+  ["jsonc", '{\n "queues": }', "it is not valid JSONC: expected a value", 2, 12],
+  ["jsonc", '{\n "queues" {},\n "a" 1 }', "it is not valid JSONC: expected a colon after the key", 2, 11],
   ["yaml", "queues:\n  a: 1\n  a: 2", "it is not valid YAML: Map keys must be unique", 3, 3],
   ["yaml", "queues:\n\ta: 1", "it is not valid YAML: Tabs are not allowed as indentation", 2, 1],
   [
@@ -231,17 +231,51 @@ Deno.test("places, yaml: all that is no YAML is reported", () => {
   ]);
 });
 
-Deno.test("places, yaml: what the parser refuses without a place is refused", () => {
+Deno.test("places, yaml: aliases that would fill the memory, and merges of other values, are refused at their places", () => {
   const bomb = [
     "a0: &a0 [x, x]",
     ...Array.from({ length: 14 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`),
   ];
   assertEquals(syntaxOf(bomb.join("\n"), "yaml"), [
-    "it is not valid YAML: Excessive alias count indicates a resource exhaustion attack",
+    "it is not valid YAML: here, aliases have been used more than 50,000 times at line 15, column 18",
+    15,
+    18,
   ]);
-  assertEquals(syntaxOf("queues: { <<: 3 }", "yaml"), [
-    "it is not valid YAML: Merge sources must be maps or map aliases",
-  ]);
+  const merge = "it is not valid YAML: '<<' must be an object, an alias of an object, or a list of these";
+  for (const value of ["3", "*n", "[*o, 3]", "[*o, *n]"]) {
+    assertEquals(syntaxOf(`n: &n 1\no: &o {}\nqueues: { <<: ${value} }`, "yaml"), [
+      `${merge} at line 3, column 11`,
+      3,
+      11,
+    ]);
+  }
+});
+
+Deno.test("places, jsonc: each syntax error is described in words", () => {
+  const texts = [
+    "{",
+    "[",
+    "{ a: 1 }",
+    "[1 2]",
+    "[a]",
+    "[-]",
+    "{} {}",
+    "/* ",
+    '["a',
+    '["\\u12"]',
+    '["\\q"]',
+    '["a\tb"]',
+    "[1.]",
+  ];
+  for (const text of texts) {
+    const [message] = syntaxOf(text, "jsonc");
+    assertMatch(String(message), /^it is not valid JSONC: [a-z\\][a-z0-9 ,;\\]+ at line 1, column \d+$/, text);
+  }
+});
+
+Deno.test("yaml: a config may have thousands of aliases", () => {
+  const names = Array.from({ length: 20_000 }, () => `  - *a\n`);
+  assertThrows(() => loadConfigText(`a: &a 1\nb:\n${names.join("")}`, "yaml"), ConfigError, '"a"');
 });
 
 Deno.test("places: a file has them as a text has, loaded or only read", () => {
