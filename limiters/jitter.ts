@@ -3,8 +3,8 @@
  *
  * Delay: the delay of another limiter, minus a random part of at most `spread` of it.
  *
- * Choose it when items that failed together should not come back together. Put the jitter limiter around a backoff:
- * around a bucket, jitter would break the bucket's rate.
+ * Choose it when items that failed together should not come back together. Put it around a backoff, not
+ * around a bucket, because jitter would break the bucket's rate.
  *
  * ```json
  * {

@@ -29,6 +29,8 @@ if (existsSync("left.json")) {
   rmSync("left.json");
 }
 const throttle = config.bucket("backend");
+/** Aborted when a drain takes too long. */
+const tooLong = new AbortController();
 
 const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   const { status, reason, retryAfter } = await backend.take(order, signal);
@@ -37,7 +39,14 @@ const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   if (retryAfter === undefined) throw new Error(message);
   throttle.pauseFor(`${retryAfter}s`); // pauses the attempts of all orders
   throw new RetryAfterError(`${retryAfter}s`, message);
-}, { onError: () => {}, onGiveUp: (error, order) => console.log(`gave up ${order}: ${error}`) });
+}, {
+  signal: tooLong.signal, // without the signal, the pool would also process the saved items
+  onError: () => {},
+  onGiveUp: (error, order, _attempts, reason) => {
+    if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
+    else console.log(`gave up ${order}: ${error}`);
+  },
+});
 
 watchConfigFile(file, config, {
   onReload: (changes) => {
@@ -64,8 +73,9 @@ const server = createServer(async (request, response) => {
 process.once("SIGTERM", async () => {
   clearInterval(events); // a draining queue ignores new items
   console.log("drains", queue);
+  setTimeout(() => tooLong.abort(), 25_000);
   try {
-    await queue.shutDownWithDrain({ delayed: "flush", signal: AbortSignal.timeout(25_000) });
+    await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });
     console.log("nothing is left");
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {

@@ -80,5 +80,8 @@ serverTest("demo: Ctrl-C leaves nothing on a server that was given", async () =>
 Deno.test("demo: without a server, it says in one line how to get one", async () => {
   const { code, stdout, stderr } = await ended(start({ WORKQUEUE_REDIS_SERVER: "no-such-server" }));
   assertEquals([code, stdout], [1, ""]);
-  assertMatch(stderr, /^There is no .*apt-get install redis-server.*WORKQUEUE_REDIS_URL to the address of a running server$/m);
+  assertMatch(
+    stderr,
+    /^There is no .*apt-get install redis-server.*WORKQUEUE_REDIS_URL to the address of a running server$/m,
+  );
 });
