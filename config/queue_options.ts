@@ -46,7 +46,7 @@ export const queueOptions = {
     values: ["keep", "replace"],
     required: false,
     description:
-      'Effect of adding a delayed item: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now.',
+      'Effect of adding an item that is already delayed: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now.',
   },
   discipline: {
     serves: "queue",

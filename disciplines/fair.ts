@@ -43,7 +43,7 @@ export const fairOptions = {
   weights: {
     kind: "weights",
     required: false,
-    description: "Number of items that each named group gets for each item of a group that is not named.",
+    description: "Weight of each listed group: the number of items it gets while a group that isn't listed gets one.",
   },
   maxPerGroup: {
     kind: "integer",

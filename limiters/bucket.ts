@@ -43,7 +43,7 @@ export const bucketOptions = {
 /** Definition of `{ "type": "bucket" }`. */
 export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
-  description: "Limits the rate of retries over all items with a token bucket. " +
+  description: "Uses a token bucket to limit the rate of retries across all items. " +
     "A change affects only the delays of later failures. To slow all attempts at once, use a queue's 'throttle'.",
   options: bucketOptions,
   create: /* @__PURE__ */ builtIn(

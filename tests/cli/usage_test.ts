@@ -207,7 +207,7 @@ Deno.test("config: what is not valid in its format is reported in a sentence, wi
     [
       "x.jsonc",
       '{\n  "a": /* none */\n}',
-      "read config 'x.jsonc': it is not valid JSONC: ValueExpected at line 3, column 1",
+      "read config 'x.jsonc': it is not valid JSONC: expected a value at line 3, column 1",
     ],
     [
       "x.yaml",

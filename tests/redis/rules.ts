@@ -78,7 +78,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 11,
     rule: "Errors stay where they happen",
     verdict: "holds",
-    why: "The server counts the failures of all processes.",
+    why: "The server counts an item's failed attempts, whichever process they happen in.",
   },
   {
     number: 12,
