@@ -31,7 +31,7 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
-/** Source of the only definition of a bucket. It has only the registry methods that reading a config requires. */
+/** Registry of one definition, the bucket's. It has only the methods of a registry that reading a config requires. */
 export const bucketDefinitions = {
   get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
   types: (): string[] => [definition.type],

@@ -9,7 +9,7 @@ export interface Reference {
  * Orders names so that each name comes after all names to which it refers (Kahn, CACM 5, 1962), and finds the cycles.
  * Doesn't use recursion, so a long chain of references can't overflow the stack.
  *
- * @param references The references that each name makes. Every name that is referred to must also be a key of the map.
+ * @param references Map from each name to its references. Every name that is referred to must also be a key of the map.
  * @returns The order, without the names that are in a cycle or lead into one; and one chain of references for each
  * cycle.
  */

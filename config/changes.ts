@@ -10,8 +10,8 @@ import type { ConfigChange } from "./work_queue_config.ts";
  * Lists the differences between two documents: limiters first, then queues. Each of the two lists begins with changes
  * and additions, in the order of the new document, and ends with removals.
  *
- * @param removed Options of queues that are missing from the old document, taken from the last document that contained
- * the queue. If pools of these queues are still running, they follow the new document.
+ * @param removed For each queue that is missing from the old document, its options in the last document that contained
+ * it. Pools of such a queue that are still running follow the new document.
  */
 export function changesOf(
   old: DocumentTree,

@@ -54,7 +54,7 @@ export class Contents implements ConfigContents {
   readonly #limiters = new Map<string, LiveLimiter>();
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #queues = new Map<string, QueueSettings>();
-  /** Map from each stable limiter to the limiter of this document to which it delegates. */
+  /** Limiters of this document, by the stable limiter that delegates to them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
   #updates: readonly Update[];
 

@@ -232,7 +232,7 @@ function skipDigits(text: string, at: number): number {
 }
 
 /**
- * Returns the end of a number that may have a fraction or an exponent: `end` if that part has digits, otherwise
+ * Returns the end of a number after its fraction or exponent, if any: `end` if that part has digits, otherwise
  * `before`.
  */
 function longer(before: number, digits: number, end: number): number {

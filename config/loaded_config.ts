@@ -45,7 +45,7 @@ export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
   /**
-   * Options of removed queues, from the last document that contained the queue. Pools of these queues may still be
+   * Options of each removed queue, from the last document that contained it. Pools of a removed queue may still be
    * running.
    */
   readonly #removed = new Map<string, OptionsTree>();

@@ -55,7 +55,8 @@ const OWN: ReadonlySet<PropertyKey> = /* @__PURE__ */ new Set(["constructor", "w
  * delegates to another limiter, which may be replaced, and has all members of that limiter.
  */
 export class LiveLimiter implements RateLimiter {
-  // Bound functions take up no stack frame, so references by name don't shorten the longest possible chain of limiters.
+  // Bound functions take up no stack frame, so a chain of references by name can be as long as a chain of nested
+  // limiters.
   when!: RateLimiter["when"];
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];

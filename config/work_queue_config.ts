@@ -103,8 +103,8 @@ export interface WorkQueueConfig extends ConfigContents {
   /**
    * Atomically replaces the document in force with another document. The new document applies at once to limiters from
    * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and running pools that
-   * {@linkcode WorkQueueConfig.runWorkers} started. Options of a queue that {@linkcode queueOptions} declares as
-   * `inForce: "nextStart"`, such as its discipline, apply to queues that are created later.
+   * {@linkcode WorkQueueConfig.runWorkers} started. Queue options that {@linkcode queueOptions} declares as
+   * `inForce: "nextStart"`, such as the discipline, apply to queues that are created later.
    *
    * **A limiter sets a delay when an item fails.** Existing delays stay: a lower rate lengthens the delays of later
    * failures, but not the delays of items that are already delayed. Likewise, a higher rate doesn't shorten existing
@@ -153,8 +153,8 @@ export interface WorkQueueConfig extends ConfigContents {
    * `prepare` throws, `reload` throws the same error and the old document stays in force. `prepare` must not change
    * anything yet. `prepare` may return a function that makes changes. That function is called once all callbacks have
    * accepted the document and the document is in force. That function should not throw, because the document can no
-   * longer be refused at that point. If it throws, `reload` calls the functions of the other callbacks, and then throws
-   * the error.
+   * longer be refused at that point. If it throws, `reload` still calls the functions that the other callbacks
+   * returned, and then throws the error.
    *
    * The contents of the next document are final, except that limiters and buckets receive their new options only when
    * the next document is in force.

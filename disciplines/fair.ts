@@ -123,14 +123,14 @@ export type FairOptions<T> =
  *
  * @typeParam T The type of the items.
  * @param options Either `groupOf`, which returns the group of an item and is called whenever an item becomes ready, or
- * `separator`: the group is the text before the first separator in the key, which must be a string. `weights`: weights
- * of groups by name, from 0.001 to 1,000; other groups have a weight of 1. `maxPerGroup`: maximum number of items of
- * one group that are processing at once; by default, no limit. `within`: creates the discipline within a group; by
- * default, first in, first out. If `groupOf` throws, `add` throws the same error. If `groupOf` throws for an item that
- * came back from a worker or from a delay, the item is ready anyway: it goes first, and does not count toward
- * `maxPerGroup`.
- * @returns The discipline, to use in one queue. With a `separator`, its `push` throws a `TypeError` for keys that are
- * not strings.
+ * `separator`: the group is then the text before the first separator in the key, and every key must be a string.
+ * `weights`: weights of groups by name, from 0.001 to 1,000; other groups have a weight of 1. `maxPerGroup`: maximum
+ * number of items of one group that are processing at once; by default, no limit. `within`: creates the discipline
+ * within a group; by default, first in, first out. If `groupOf` throws, `add` throws the same error. If `groupOf`
+ * throws for an item that came back from a worker or from a delay, the item is ready anyway: it goes first, and does
+ * not count toward `maxPerGroup`.
+ * @returns The discipline, to use in one queue. With a `separator`, the discipline's `push` throws a `TypeError` for
+ * keys that are not strings.
  * @throws {RangeError} If an option is a number out of range.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
@@ -194,12 +194,12 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   /** Groups with an entry to hand out, ordered by the start of their next turn. */
   readonly #ready = new NumberHeap<Group>();
   /**
-   * Idle groups, ordered by the end of their last turn. An idle group has no entries, and no processing entries that
-   * are counted.
+   * Idle groups, ordered by the end of their last turn. An idle group has no ready or blocked entries and, if
+   * processing entries are counted, none that are processing.
    */
   readonly #idle = new NumberHeap<Group>();
   /**
-   * Group of each entry for which `touch` or `done` needs the group. `touch` needs the group only if there is an inner
+   * Groups of entries, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
    * discipline.
    */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();

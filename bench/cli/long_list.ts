@@ -33,8 +33,8 @@ const FIRST = 20;
 const LINE_FEED = 0x0a;
 
 /**
- * Runs `echo` for each line and counts the lines of its output. Because the speed of the machine may vary, the run is
- * stopped several times near the end of the list, and each time a fresh run processes the same number of lines.
+ * Runs `echo` for each line and counts the lines of its output. The speed of the machine may vary. So near the end of
+ * the list, the run is paused several times, and during each pause a fresh run processes the same number of lines.
  */
 export async function measureLongRun(contender: Contender, concurrency: number, list: List): Promise<LongRun> {
   const start = performance.now();

@@ -40,7 +40,7 @@ export const boundedOrders: Readonly<Record<string, Order & { readonly bound: nu
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** Suffix for the name of a measurement that uses a clock that costs nothing. */
+/** Suffix for the names of measurements with a clock that costs nothing. */
 export const STILL = "; a clock that costs nothing";
 
 /** Adds all keys. Then takes all keys. */

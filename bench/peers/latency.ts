@@ -1,6 +1,6 @@
 /**
- * Prints the time that another process waits for an answer, in milliseconds, while many small units of work keep the
- * CPU busy. Each unit takes one millisecond. Also prints the fraction of the elapsed time that is spent on this work.
+ * Prints how long another process waits for an answer, in milliseconds, while many small units of work keep the CPU
+ * busy. Each unit takes one millisecond. Also prints the fraction of the elapsed time that is spent on this work.
  *
  *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *

@@ -94,8 +94,8 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
 }
 
 /**
- * Adds many keys, with a few concurrent calls. `delay` is called at the start of each call and returns the delay of its
- * keys, in milliseconds.
+ * Adds many keys, with a few concurrent calls. For each of these calls, `delay` returns the delay of the call's keys,
+ * in milliseconds.
  */
 async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
   const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();

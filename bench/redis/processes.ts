@@ -28,7 +28,7 @@ export interface Throughput {
   readonly scriptTime: number;
 }
 
-/** Measures `processes` worker processes for `window` milliseconds, on a queue that does not become empty. */
+/** Measures `processes` worker processes for `window` milliseconds, on a queue that never runs empty. */
 export async function measureThroughput(
   server: Server,
   runtime: Runtime,
