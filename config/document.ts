@@ -200,7 +200,7 @@ function checkReferences(
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // limiters used by each limiter: at first only inline limiters
+  const counts = new Map<string, number>(); // number of limiters that each limiter uses: at first, only inline ones
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;

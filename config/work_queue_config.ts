@@ -91,8 +91,8 @@ export interface WorkQueueConfig extends ConfigContents {
    * @param options Options that a document can't supply, such as `onError`. Options given here override the options of
    * every document.
    * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
-   * @throws {TypeError} If `queue` is not a queue for workers, `handler` is not a function, or an option is unknown or
-   * has the wrong type.
+   * @throws {TypeError} If `queue` is not a queue from which workers can take items, `handler` is not a function, or an
+   * option is unknown or has the wrong type.
    */
   runWorkers<T>(
     name: string,

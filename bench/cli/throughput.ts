@@ -1,4 +1,4 @@
-/** Time per line for running the shortest command, `true`, for each line of a list. */
+/** Time per line when a program runs the shortest command, `true`, for each line of a list. */
 
 import type { Contender } from "./contenders.ts";
 import type { List } from "./list.ts";

@@ -11,7 +11,7 @@ export interface Facts {
   /** Duration of the whole run, in minutes. */
   readonly minutes: number;
   readonly throughput: readonly Throughput[];
-  /** Number of calls to an empty script per second, measured by the server's own benchmark. */
+  /** Number of calls per second to an empty script, measured by the server's own benchmark. */
   readonly emptyScript: readonly { readonly connections: number; readonly pipeline: number; readonly rate: number }[];
   readonly reactions: readonly Reaction[];
   readonly million: MillionFacts;

@@ -84,7 +84,7 @@ export function medianOfRows(rows: readonly Throughput[]): Throughput {
   };
 }
 
-/** Returns the number of calls to an empty script per second, measured by the server's own benchmark. */
+/** Returns the number of calls per second to an empty script, measured by the server's own benchmark. */
 export async function measureEmptyScript(server: Server, connections: number, pipeline: number): Promise<number> {
   const sha1 = String(await server.call("SCRIPT", "LOAD", "return 0"));
   const calls = connections === 1 ? "20000" : "200000";

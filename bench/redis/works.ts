@@ -20,7 +20,7 @@ export interface Work {
   time(session: Session, keys: string[], concurrency: number): Promise<number>;
 }
 
-/** Adds items one by one, with `concurrency` calls at once. */
+/** Adds one item per call, with `concurrency` calls at once. */
 async function add(session: Session, all: string[], concurrency: number): Promise<number> {
   return await timeOf(() => inParallel(concurrency, all, (key) => session.add(key)));
 }
