@@ -54,8 +54,8 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 };
 
 /**
- * Creates a limiter that allows `rate` retries per second on average, and `burst` retries at once, over all items. The
- * limiter does not count the failures of items: `numRequeues` always returns 0.
+ * Creates a limiter that allows `rate` retries per second on average, and `burst` retries at once, across all items.
+ * The limiter does not count the failures of items: `numRequeues` always returns 0.
  *
  * Equivalent to client-go's `BucketRateLimiter`; {@linkcode TokenBucket} documents the algorithm. The limiter's
  * `bucket` is the token bucket: you can change its rate, and other code may take tokens from it.
@@ -109,8 +109,8 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   /**
-   * Puts the token back in the bucket, unless another item has taken a token since, because that item's delay assumes
-   * that the token was taken.
+   * Puts the token back in the bucket. Does nothing if another item has taken a token since, because the delay of that
+   * item was computed without this token.
    */
   uncount(item: unknown, key: unknown = item): void {
     if (this.#latestGrant === undefined || this.#latestKey !== key) return;

@@ -5,8 +5,8 @@ import { BUILT_IN } from "../lib/base/brands.ts";
  * by this mark, even limiters from another copy of this package. A definition with any other `create` function is not
  * built in, even if it has the same type.
  *
- * @param version The version of the limiter's behavior. Raise the version when the same options produce different
- * delays.
+ * @param version The version of the limiter's behavior. Raise the version whenever a change to the code makes the same
+ * options produce different delays.
  * @param create The function.
  * @returns The same function.
  */

@@ -24,7 +24,7 @@ export const defaultControllerConfig = {
 
 /**
  * Creates the limiter that Kubernetes controllers use. The delay of each item is 5 ms at first and doubles with each
- * failure, up to 1000 s. Over all items, there are at most 10 retries per second on average, and at most 100 at once.
+ * failure, up to 1000 s. Across all items, there are at most 10 retries per second on average, and at most 100 at once.
  *
  * Equivalent to client-go's `DefaultControllerRateLimiter`.
  *

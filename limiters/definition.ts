@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Description of limiters for the code that handles every kind of part. */
+/** Describes limiters to the code that limiters share with other kinds of parts. */
 export const limiterKind: PartKind<"limiter", RateLimiter> = {
   word: "limiter",
   name: "rate limiter",
@@ -29,7 +29,7 @@ export type LimiterDefinition<
   L extends RateLimiter = RateLimiter,
 > = PartDefinition<"limiter", RateLimiter, Type, F, L>;
 
-/** Description of a limiter in a config, as data. */
+/** Description, as data, of a limiter in a config. */
 export type LimiterDescription = PartDescription<RateLimiter>;
 
 /**

@@ -14,12 +14,13 @@ type DelayAfter = (failures: number) => number;
 /**
  * Number of failures of each key since that key was last forgotten.
  *
- * Counts expire: a count is dropped `forgetAfter` after the end of its key's last delay. So the counts of keys that are
- * never forgotten, such as the keys of deleted objects, don't accumulate. If `forgetAfter` is `Infinity`, counts are
- * permanent: they stay until they are deleted. `forgetAfter` may change at any time.
+ * Counts expire: a count is dropped when `forgetAfter` milliseconds have passed since the end of its key's last delay.
+ * So counts don't accumulate even if `forget` is never called for some keys, such as the keys of deleted objects. If
+ * `forgetAfter` is `Infinity`, counts are permanent: they stay until they are deleted. `forgetAfter` may change at any
+ * time.
  */
 export class FailureCounts {
-  /** Counts by key. A plain number is a count that was stored in the latest period in which counts were permanent. */
+  /** Counts by key. A plain number is a count without the end of its last delay, stored while counts were permanent. */
   readonly #counts = new ChurnMap<unknown, number | Passing>();
   readonly #pruner = new Pruner(this.#counts);
   readonly #clock: Clock;
@@ -29,8 +30,8 @@ export class FailureCounts {
   /** Returns the assumed end of a key's last delay, given a count that was stored while counts were permanent. */
   #endOfLasting: (count: number) => number = () => -Infinity;
   /**
-   * Time at which the last of all delays ends, including the delays of keys whose counts were deleted. After a change
-   * to `forgetAfter`, the field may be `undefined` until its value is needed.
+   * Latest end of any delay, including the delays of keys whose counts have been deleted. After a change to
+   * `forgetAfter`, the field may be `undefined` until its value is needed.
    */
   #lastEnd: number | undefined = -Infinity;
 
@@ -62,7 +63,7 @@ export class FailureCounts {
       this.#endOfLasting = (count) => now + delayAfter(count);
       this.#lastEnd = undefined;
     } else {
-      if (forgetAfter === Infinity) this.#noteEnds(); // from now on, plain numbers belong to a new period
+      if (forgetAfter === Infinity) this.#noteEnds(); // later plain numbers will have another assumed end
       this.#passedBy = Math.max(this.#passedBy, now - this.#forgetAfter);
     }
     this.#forgetAfter = forgetAfter;
@@ -96,7 +97,7 @@ export class FailureCounts {
     return this.#countOf(key, this.#cutoff());
   }
 
-  /** Undoes the latest failure of a key. */
+  /** Removes the latest failure of a key from its count. */
   uncount(key: unknown): void {
     const value = this.#counts.get(key);
     if (value === undefined) return;
@@ -142,7 +143,7 @@ export class FailureCounts {
     return this.#lasts ? Infinity : this.#endOfLasting(value);
   }
 
-  /** Stores the end of the last delay together with each count that is a plain number. */
+  /** Adds the end of the last delay to each count that is a plain number. */
   #noteEnds(): void {
     for (const [key, value] of this.#counts.entries()) {
       if (typeof value === "number") this.#counts.set(key, { count: value, end: this.#endOf(value) });

@@ -75,8 +75,9 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * @typeParam T The type of the items.
  * @param limiter The limiter whose delays are changed.
  * @param options `spread`: a number from 0 to 1; `random`: returns random numbers from 0 to 1 (default: `Math.random`).
- * @returns The limiter. Its `when` method throws if `random` returns any other value; in that case, the failure is not
- * counted. The error is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
+ * @returns The limiter. If `random` returns anything but a number from 0 to 1, the limiter's `when` method throws and
+ * does not count the failure. The error is a `RangeError` for a number and a `TypeError` otherwise, with the code
+ * `WQ_LIMITER`.
  * @throws {RangeError} If `spread` is a number out of range.
  * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown, missing, or has the wrong type.
  */

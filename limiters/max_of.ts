@@ -65,12 +65,12 @@ export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): 
   return createLimiter(maxOfLimiter, { limiters });
 }
 
-/** Undoes a call to `when`. Never throws, because the error of the limiter that failed first must be reported. */
+/** Undoes a call to `when`. Never throws. */
 function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
   try {
     limiter.uncount?.(item, key);
   } catch {
-    // This error is ignored, so that the first error is reported.
+    // Ignored, so that the error of the limiter that failed first is reported.
   }
 }
 
@@ -92,7 +92,7 @@ class MaxOfLimiter implements RateLimiter {
     try {
       for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
     } catch (error) {
-      // Otherwise, a repeated call would count the same failure twice.
+      // Undo the earlier calls. Otherwise, another call to `when` would count the same failure twice.
       for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key);
       throw error;
     }

@@ -163,7 +163,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     this.#template = template;
     const names = this.#groups.keys();
     inSlices(() => {
-      if (this.#template !== template) return false; // the newer change updates all groups itself
+      if (this.#template !== template) return false; // a newer change updates all groups itself
       const { done, value } = names.next();
       const group = done ? undefined : this.#groups.get(value);
       if (group !== undefined) this.#upToDate(group);

@@ -1,4 +1,4 @@
-/** Types used by a limiter's function and definition. Each limiter's file also exports these types. */
+/** Types that appear in the signatures of a limiter's exports. Each limiter's file also exports these types. */
 
 export type { Clock } from "../lib/base/clock.ts";
 export type { Duration } from "../lib/base/duration.ts";

@@ -11,7 +11,7 @@ export interface AttemptTerms {
   readonly clock: Clock;
   /** Timeout of an attempt in milliseconds; `undefined` for no limit. */
   readonly timeout: number | undefined;
-  /** Signal that also aborts the signal of every attempt. */
+  /** Signal of the pool. When it aborts, the signal of every running attempt aborts too. */
   readonly signal: AbortSignal | undefined;
 }
 

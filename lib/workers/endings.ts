@@ -5,7 +5,7 @@ import type { Reports } from "./reports.ts";
 
 const HANDED_BACK: Ending = { kind: "handedBack" };
 
-/** Passes decisions on items to the source and records the results. */
+/** Passes the ending of each attempt, such as success or giving up, to the source, and records the results. */
 export class Endings<T> {
   readonly #source: WorkSource<T>;
   readonly #failures: Failures<T>;
@@ -33,13 +33,13 @@ export class Endings<T> {
     else this.#settle(attempt, ending, isDone);
   }
 
-  /** Reports whether the source takes the item back for the given reason. */
+  /** Reports whether the source would take the item back for the given reason. */
   takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
   }
 
   /**
-   * Hands back an unfinished item, which is then ready again with its earlier priority. Returns `false` if the source
+   * Hands back an unfinished item, which is then ready again with its previous priority. Returns `false` if the source
    * doesn't take the item back.
    */
   handBack(attempt: WorkAttempt<T>): boolean {

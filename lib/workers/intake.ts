@@ -34,7 +34,7 @@ export class Intake<T> {
    */
   readonly #makesPauses: boolean;
   #isPausing = false;
-  /** Tokens that the pool takes itself; absent if the source takes them. */
+  /** Tokens of the pool; `undefined` if the pool has no throttle or the source takes the tokens. */
   #tokens: PoolTokens | undefined;
   #endWatch: (() => void) | undefined = undefined;
 
@@ -107,8 +107,8 @@ export class Intake<T> {
   }
 
   /**
-   * Watches the source. If the pool is waiting for a token or for an item that may come back, checks the source again
-   * after each change.
+   * Watches the source. After each change, tries to take an item if the pool is waiting for a token, or if the source
+   * has shut down but an item may still come back.
    */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
@@ -124,7 +124,7 @@ export class Intake<T> {
   #newTokens(): PoolTokens | undefined {
     const { throttle, clock } = this.#settings;
     if (throttle === undefined || this.#source.takesTokens) return undefined;
-    this.watch(); // a pool that waits for a token must notice that no item will come
+    this.watch(); // a pool that is waiting for a token must notice when no more items will come
     return new PoolTokens(throttle, clock, { onServed: () => this.fill(), onTakenAway: () => this.#wait.takeBack() });
   }
 
@@ -133,7 +133,9 @@ export class Intake<T> {
     this.#taker.onIdle();
   }
 
-  /** Reports whether one more handler may start now. If not, gives back items that the source has already received. */
+  /**
+   * Reports whether one more handler may start now. If not, gives back items that the source has received in advance.
+   */
   #mayBegin(): boolean {
     if (this.#taker.isOpen() && this.#slots.isOneFree) return true;
     this.#source.giveBackUnused?.();
@@ -153,8 +155,8 @@ export class Intake<T> {
   }
 
   /**
-   * Reports whether the pool may take an item: it has a token, or no item will come. If no item will come, the pool
-   * needs no token, and the wait for an item reports that the source has shut down.
+   * Reports whether the pool may ask the source for an item. The pool needs a token for this, unless no more items will
+   * come: then the source only answers that it has shut down.
    */
   #hasToken(tokens: PoolTokens): boolean {
     if (this.#wait.isOn) return false; // the unused token is reserved for the item that the pool is waiting for

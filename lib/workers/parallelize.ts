@@ -74,7 +74,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        if (burst.isTooLong()) await burst.turn(); // so that a timer can abort the signal
+        if (burst.isTooLong()) await burst.turn(); // gives timers a turn, because one of them may abort the signal
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

@@ -74,7 +74,7 @@ export class Pool<T> implements WorkerPool<T> {
     });
     settings.signal?.addEventListener("abort", this.#interrupt, { once: true });
     if (settings.signal?.aborted) this.#interrupt();
-    soon(() => this.#intake.fill()); // later, so that a handler can refer to the pool
+    soon(() => this.#intake.fill()); // not at once, so that the handler can refer to the pool
     setTotals(this, () => this.#reports.totals);
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
@@ -108,7 +108,7 @@ export class Pool<T> implements WorkerPool<T> {
     if (this.#state === "ended") return;
     const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle();
     soon(() => {
-      leaveThrottle?.(); // only now, because another pool that gets a token starts a handler at once
+      leaveThrottle?.(); // not earlier, because another pool that gets a token starts a handler immediately
       this.#followConcurrency();
     });
   }
@@ -162,7 +162,7 @@ export class Pool<T> implements WorkerPool<T> {
   /** Processes the item, and then other items as long as the intake returns any. Never rejects. */
   async #work(first: WorkLease<T>): Promise<void> {
     const worker = this.#running.begin();
-    const handler = this.#handler; // called as a function, so that its `this` is not the pool
+    const handler = this.#handler; // a call as `this.#handler(…)` would make the pool its `this`
     let lease: WorkLease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
@@ -215,7 +215,8 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Hands back an item for which no handler may start. If the source doesn't take the item back, the pool processes it.
+   * Hands back an item for which no handler may start. If the source refuses to take the item back, the pool processes
+   * the item after all.
    */
   #handBack(lease: WorkLease<T>): void {
     try {
@@ -278,7 +279,7 @@ export class Pool<T> implements WorkerPool<T> {
     const isStopping = this.#state === "stopping";
     if (!isStopping && !(this.#state === "open" && this.#intake.isShutDown)) return;
     if (this.#intake.isWaiting || this.#running.size > 0 || this.#endings.pending > 0) return;
-    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a processing key was added again
+    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a processing item was added again
     else this.#end();
   }
 
@@ -292,7 +293,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 }
 
-/** Starts a pool like `runWorkers`. The settings of the returned pool can be changed. */
+/** Starts a pool, as `runWorkers` does, and returns it with methods to change its settings. */
 export function startPool<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,
   handler: Handler<T>,

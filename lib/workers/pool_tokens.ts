@@ -43,12 +43,12 @@ export class PoolTokens {
   }
 
   /**
-   * Uses up the token for an attempt that starts. If the attempt starts without a token, because its queue doesn't take
-   * the item back, takes the next token in advance.
+   * Uses up the token for an attempt that starts. An attempt whose item the queue refuses to take back starts even if
+   * the pool has no token. In that case, takes the next token in advance.
    */
   use(): void {
     if (this.token === undefined) {
-      this.leave(); // first, because a reservation can't be given back once a later one relies on it
+      this.leave(); // first, because a reservation can't be given back after a later one was made
       this.#line.takeAhead();
     }
     this.token = undefined;
@@ -120,7 +120,7 @@ class TokenLine {
     return undefined;
   }
 
-  /** Takes a token without waiting for it, even if the token is not available yet. */
+  /** Reserves the next token for an attempt that doesn't wait for it. Later requests wait correspondingly longer. */
   takeAhead(): void {
     try {
       if (this.#spare.pop() === undefined) this.#source.reserve();
@@ -162,7 +162,7 @@ class TokenLine {
     pool.events.onTakenAway();
   }
 
-  /** Gives tokens to the waiting pools in order, until the next token is not available yet. */
+  /** Gives tokens to the waiting pools, in order, for as long as tokens are available. */
   #serve(): void {
     for (const first of this.#waiting) {
       this.#clearTimer?.();

@@ -15,10 +15,10 @@ import { ChurnMap } from "../structures/churn_map.ts";
 
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
-/** Delay of an item that could not be added with the limiter's delay, in milliseconds. */
+/** Delay, in milliseconds, of an item that could not be added again with the limiter's delay. */
 const RETRY_DELAY = 1000;
 
-/** Source of work for a queue in memory, built-in or third-party. */
+/** Source of work for an in-memory queue, built-in or third-party. */
 export class QueueSource<T> implements WorkSource<T> {
   readonly #queue: RateLimitingQueue<T>;
   readonly #hooks: QueueHooks<T>;
@@ -174,8 +174,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Adds an item again after the limiter has already counted its failure. Adding the item too early is better than
-   * losing it.
+   * Adds an item again without calling the limiter, which has already counted the failure. If that fails as well, adds
+   * the item without a delay, because retrying it too early is better than losing it.
    */
   #addWithoutLimiter(lease: Lease<T>, options: AddOptions | undefined, delay: number): void {
     try {
@@ -215,7 +215,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 }
 
-/** Returns the queue's own source. For a queue in memory, returns a source that calls the queue's methods. */
+/** Returns the queue's own source. For an in-memory queue, returns a source that calls the queue's methods. */
 export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
   const makeSource = (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE];
   if (typeof makeSource === "function") return makeSource.call(queue);

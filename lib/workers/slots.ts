@@ -16,7 +16,7 @@ export class Slots {
   readonly #bounds: SlotBounds;
   #taken = 0;
   #abandoned = 0;
-  /** Whether an excess over `maxAbandoned` has been reported since the number of abandoned handlers was last 0. */
+  /** Whether it has been reported that `maxAbandoned` is exceeded. Reset when no abandoned handlers are left. */
   #wasReported = false;
 
   constructor(bounds: SlotBounds) {
@@ -51,8 +51,8 @@ export class Slots {
   }
 
   /**
-   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and the excess has not been
-   * reported since the number of abandoned handlers was last 0.
+   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and the caller must report
+   * it. After such a report, returns `false` until no abandoned handlers are left and the maximum is exceeded again.
    */
   abandon(): boolean {
     this.#abandoned++;
@@ -60,7 +60,7 @@ export class Slots {
     return this.#wasReported = true;
   }
 
-  /** Creates the error that reports the excess over `maxAbandoned`. */
+  /** Creates the error that reports that `maxAbandoned` is exceeded. */
   boundError(): Error {
     return new Error(
       `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers are still running, ` +

@@ -31,8 +31,8 @@ const END_GRACE = 20;
  */
 const SOON = 10;
 /**
- * Largest size of a pipe's buffer, in bytes. If more bytes than that arrive after the exit, another process must be
- * writing to it.
+ * Largest size of a pipe's buffer, in bytes. If more bytes than that arrive after the child's exit, another process
+ * must be writing to the pipe.
  */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
@@ -135,7 +135,7 @@ export class Child {
     this.isPassedOn = true;
   }
 
-  /** Waits until the child's descendants have ended, and kills them after the grace period. */
+  /** Waits until the child's descendants have ended. Kills those that are still running after the grace period. */
   async #endGroup(): Promise<void> {
     const { pid } = this.#process;
     while (isGroupThere(pid) && performance.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);

@@ -22,9 +22,9 @@ const MAX_TRIES = 32;
 /**
  * Limits how many commands run at once. Lowers the limit while the system has too many open files or processes.
  *
- * In a shortage, the limit falls below the number of running commands. As commands end, the limit rises again, by one
- * for each full round of commands, like TCP's congestion window ("additive increase, multiplicative decrease").
- * Commands beyond the limit wait until others have ended.
+ * In a shortage, the limit falls below the number of running commands. As commands end, the limit rises again: by about
+ * one each time that as many commands have ended as may run at once. This is how TCP's congestion window works
+ * ("additive increase, multiplicative decrease"). Commands beyond the limit wait until others have ended.
  */
 export class StartLimit {
   #running = 0;

@@ -16,10 +16,10 @@ import type { PreparedRun } from "./run_preparation.ts";
  * Runs the command for every item and prints a summary.
  *
  * @param plan The plan.
- * @param prepared The opened resources of the plan. The function closes them.
+ * @param prepared The opened resources of the plan. This function closes them.
  * @param lock The lock of the report; `undefined` if there is no report.
  * @returns The exit code.
- * @throws {Error} The first error that ended the run.
+ * @throws {Error} The error that ended the run; the first one, if there are several.
  */
 export async function executeRun(
   plan: RunPlan,

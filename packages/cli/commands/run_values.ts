@@ -14,7 +14,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 /** Largest rate, in attempts per second. No machine starts commands faster. */
 const MAX_RATE = 1_000_000;
-/** Burst for a high rate, given as the number of seconds that the burst takes at this rate. */
+/** Burst for a high rate: the number of attempts that the rate allows in this time, in seconds. */
 const BURST = 0.1;
 
 /** Parses the number of concurrent commands. */

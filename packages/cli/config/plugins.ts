@@ -112,8 +112,8 @@ interface Position {
 }
 
 /**
- * Describes the position of an error in a plugin. Returns an empty text if the runtime doesn't report the position. Bun
- * reports a separate position for syntax errors.
+ * Describes the position of an error in a plugin. Returns an empty string if the runtime doesn't report the position.
+ * Bun reports a separate position for syntax errors.
  */
 function placeIn(path: string, error: { position?: Position } | undefined, trace: string): string {
   const absolute = resolve(path);

@@ -82,7 +82,7 @@ export class RunConfig {
     try {
       if (path === undefined) return new RunConfig(BUILT_IN, pickQueue(loadConfig(BUILT_IN, load), queue), options);
       const files = await import("@workqueue/config-file");
-      const config = files.loadConfigFile(path, load); // finds more mistakes in a text than in a parsed document
+      const config = files.loadConfigFile(path, load); // finds mistakes that a parsed document no longer shows
       return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
@@ -119,7 +119,7 @@ export class RunConfig {
   watch(tell: (message: string) => void, onReload: () => void): Disposable | undefined {
     if (this.path === undefined || this.#files === undefined) return undefined;
     const reload: WorkQueueConfig["reload"] = (source, options) => {
-      this.config.reload(source, { dryRun: true }); // finds more mistakes in a text than in a parsed document
+      this.config.reload(source, { dryRun: true }); // finds mistakes that a parsed document no longer shows
       const document = parse(source);
       const changes = this.config.reload(this.#withOptions(document), options);
       // If the file no longer contains the run's queue, the run keeps its settings.

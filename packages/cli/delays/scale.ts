@@ -1,4 +1,4 @@
-/** Limit below which the scale is almost linear, in milliseconds. A logarithm alone can't show a delay of 0. */
+/** Delay, in milliseconds, below which the scale is almost linear. A logarithm alone can't show a delay of 0. */
 const LINEAR = 5;
 
 /**

@@ -36,8 +36,8 @@ export class Backlog {
   doneBefore = 0;
   readonly #isDistinct: boolean;
   /**
-   * Map from each known line to 1 plus the number of times that the line must still be left out because an earlier run
-   * completed it.
+   * Known lines. The number of a line is 1, plus the number of times that the line must still be left out because an
+   * earlier run completed it.
    */
   readonly #known: LineNumbers | undefined;
   #lines: Line[] = [];

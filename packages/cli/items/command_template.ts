@@ -12,7 +12,10 @@ export interface TemplateOptions {
   readonly appends: boolean;
 }
 
-/** Functions that return the value of a placeholder, given a plain line. The keys are the texts between the braces. */
+/**
+ * Functions that return the value of a placeholder, given a plain line. Each key is the text between the placeholder's
+ * braces.
+ */
 const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "": ({ text }) => text,
   ".": ({ text }) => withoutExtension(text),

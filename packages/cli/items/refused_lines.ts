@@ -1,12 +1,12 @@
 const MAX_LISTED = 100;
 
-/** Number of refused lines, and the line numbers of the first few for each reason. */
+/** Counts refused lines, and keeps the line numbers of the first few refused for each reason. */
 export class RefusedLines {
   /** Number of refused lines. */
   count = 0;
   readonly #byReason = new Map<string, { count: number; listed: number[] }>();
 
-  /** Adds a line, given its number and the reason, such as `"not UTF-8"`. */
+  /** Adds a line, given its number and the reason for refusing it, such as `"not UTF-8"`. */
   add(lineNumber: number, reason: string): void {
     this.count++;
     let lines = this.#byReason.get(reason);

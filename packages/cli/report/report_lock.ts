@@ -73,7 +73,7 @@ export async function lockReport(path: string): Promise<ReportLock> {
   };
 }
 
-/** Returns the path to which symbolic links lead, even if no file exists at that path. */
+/** Returns a path with its symbolic links resolved, even if no file exists there. */
 function targetOf(path: string): string {
   for (let links = 0; links < MAX_LINKS; links++) {
     try {

@@ -40,7 +40,8 @@ export interface AttemptContext {
 }
 
 /**
- * Result of an attempt: `"hopeless"` means that all retries would fail too, and `"not-begun"` that the run ended first.
+ * Result of an attempt: `"hopeless"` means that all retries would fail too. `"not-begun"` means that the run ended
+ * before the attempt began.
  */
 export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
 

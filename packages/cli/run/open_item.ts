@@ -53,7 +53,7 @@ export class OpenItem {
     return this.#size;
   }
 
-  /** Returns the text of the line, because some parts of the core need a string. */
+  /** Returns the text of the line, for parts of the core that convert the item to a string. */
   toString(): string {
     return this.line.text;
   }

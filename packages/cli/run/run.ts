@@ -193,7 +193,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // an outcome might wait for the end of the output
+    for (const item of this.#open) await item.passedOn; // outcomes are decided only after the output has been passed on
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -313,7 +313,7 @@ export class Run {
       void item.passedOn.then(() => this.#decide(item, outcome, reason));
       return;
     }
-    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output might not have been passed on
+    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // perhaps not all of its output was passed on
     if (outcome === "succeeded") this.#succeeded++;
     else if (outcome === "given-up") this.#givenUp++;
     if (item.isFailing) this.#failing--;

@@ -5,9 +5,7 @@ import { EXIT } from "./exit_codes.ts";
 
 /** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/**
- * Other signals that, in a process without a listener for them, end the process or make the runtime start a debugger.
- */
+/** Other signals that end the process or make the runtime start a debugger, unless the process listens for them. */
 const ENDING = [
   "SIGQUIT",
   "SIGABRT",
@@ -44,8 +42,8 @@ export function onSignals(
     }
   };
   const ignored = ignoredSignals();
-  // Signals that are ignored also need a listener: on Deno, a listener for one of these signals makes the others end
-  // the process.
+  // Signals that this process ignores need a listener too: on Deno, as soon as the process listens for one signal in
+  // `ASKING`, the others end the process unless it also listens for them.
   for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
   // If SIGCHLD is ignored, the exit codes of children are lost unless there is a listener. A listener is also added if

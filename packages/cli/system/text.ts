@@ -9,13 +9,13 @@ export function formatSeconds(seconds: number): string {
 
 const MAX_SHOWN = 200;
 
-/** Makes a text safe to print on a terminal: truncates it to 200 characters and replaces control characters. */
+/** Makes a string safe to print on a terminal: truncates it to 200 characters and replaces control characters. */
 export function printable(text: string): string {
   const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
   return shown.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }
 
-/** Returns the last line of a text, ignoring white space at the end of the text. */
+/** Returns the last line of a string, ignoring white space at the end of the string. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;
 }

@@ -1,9 +1,12 @@
-/** Lateness of a timer, in milliseconds, above which the process must have been stopped or the machine suspended. */
+/**
+ * Lateness of a timer, in milliseconds. A timer that is later than this must have been delayed because the process was
+ * stopped or the machine was suspended.
+ */
 const LATE = 100;
 
 /**
- * Calls `callback` after a time. If the process was stopped in the meantime, waits a little longer, so that pending
- * events such as the end of a child are handled first.
+ * Calls `callback` after `ms` milliseconds. If the process was stopped in the meantime, waits a little longer, so that
+ * pending events such as the end of a child are handled first.
  *
  * @param callback The callback.
  * @param ms The time, in milliseconds.

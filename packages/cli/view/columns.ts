@@ -1,5 +1,5 @@
 /**
- * Widths of texts on a terminal, where some characters take two columns and others none.
+ * Widths of strings on a terminal, where some characters take up two columns and others none.
  *
  * @module
  */
@@ -10,14 +10,14 @@ const ELLIPSIS = "…";
 // deno-lint-ignore no-control-regex -- control sequences of terminals
 const STYLE = /(\x1b\[[\d;]*m)/;
 
-/** Returns the number of columns that a text takes. Styles take no columns. */
+/** Returns the number of columns that a string takes up. Styles take up none. */
 export function widthOf(text: string): number {
   return measure(text);
 }
 
 /**
- * Truncates a text to at most `columns` columns. Keeps all style sequences of the text, so that no style remains in
- * effect after the text.
+ * Truncates a string to at most `columns` columns. Keeps all its style sequences, so that no style remains in effect
+ * after it.
  */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
@@ -39,8 +39,8 @@ export function cut(text: string, columns: number): string {
 }
 
 /**
- * Shortens an unstyled text to at most `columns` columns by removing its middle. The beginning and the end of an error
- * message matter most.
+ * Shortens an unstyled string to at most `columns` columns by removing its middle. The beginning and the end of an
+ * error message matter most.
  */
 export function cutMiddle(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
@@ -61,12 +61,13 @@ function charactersOf(text: string): string[] {
 }
 
 /**
- * Pads each text to the width of the widest text shown so far in the same place, so that the texts after it don't move.
+ * Pads each string to the width of the widest string shown so far in the same place, so that the strings to its right
+ * don't move.
  */
 export class Places {
   readonly #widths = new Map<string, number>();
 
-  /** Pads a text with spaces. */
+  /** Pads a string with spaces. */
   fill(place: string, text: string): string {
     const width = widthOf(text);
     const widest = Math.max(this.#widths.get(place) ?? 0, width);

@@ -12,7 +12,8 @@ import { writeTo } from "../system/write_to.ts";
 /** Interval between two frames, in milliseconds. Output is delayed by at most this interval. */
 const FRAME = 100;
 /**
- * Largest amount of output before the next frame, in bytes. A child with more output waits until the frame is written.
+ * Largest amount of output, in bytes, that is held until the next frame. A child with more output waits until the frame
+ * is written.
  */
 const MAX_PENDING = 65_536;
 const MAX_ROWS = 4;
@@ -46,7 +47,8 @@ export class LiveProgress {
    * Starts showing progress.
    *
    * @param tally Returns the progress of the run.
-   * @param stdout The stream for the children's output. Pass the same stream as `stderr` if both are the same terminal.
+   * @param stdout The stream for the children's output. If standard output and standard error are the same terminal,
+   * pass the same stream for both.
    * @param stderr The terminal.
    * @param hasColors Whether to use colors.
    */

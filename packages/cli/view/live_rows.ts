@@ -20,8 +20,9 @@ const NO_WRAP = "\x1b[?7l";
 const WRAP = "\x1b[?7h";
 const ERASE_LINE = "\x1b[K";
 /**
- * Erases the row of the cursor and all rows below. The second sequence starts in the second column. In the first column
- * of the first row, tmux treats that sequence as a request to clear the screen and keeps the text.
+ * Erases the row of the cursor and all rows below. The last sequence, which erases everything after the cursor, is sent
+ * in the second column. If tmux receives that sequence in the first column of the first row, tmux saves the erased text
+ * in its history.
  */
 const ERASE_BELOW = `${ERASE_LINE}\x1b[C\x1b[J`;
 const NO_STYLE = "\x1b[0m";
@@ -31,21 +32,21 @@ const up = (rows: number) => rows > 0 ? `\r\x1b[${rows}A` : "\r";
  * Updates rows at the bottom of a terminal, below the output.
  *
  * Between frames, the cursor is at the beginning of the first row. When a terminal gets narrower, it might wrap rows.
- * The cursor stays with its text, so erasing everything below the cursor still removes only the rows. In xterm.js,
- * wrapped rows stay on the screen, which is better than erasing output. The cursor is never hidden because it would
- * stay hidden if the process were killed.
+ * The cursor stays at the beginning of the first row's text, so erasing everything below the cursor still removes only
+ * the rows. In xterm.js, wrapped rows stay on the screen, which is better than erasing output. The cursor is never
+ * hidden because it would stay hidden if the process were killed.
  */
 export class LiveRows {
   #shown: readonly string[] = [];
   #size: Size = { columns: 0, rows: 0 };
 
   /**
-   * Returns the text that replaces the rows.
+   * Returns the text that replaces the rows on the terminal, in two parts.
    *
    * @param rows The new rows, narrower than the terminal.
    * @param size The current size of the terminal.
    * @param hasOutput Whether there is output to print above the rows.
-   * @returns The texts to write before and after the output; `undefined` if there is nothing to write.
+   * @returns The strings to write before and after the output; `undefined` if there is nothing to write.
    */
   change(rows: readonly string[], size: Size, hasOutput: boolean): [before: string, after: string] | undefined {
     // After a resize, rows may be gone.

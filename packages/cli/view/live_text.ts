@@ -13,7 +13,7 @@ export interface Screen {
   readonly rows: number;
   /** Colors of the text. */
   readonly style: Style;
-  /** Widths of earlier texts, for padding. */
+  /** Widths of the strings shown earlier, for padding. */
   readonly places: Places;
 }
 

@@ -44,8 +44,8 @@ export class PlainProgress {
   }
 
   /**
-   * Shows a line after 1, 2 and 4 seconds and so on, then every 30 seconds. Even a short run shows a line, and a long
-   * run doesn't fill a log.
+   * Shows a line after 1, 2, 4, 8, 16 and 32 seconds, and then every 30 seconds. Even a short run shows a line, and a
+   * long run doesn't fill a log.
    */
   #showLater(): void {
     const elapsed = performance.now() - this.#startedAt;
