@@ -5,9 +5,9 @@
  *
  * Choose it when retries must not overload a service, however many items fail.
  *
- * A delay is set when an item fails. A lower rate lengthens the delays of later failures, but not the delays of items
- * that are already delayed. To slow down all attempts at once, including first attempts, set a bucket as the `throttle`
- * of a queue or a pool.
+ * The delay of an item is set when the item fails. A lower rate lengthens the delays of later failures, but not the
+ * delays of items that are already delayed. To slow down all attempts at once, including first attempts, set a bucket
+ * as the `throttle` of a queue or a pool.
  *
  * ```json
  * { "type": "bucket", "rate": 1, "burst": 5 }
@@ -90,7 +90,7 @@ class TokenBucketLimiter implements BucketLimiter {
   #burst: number;
   /** Key passed to the latest call to `when`. */
   #latestKey: unknown = undefined;
-  /** Grant of the latest call to `when`; `undefined` if that call was undone or took no token. */
+  /** Result of `grantsOf` after the latest call to `when`; `undefined` if that call was undone or took no token. */
   #latestGrant: number | undefined = undefined;
 
   constructor(bucket: TokenBucket) {

@@ -73,7 +73,7 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * With `update`, a limiter keeps its state when its config is reloaded. `update` receives the limiter that `create`
  * returned and the new options. The clock and the random number function of the limiter stay the same. Without
- * `update`, a limiter whose options change is created again and loses its counts.
+ * `update`, a change to the options replaces the limiter with a new one, which has no counts.
  *
  * @example A limiter that keeps its counts when its options change
  * ```ts
@@ -136,8 +136,8 @@ export function defineLimiter<
 }
 
 /**
- * Creates a limiter from options given in code. `contextOptions` are the options that belong to the build context
- * rather than to the definition.
+ * Creates a limiter from options given in code. `contextOptions` names the options, such as `clock`, that belong to the
+ * build context rather than to the definition.
  */
 export function createLimiter<F extends LimiterFields>(
   definition: LimiterDefinition<string, F>,

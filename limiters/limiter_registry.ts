@@ -79,7 +79,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    *
    * @param config The limiter's type and options, as for `build`.
    * @param context The clock and the source of random numbers for a limiter that is later created from the description.
-   * @returns The description. Its paths are JSON Pointers into the config.
+   * @returns The description. The paths in it are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */
@@ -90,7 +90,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @typeParam C The type of `config`.
    * @param config The limiter's type and options, as for `build`.
    * @param context The clock and the source of random numbers for a limiter that is later created from the description.
-   * @returns The description. Its paths are JSON Pointers into the config.
+   * @returns The description. The paths in it are JSON Pointers into the config.
    * @throws {ConfigError} If the config is invalid. The error lists every problem.
    * @throws {TypeError} If `context` has an unknown member or a member of the wrong type.
    */

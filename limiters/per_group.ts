@@ -105,8 +105,8 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * `groupOf`: returns the group of an item; groups are compared as keys of a `Map`, and items with the same key must be
  * in the same group. `separator`: the group is the text before the first separator in the item's key, or the whole key
  * if it has no separator; the key must be a string.
- * @returns The limiter, which is at rest if the limiters of all groups are at rest. Its `atRest` checks the limiter of
- * each group.
+ * @returns The limiter, which is at rest if the limiters of all groups are at rest. The method `atRest` checks the
+ * limiter of each group.
  * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is unknown, missing, or
  * has the wrong type.
  */

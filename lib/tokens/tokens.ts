@@ -20,5 +20,5 @@ export function timeFor(tokens: number, rate: number): number {
 
 /** Converts nanoseconds to milliseconds; `Infinity` for a time that stands for "never". */
 export function toDelay(wait: number): number {
-  return wait >= FOREVER / 2 ? Infinity : Math.max(wait, 0) / NS_PER_MS; // half, because sums with FOREVER are inexact
+  return wait >= FOREVER / 2 ? Infinity : Math.max(wait, 0) / NS_PER_MS; // half of FOREVER, because sums are inexact
 }

@@ -17,7 +17,7 @@ export interface Taker<T> {
   handBack(lease: WorkLease<T>): void;
   /** Ends the pool because the source failed. */
   fail(error: unknown): void;
-  /** Called when no more items can be taken for the moment. */
+  /** Called when the intake can't take another item for the moment. */
   onIdle(): void;
 }
 

@@ -117,8 +117,8 @@ function isTerminalError(thrown: unknown): boolean {
 }
 
 /**
- * Returns the minimum delay of a `RetryAfterError`, possibly from another copy of the package, in milliseconds. Returns
- * 0 for any other error.
+ * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
+ * Returns 0 for any other error.
  */
 function retryAfterOf(thrown: unknown): number {
   const delay = brandOf(thrown, RETRY_AFTER);

@@ -99,8 +99,8 @@ export class Pool<T> implements WorkerPool<T> {
 
   /**
    * Changes the given settings. A running attempt keeps its timeout. A new `maxRetries` applies from the next failure
-   * on. The pool takes further tokens from the new `throttle`. No handler starts before the current synchronous code
-   * has ended.
+   * on. A new `throttle` applies from the next token on. No handler starts before the current synchronous code has
+   * ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
@@ -127,7 +127,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   stop(): Promise<void> {
     this.#takeNoMore();
-    this.#endIfIdle(); // nothing else would end a paused pool
+    this.#endIfIdle(); // otherwise, nothing would end a paused pool
     return this.finished;
   }
 

@@ -72,8 +72,8 @@ export class PoolTokens {
 /**
  * Pools that take tokens from the same bucket, and the line of pools that wait for a token.
  *
- * Only the first waiting pool has a reservation, so no pool relies on the reservations of others. A pool that leaves
- * passes its token to the next pool, and a change to the rate doesn't affect the order of the line.
+ * Only the first waiting pool has a reservation, so no pool's delay depends on the reservation of another pool. A pool
+ * that leaves passes its token to the next pool, and a change to the rate doesn't affect the order of the line.
  */
 class TokenLine {
   readonly #source: TokenSource;

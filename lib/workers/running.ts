@@ -6,7 +6,9 @@ export interface Worker<T> {
   attempt: Attempt<T> | undefined;
 }
 
-/** Workers of a pool. Recording an attempt only sets a property, because attempts are frequent. */
+/**
+ * Workers of a pool. To record an attempt, just set the worker's property: attempts are frequent, so this must be fast.
+ */
 export class Running<T> {
   readonly #workers = new Set<Worker<T>>();
 

@@ -36,7 +36,7 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
   };
 }
 
-/** Makes consoles print the state of each pool of the given class. */
+/** Makes `console.log` show the state of a pool, for all pools of a class. */
 export function setPoolInspection<P extends object>(prototype: P, view: (pool: P) => ViewedPool<unknown>): void {
   const title = (queue: string) => titleOf(queue === "" ? "WorkerPool" : "WorkerPool of", queue);
   setInspection(prototype, (pool) => title(view(pool).source.name), (pool) => describe(view(pool)));

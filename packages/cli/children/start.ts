@@ -16,8 +16,8 @@ const HAS_GROUPS = process.platform !== "win32";
 
 /**
  * Path of `setsid` on Deno; `undefined` on other runtimes. `setsid` creates a process group and replaces itself with
- * the command. If Deno itself started a group leader, it would fork, which takes three times as long, and even longer
- * if more memory is in use. Deno doesn't fork if the path is absolute and the process doesn't lead a group.
+ * the command. To start a group leader itself, Deno would have to fork, which takes three times as long, or longer if a
+ * lot of memory is in use. Deno doesn't fork if the path is absolute and the process doesn't lead a group.
  */
 const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
 /** Exit codes with which `setsid` reports that the command can't be run. Shells use the same codes. */

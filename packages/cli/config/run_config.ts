@@ -18,7 +18,7 @@ export interface RunConfigOptions {
    * Random part of each delay, from 0 to 1, regardless of the queue's limiter. If omitted, the limiter is unchanged.
    */
   readonly jitter?: number | undefined;
-  /** Types of limiters and disciplines, and the metrics provider of the queue. */
+  /** Registries of limiter and discipline types, and the metrics provider of the queue. */
   readonly load: LoadConfigOptions;
 }
 

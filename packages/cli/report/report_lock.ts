@@ -41,7 +41,7 @@ const MAX_LINKS = 40;
  * Locks a report. Without a lock, two processes that write the same report would run each item twice. The lock is a
  * file next to the report. The file names the process and is touched every second. A lock left behind by a killed
  * process has no effect, because the system reports that the process has ended. If the process might be on another
- * machine or in another container, its lock has no effect once the lock is no longer touched.
+ * machine or in another container, its lock has no effect after the process stops touching it.
  *
  * @param path The path of the report. Special files such as pipes are not locked. A report in a folder where this
  * process can't create files is not locked either.
@@ -139,7 +139,8 @@ function tryCreate(lock: string, text: string): string | undefined {
 }
 
 /**
- * Removes the lock whose text is `found`. If another process has replaced the lock in the meantime, the new lock stays.
+ * Removes the lock if its text is still `found`. If another process has replaced the lock in the meantime, the new lock
+ * stays.
  */
 function remove(lock: string, found: string): void {
   const aside = `${lock}.${randomUUID()}`;

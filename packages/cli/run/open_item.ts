@@ -4,7 +4,7 @@ import { describeEnd, type ItemReport } from "../report/records.ts";
 import { lastLine } from "../system/text.ts";
 import type { Failure } from "./tally.ts";
 
-/** End of an attempt. */
+/** Data on how an attempt ended. */
 export interface AttemptEnd {
   /** Exit code; `null` if a signal ended the child or the child was never started. */
   readonly exitCode: number | null;

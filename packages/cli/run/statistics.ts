@@ -24,8 +24,8 @@ export class Samples {
   }
 
   /**
-   * Returns a percentile by the "nearest rank" method: the smallest observed number such that at least the given
-   * fraction of all observed numbers do not exceed it.
+   * Returns a percentile by the "nearest rank" method: the smallest observed number that is greater than or equal to at
+   * least the given fraction of all observed numbers.
    *
    * @param part The fraction, above 0 and up to 1: 0.5 for the median.
    * @returns The percentile; `undefined` if there are no observations.
