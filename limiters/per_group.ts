@@ -252,7 +252,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 }
 
-/** Returns a limiter updated to a template: the same object, or a replacement. */
+/** Updates a limiter to a template. Returns the same limiter, or a replacement. */
 function updated(limiter: RateLimiter, template: Template<RateLimiter>): RateLimiter {
   return template.update === undefined ? template() : template.update(limiter);
 }

@@ -14,9 +14,7 @@ export interface RunConfigOptions {
   readonly options: QueueDocument;
   /** Queue options that apply if the config doesn't set them. */
   readonly defaults: QueueDocument;
-  /**
-   * Random part of each delay, from 0 to 1, regardless of the queue's limiter. If omitted, the limiter is unchanged.
-   */
+  /** Random part of each delay, from 0 to 1, whichever limiter the queue has. If omitted, the limiter is unchanged. */
   readonly jitter?: number | undefined;
   /** Registries of limiter and discipline types, and the metrics provider of the queue. */
   readonly load: LoadConfigOptions;

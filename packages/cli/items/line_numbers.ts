@@ -47,8 +47,8 @@ export class LineNumbers {
   }
 
   /**
-   * Doubles the size of the table. Allocates no objects, because hundreds of thousands of objects would exist before
-   * the garbage collector could free any.
+   * Doubles the size of the table. Allocates no objects: one object for each line would add up to hundreds of thousands
+   * before the garbage collector could free any.
    */
   #grow(): void {
     const old = this.#places;
