@@ -7,9 +7,10 @@ import { delimiter, join } from "node:path";
 import process from "node:process";
 
 /**
- * Script for `sh -c`, with a command as its arguments, that starts a server in the current folder. The script prints
- * the server's process ID and ends when the server ends. The test keeps the script's standard input open. When the test
- * ends for any reason, the standard input is closed, so the script kills the server and removes the folder.
+ * Script for `sh -c` that starts a server in the current folder. The script's arguments are the server's command. The
+ * script prints the server's process ID and ends when the server ends. The test keeps the script's standard input open.
+ * When the test ends for any reason, the standard input is closed, so the script kills the server and removes the
+ * folder.
  */
 export const KEEPER = `
 exec 3<&0

@@ -29,7 +29,8 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Lets pending promises settle. Also waits as long as a pool's pause lasts, because pools may pause on a slow machine.
+ * Lets pending promises settle. On a slow machine, a pool may pause, so this function also waits for as long as a pause
+ * lasts.
  */
 export async function flush(): Promise<void> {
   await flushPromises();
@@ -37,7 +38,7 @@ export async function flush(): Promise<void> {
   await flushPromises();
 }
 
-/** Waits for as long as a pool pauses. */
+/** Waits for as long as a pool's pause lasts. */
 export async function pause(): Promise<void> {
   for (let turn = 0; turn < TURNS_PER_PAUSE; turn++) await nextTurn();
 }

@@ -47,7 +47,7 @@ async function run(part: Part, isShown: boolean): Promise<Result> {
   return { part, success, output, seconds };
 }
 
-/** Returns the lines in which tests report that they are left out because a program is missing. */
+/** Returns the lines that say which tests were left out because a program is missing. */
 function linesAboutLeftOut(output: string): string {
   return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
 }
@@ -69,8 +69,8 @@ interface Counts {
 }
 
 /**
- * Returns the counts in the summary that Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or Bun (` 12 pass`, ` 1
- * skip`, ` 0 fail`) printed.
+ * Returns the counts in the summary that a test run printed. For example, Deno prints `ok | 12 passed | 0 failed | 1
+ * ignored (2s)`, and Bun prints ` 12 pass`, ` 1 skip` and ` 0 fail`.
  */
 function countsIn(output: string): Counts | undefined {
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
@@ -83,7 +83,7 @@ function countsIn(output: string): Counts | undefined {
 
 /**
  * Prints all failures again, and then the counts of each part. Failures are repeated because people read only the end
- * of a long output.
+ * of long output.
  */
 function report(results: readonly Result[]): void {
   for (const { part, output } of results.filter(({ success }) => !success)) {

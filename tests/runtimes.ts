@@ -8,7 +8,10 @@ import { promisify } from "node:util";
 /** Config file through which Deno finds the packages that tests and examples import. */
 export const ALL_PACKAGES: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
-/** Returns the runtime's executable: the current one, or the one from its npm package. */
+/**
+ * Returns the path of a runtime's executable. If this process runs on another runtime, the executable comes from the
+ * runtime's npm package.
+ */
 async function find(global: string, npmPackage: string, print: readonly string[]): Promise<string> {
   if (global in globalThis && process.versions[global.toLowerCase()] !== undefined) return process.execPath;
   const shell = process.platform === "win32"; // npx is a batch file on Windows

@@ -40,7 +40,7 @@ export const packageFolders: readonly string[] = [
   "redis/faults",
 ];
 
-/** Folders of tests that run only on Deno: the tests there test Deno, or start each runtime themselves. */
+/** Folders of tests that run only on Deno, because they test Deno itself or start the other runtimes on their own. */
 export const denoFolders: readonly string[] = [
   "cli",
   "config_file/process",

@@ -6,7 +6,7 @@
 import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
-/** Layer 1 that is built on arrays, and that polls instead of keeping waiters. */
+/** Queue of layer 1 that is built on arrays, and that polls instead of keeping a list of waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
   readonly name = "foreign";
   readonly ready: T[] = [];
@@ -114,7 +114,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
   }
 }
 
-/** Layer 2 whose delays end only when a test ends them. */
+/** Queue of layer 2 whose delays end only when a test ends them. */
 export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
   readonly later: { item: T; delayMs: number }[] = [];
 

@@ -16,7 +16,7 @@ const START = /^npx -y deno task operate (\w+) (\S+)/;
 const SERVICE = manifest.tasks.operate.split(" ").at(-1)!;
 const DEADLINE = 30_000;
 
-/** Commands, and the lines that the commands or the service print afterwards. */
+/** Commands on the page, and the lines that these commands or the service must then print. */
 interface Step {
   readonly commands: readonly string[];
   readonly expected: readonly string[];
@@ -55,7 +55,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Terminal in a folder that contains the service's config, together with the running service. */
+/** Terminal in a folder that contains the service's config. It also runs the service. */
 class Terminal implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #port: number;
@@ -79,7 +79,7 @@ class Terminal implements AsyncDisposable {
     await Deno.remove(this.#folder, { recursive: true });
   }
 
-  /** Runs commands, and repeats the last request until all expected lines have been printed. */
+  /** Runs a step's commands, and then repeats the last `curl` command until all expected lines have been printed. */
   async carryOut({ commands, expected }: Step): Promise<void> {
     const wanted = new Set(expected.map(shapeOf));
     const seen = new Set<string>();
@@ -98,7 +98,7 @@ class Terminal implements AsyncDisposable {
   async #run(line: string): Promise<string | undefined> {
     const start = START.exec(line);
     if (start !== null) return await this.#start(start.slice(1));
-    const command = line.replace(/^sleep \d+( && )?/, ""); // the repeated requests make the sleep unnecessary
+    const command = line.replace(/^sleep \d+( && )?/, ""); // no sleep is needed, because the last request is repeated
     const args = ["-c", command.replaceAll("9464", String(this.#port))];
     const env = { PID: String(this.#service?.pid) };
     const before = this.#reloads();

@@ -43,7 +43,7 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
  */
 async function printedBy(command: string[], program: string): Promise<string> {
   using project = new Project();
-  const config = { extends: fileURLToPath(new URL("tsconfig.json", ROOT)) }; // only Bun needs this file
+  const config = { extends: fileURLToPath(new URL("tsconfig.json", ROOT)) }; // only Bun needs a tsconfig.json
   Deno.writeTextFileSync(project.path("tsconfig.json"), JSON.stringify(config));
   Deno.writeTextFileSync(project.path("main.ts"), program);
   const { success, stdout, stderr } = await new Deno.Command(command[0]!, {

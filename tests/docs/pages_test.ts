@@ -21,7 +21,10 @@ async function filesIn(folder: URL, extension: string): Promise<URL[]> {
   return found;
 }
 
-/** Returns the commands that require Deno to be installed. `npx -y deno` requires only Node and npm. */
+/**
+ * Returns the commands that work only if Deno is installed. Commands with `npx -y deno` are not returned, because they
+ * require only Node and npm.
+ */
 function needingDeno(text: string): string[] {
   return text.match(/(?<!npx -y )\bdeno (run|task|test|bench) .*/g) ?? [];
 }

@@ -1,6 +1,5 @@
 /**
- * Tests of the paths at which the configs in examples and pages refer to the schema. An editor must find the schema
- * there.
+ * Tests of the schema paths that configs in examples and on pages contain. An editor must find the schema at each path.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -45,8 +44,8 @@ function examples(): Place[] {
 }
 
 /**
- * Returns the code blocks on all pages, once for each format, because a text block may contain lines in several
- * formats.
+ * Returns the code blocks on all pages. Each block is returned once per format, because a text block may contain lines
+ * in several formats.
  */
 function blocks(): Place[] {
   const pages = ["*.md", "docs/*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: ROOT })).sort();
@@ -80,12 +79,12 @@ const PARSERS: Record<keyof typeof MARKS, (text: string) => Config> = {
   toml: (text) => parseToml(text),
 };
 
-/** Returns the messages that an editor shows for a config at its location. */
+/** Returns the parts of a config that an editor would mark as invalid. */
 async function problemsOf(
   { path, format, text, named }: Reference,
   change = (_config: Config) => {},
 ): Promise<string[]> {
-  const isConfig = path.startsWith("examples/") || format === "json"; // other blocks may contain only the comment
+  const isConfig = path.startsWith("examples/") || format === "json"; // other blocks may not be full configs
   const config: Config = isConfig ? PARSERS[format](text) : {};
   change(config);
   const json = JSON.stringify({ ...config, $schema: named });

@@ -585,7 +585,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
     for (let broken = 1;; broken++) {
       const { queue, keys, hooks } = keyed();
       const item = { key: "a" };
-      queue.addAfter({ key: "a" }, 10); // makes `add` search the delayed items
+      queue.addAfter({ key: "a" }, 10); // with an item delayed, `add` also has to search the delayed items
       keys.calls = 0;
       hooks.always("keyOf", () => {
         if (keys.calls === broken) throw new Error("keyOf is broken");
@@ -672,7 +672,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     add("limited", 1, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
-    discipline.hooks.throwOnce("push"); // the failing `push` is for an item that is added again or becomes due
+    discipline.hooks.throwOnce("push"); // the call that throws adds an item again, or adds an item that is due
     await flush();
     for (let i = 0; i < 2; i++) await clock.advance(5000);
     await queue.shutDownWithDrain();

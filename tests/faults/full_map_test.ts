@@ -12,8 +12,8 @@ import { HandClock } from "../helpers.ts";
 import { Lifo, take } from "../queue_helpers.ts";
 
 /**
- * Runs `action`. While it runs, adding the n-th new key to any map throws, as it does in V8 for a map with 2^24 keys.
- * Reports whether `action` tried to add an n-th new key.
+ * Runs `action` and counts the new keys that it adds to maps. Adding the n-th of them throws, as it does in V8 for a
+ * map with 2^24 keys. Reports whether `action` tried to add an n-th new key.
  */
 function whileMapIsFull(n: number, action: () => void): boolean {
   const { set } = Map.prototype;

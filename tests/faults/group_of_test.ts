@@ -55,8 +55,8 @@ function isAccepted(add: () => void): boolean {
 }
 
 /**
- * Runs a pool on items that are added again in every possible way. Starting with call number `first`, the next `broken`
- * calls to `groupOf` throw. Returns the number of calls to `groupOf`.
+ * Runs a pool on items, and adds them again in every possible way. From call number `first` on, `broken` calls to
+ * `groupOf` throw. Returns the number of calls to `groupOf`.
  */
 async function useWithPool(first: number, broken: number): Promise<number> {
   using console = new Console();

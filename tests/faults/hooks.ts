@@ -1,4 +1,4 @@
-/** Collaborators of a queue that have hooks, so that a test can run code in the middle of a call. */
+/** Collaborators of a queue, with hooks that let a test run code in the middle of a call. */
 
 import type {
   Counter,
@@ -73,8 +73,8 @@ export class HookedMetrics implements MetricsProvider {
 }
 
 /**
- * Metrics provider that measures nothing, and that has a gauge for the age of the oldest ready item. The queue's timer
- * for this gauge also runs while no item is processing.
+ * Metrics provider that measures nothing, but that also offers a gauge for the age of the oldest ready item. For this
+ * gauge, the queue sets a timer even while no item is processing.
  */
 export class HookedAges extends HookedMetrics {
   oldestReady = () => this.make("oldestReady");
@@ -84,7 +84,7 @@ export class HookedAges extends HookedMetrics {
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly hooks = new Hooks<"push" | "pop" | "touch" | "done">();
   readonly entries: ReadyEntry<T>[] = [];
-  /** Entry that `pop` returns, if set, instead of an entry in the discipline. */
+  /** If set, `pop` returns this entry, which is not in the discipline. */
   stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
   /** All pushed entries, in order. */
   readonly pushed: ReadyEntry<T>[] = [];

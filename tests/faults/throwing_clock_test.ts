@@ -147,7 +147,7 @@ async function workThrough(
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds * 2; i++) {
       await clock.advance(500, flushPromises);
-      time.tick(500); // fires the system timers that replace timers that the faulty clock failed to set
+      time.tick(500); // if the faulty clock can't set a timer, a system timer replaces it
       await flushPromises();
     }
   };

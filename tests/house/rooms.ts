@@ -22,7 +22,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["mod.ts"],
 ];
 
-/** Rooms in the same position that may import each other, as long as there are no circular imports. */
+/** Rooms that may import each other although they are in the same position, as long as no imports are circular. */
 const OPEN_ROOMS: readonly string[] = ["lib/queue/", "lib/workers/", "lib/metrics/"];
 
 /** Folders whose files may be imported only by files in the same folder. */
@@ -81,8 +81,8 @@ function circlesOfRooms(imports: readonly Import[]): string[] {
 }
 
 /**
- * Returns the shortest import cycle through each file or room. Cycles with the same members are returned only once. The
- * first and last elements are the same.
+ * Returns the shortest import cycle through each file or room. Of several cycles with the same members, only one is
+ * returned. The first and last elements of a cycle are the same.
  */
 function circlesIn(edges: readonly { readonly from: string; readonly to: string }[]): string[][] {
   const targets = new Map<string, Set<string>>();

@@ -1,5 +1,6 @@
 /**
- * Tests of the commands on pages that install packages from a clone. The tests run only on Deno, which packs the clone.
+ * Tests of the commands that the pages give for installing packages from a clone. The tests run only on Deno, which
+ * packs the clone.
  */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
@@ -208,7 +209,7 @@ async function packedBy(line: string, folder: Folder): Promise<string> {
   return await packed.get(line)!;
 }
 
-/** Returns this repository's packages in a folder's `node_modules`, at any depth. */
+/** Returns the folders, at any depth of an app's `node_modules`, in which packages of this repository are installed. */
 function installedIn(app: string): string[] {
   const found = globSync("node_modules/**/@workqueue/*/package.json", { cwd: app });
   return found.map((path) => path.split(/[\\/]/).slice(1, -1).join("/")).sort();
@@ -220,7 +221,7 @@ function copyTarballs(from: string, to: string): void {
   }
 }
 
-/** Returns commands that start a program on the runtimes that install tarballs. */
+/** Returns the commands that start a program on Node and on Bun, the runtimes that install tarballs. */
 async function startCommands(): Promise<["Node" | "Bun", string][]> {
   return [["Node", "node"], ["Bun", (await runtimes["Bun"]!())[0]!]];
 }
@@ -368,7 +369,7 @@ const CONFIGS = {
   "queues.toml": "[queues.images]\nconcurrency = 2\n",
 };
 
-/** Texts that identify the lines that install the command, by runtime. */
+/** For each runtime, strings that occur only in the lines for installing the command. */
 const COMMAND_LINES: Record<string, string[]> = {
   Deno: ["# Deno"],
   Node: ["deno task pack", "# Node"],

@@ -27,7 +27,7 @@ const isText = typeof readConfigFile("a.json") === "string";
 
 const config = loadConfigFile("a.yaml");
 const changes: ConfigChange[] = [];
-const alive = setInterval(() => {}, 1000); // keeps the process alive, because a watch doesn't
+const alive = setInterval(() => {}, 1000); // a watch alone doesn't keep the process alive
 const error = await new Promise((resolve) => {
   watchConfigFile("a.yaml", config, {
     onReload(some) {

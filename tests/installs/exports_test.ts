@@ -17,7 +17,7 @@ const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.star
  */
 const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
 
-/** Other entry points that each entry point loads. */
+/** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
   ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && !LEFT_OUT.includes(entry)),
   "./work-queue": [],

@@ -60,8 +60,8 @@ type Optional = {
 };
 
 /**
- * Types named `…Options` that users don't pass: types of the runtime, and types of values that the `create` function of
- * a definition receives.
+ * Types named `…Options` whose values users don't pass: types of the runtime, and types of the arguments of a
+ * definition's `create` function.
  */
 const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
 

@@ -6,7 +6,7 @@ import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
-/** Page in the core's docs to which each README links. */
+/** For each package, the page of the core's docs that its README links to. */
 const PAGES = {
   cli: "command.md",
   "config-file": "config.md",

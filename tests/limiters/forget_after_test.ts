@@ -39,7 +39,7 @@ for (const [name, expected, create] of COUNTING) {
     assertEquals(delays(limiter, "a", 1), [10]);
     clock.time += 109;
     assertEquals(limiter.when("a"), expected[1]);
-    clock.time += 100; // `forgetAfter` starts again with each delay
+    clock.time += 100; // each call to `when` restarts the time until the failures are forgotten
     assertEquals(limiter.numRequeues("a"), 2);
     limiter.forget("a");
     assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 10]);
@@ -90,7 +90,7 @@ for (const [name, expected, create] of COUNTING) {
             failures.set(key, [...list, { delay, at: clock.time }]);
           }
           for (let each = 0; each < 4; each++) assertEquals(limiter.numRequeues(each), listOf(each).length);
-          // `atRest` may return true later than necessary, but never too early.
+          // `atRest` may become true later than necessary, but never too early.
           if (limiter.atRest!()) { for (let each = 0; each < 4; each++) assertEquals(listOf(each), []); }
         }
         clock.time += 140;

@@ -33,7 +33,8 @@ export class Recorder implements RateLimiter {
 export type BadOption = [options: unknown, rest: string, ErrorClass?: typeof RangeError];
 
 /**
- * Returns the error class for a bad value: `[RangeError]` for a number, otherwise `[]`, which means the default class.
+ * Returns the error class that a bad value must cause: `[RangeError]` for a number, otherwise `[]`, which means the
+ * default class.
  */
 export function errorFor(value: unknown): [ErrorClass?: typeof RangeError] {
   return typeof value === "number" ? [RangeError] : [];

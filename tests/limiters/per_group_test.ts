@@ -82,7 +82,7 @@ Deno.test("per-group: everything is passed on to the limiter of the group, with 
   const limiter = createPerGroupLimiter<object>({ separator: "/", limiter: () => inner });
   const item = {};
   assertEquals([limiter.numRequeues(item, "a/1"), limiter.forget(item, "a/1")], [0, undefined]);
-  assertEquals(inner.calls, []); // no limiter is made for an item that never failed
+  assertEquals(inner.calls, []); // the group has no limiter until an item fails
   assertEquals([limiter.when(item, "a/1"), limiter.numRequeues(item, "a/2")], [5, 3]);
   limiter.forget(item, "a/3");
   assertEquals(inner.calls, [["when", item, "a/1"], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);

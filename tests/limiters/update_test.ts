@@ -194,7 +194,7 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
   const reservations = [1, 1, 1, 1].map(() => bucket.reserve());
   assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]);
   update(4, 2);
-  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]); // earlier reservations keep their times
+  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]); // as before the update
   assertEquals([bucket.tokens, limiter.when("a")], [-2, 750]);
 });
 
@@ -242,7 +242,7 @@ Deno.test("update, max-of: asks those of the new list from then on, and no other
   assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
 });
 
-/** Limiter whose delay is the number of the template that created it or last updated it. */
+/** Limiter with a constant delay: the number of the template that created or last updated the limiter. */
 class Numbered extends Recorder {
   constructor(public made: number) {
     super(made);

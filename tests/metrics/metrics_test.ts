@@ -86,7 +86,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.125, 1]);
   assertEquals(value("workqueue_depth"), 0);
 
-  // However often an item is added again while it is processing, it is counted once.
+  // However often "foo" is added while it is processing, these adds count as one.
   for (let i = 0; i < 5; i++) queue.add("foo");
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
   time.tick(250);
@@ -392,7 +392,7 @@ Deno.test("InMemoryMetrics: what is not measured has no value", () => {
 Deno.test("InMemoryMetrics: two queues of one name add up, and two of different names do not mix", () => {
   const metrics = new InMemoryMetrics();
   for (const name of ["a", "a", "b"]) {
-    using queue = createWorkQueue<string>({ name, metrics }); // disposed, because its timer would leak into other tests
+    using queue = createWorkQueue<string>({ name, metrics }); // disposed, or its timer would leak into other tests
     queue.add("item");
   }
   assertEquals(metrics.value("workqueue_depth", "a"), 2);
@@ -447,7 +447,7 @@ Deno.test("metrics: every family says in a sentence what it is", () => {
 Deno.test("InMemoryMetrics: the buckets of a histogram are cumulative, up to +Inf", () => {
   const metrics = new InMemoryMetrics();
   const histogram = metrics.workDuration("q");
-  // Values on a bound, just above a bound, below the first bound and above the last bound.
+  // The values cover four cases: on a bound, just above a bound, below the first bound and above the last bound.
   for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
   const lines = metrics.toPrometheus().trimEnd().split("\n").slice(2);
   const values = lines.map((line) => line.split(" ")[1]);

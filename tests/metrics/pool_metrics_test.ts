@@ -20,7 +20,7 @@ import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Metrics that record every value of `concurrency`, and the last value before a queue is gone. */
+/** Metrics that record every value of `concurrency`. When a queue is gone, they also record the queue's last value. */
 class Metrics extends InMemoryMetrics {
   readonly left: string[] = [];
   readonly concurrencies: number[] = [];

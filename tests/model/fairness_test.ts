@@ -121,8 +121,8 @@ abstract class Schedule {
  */
 class Shares extends Schedule {
   /**
-   * For each pair of groups, the current difference between their weighted work, and the smallest and largest
-   * difference since both groups became ready.
+   * For each pair of groups, the difference between their weighted work: its current value, and its smallest and
+   * largest values since both groups became ready.
    */
   #differences = new Map<string, { now: number; least: number; most: number }>();
 
@@ -144,13 +144,13 @@ class Shares extends Schedule {
 }
 
 /**
- * Check of waiting times. A ready group f gets its next turn after at most `ceil(w_g / w_f)` items of every other group
- * g, including groups that become ready meanwhile. A new group waits for at most one item of each group that is ready
- * when the new group appears, and for no other items.
+ * Check of waiting times. Before a ready group f gets its next turn, every other group g gets at most `ceil(w_g / w_f)`
+ * turns, even if g becomes ready meanwhile. A new group waits for at most one item of each group that is ready when the
+ * new group appears, and for no other items.
  */
 class Turns extends Schedule {
   /**
-   * For each ready group, how many items of each of the other groups were served since the group became ready or had
+   * For each ready group, how many items of each other group were handed out since the ready group became ready or had
    * its last turn.
    */
   readonly #waits = new Map<Group, { served: Map<Group, number>; before: Group[] | undefined }>();
@@ -245,7 +245,7 @@ Deno.test("rule 13: every schedule keeps the bounds of start-time fair queuing",
 interface Mistake {
   readonly startOf?: (now: number, finish: number, cost: number) => number;
   readonly costOf?: (weight: number) => number;
-  /** Returns the finish time that a group keeps when it is empty. */
+  /** Returns the finish time that a group keeps after it becomes empty. */
   readonly remembered?: (finish: number) => number;
 }
 

@@ -23,8 +23,8 @@ function inAnyOrder(property: fc.IAsyncProperty<unknown>): Promise<void> {
 }
 
 /**
- * Clock that moves only when a test advances it. Pools therefore never pause on their own. The scheduler couldn't see
- * such pauses.
+ * Clock that moves only when a test advances it. Pools therefore never pause on their own, which fast-check's scheduler
+ * wouldn't notice.
  */
 const clock = new HandClock();
 
@@ -37,7 +37,7 @@ function immediateQueue(): ReturnType<typeof createRateLimitingQueue<number>> {
 class Work {
   readonly running = new Set<number>();
   most = 0;
-  /** Number of times that each key had been added when its last successful attempt began. */
+  /** For each key, how many times it had been added when its last successful attempt began. */
   readonly covered = new Map<number, number>();
   readonly added = new Map<number, number>();
 

@@ -13,7 +13,10 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
-/** Items that are added over time, and the work that follows each hand-out. All times are whole milliseconds. */
+/**
+ * Items that are added over time, and the work that a worker does after each hand-out. All times are whole
+ * milliseconds.
+ */
 export interface Load {
   readonly workers: number;
   readonly addWhileDelayed: "keep" | "replace";
@@ -30,8 +33,8 @@ interface Arrival {
   readonly delay: number;
   readonly priority: number;
   /**
-   * Jump of the clock at the time of the arrival. No timer fires during the jump. With a positive jump, the machine
-   * sleeps; with a negative jump, the clock is set back.
+   * Jump of the clock at the time of the arrival. No timer fires during the jump. A positive jump stands for a machine
+   * that sleeps, a negative jump for a clock that is set back.
    */
   readonly jump: number;
 }
@@ -44,8 +47,7 @@ interface Work {
 
 /**
  * Generates loads whose priorities are multiples of one half. Most loads build up a backlog, so that the discipline can
- * choose between items. fast-check's bias is off, because it would make half of the first loads short and their work
- * quick.
+ * choose between items. fast-check's bias is off. It would make half of the first loads short, with little work.
  */
 export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary<Load> {
   const priority = fc.oneof(fc.constantFrom(-10, 0, 10), fc.integer({ min: -30, max: 30 }).map((half) => half / 2));
@@ -132,7 +134,7 @@ class Run {
     else this.#queue[how](key, { priority });
   }
 
-  /** Requests the next item. The promise is ignored, because the discipline's `pop` reports the item. */
+  /** Requests the next item. The promise of `get` is ignored, because the discipline's `pop` reports the item. */
   #takeNext(): void {
     this.#idle++;
     void this.#queue.get();

@@ -312,7 +312,9 @@ function pick<T>(all: T[], which: number): T | undefined {
   return all[which % all.length];
 }
 
-/** Sorts results by call, because calls that are served at the same moment continue in arbitrary order. */
+/**
+ * Sorts results by the name of the call, because calls that are served at the same moment may continue in any order.
+ */
 function byReceiver(given: PlainQueue["given"]): PlainQueue["given"] {
   return given.toSorted((a, b) => a.to < b.to ? -1 : 1);
 }

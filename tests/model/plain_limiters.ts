@@ -33,8 +33,8 @@ export function isRefused(document: unknown): boolean {
 }
 
 /**
- * Returns a registry with two custom types, `soft` and `stiff`. Limiters of both types wrap an inner limiter, and add
- * one step to the inner limiter's delay for each failure. `soft` limiters can be updated, `stiff` limiters can't.
+ * Returns a registry with two custom types, `soft` and `stiff`. Limiters of both types wrap another limiter. For each
+ * failure, they add one step to the wrapped limiter's delay. `soft` limiters can be updated, `stiff` limiters can't.
  */
 export function customLimiters(): LimiterRegistry {
   class Steps {
@@ -230,8 +230,8 @@ export class PlainLimiters {
   }
 
   /**
-   * Reports whether a `stiff` limiter must be replaced. The limiter is kept only if its step and its inner limiter are
-   * unchanged.
+   * Reports whether a `stiff` limiter must be replaced. It is kept only if neither its step nor its inner limiter has
+   * changed.
    */
   #isMadeAnew(path: string, config: Config, old: Place, before: Places, places: Places): boolean {
     if (typeof config === "string" || config.type !== "stiff" || old.config.type !== "stiff") return false;

@@ -10,7 +10,7 @@ export const MAX_DELAY = 64;
 
 type Policy = "drop" | "flush" | "wait";
 
-/** Item, and the highest priority with which it was added. */
+/** Item, and the highest priority that it was added with. */
 export interface Entry {
   item: Item;
   priority: number;
@@ -213,7 +213,7 @@ export class PlainQueue {
     else entries.push(entry);
   }
 
-  /** Hands out ready items to pending calls to `get`. */
+  /** Serves pending calls to `get` as long as items are ready. */
   #serve(): void {
     while (this.getters.length > 0 && this.ready.length > 0) {
       this.given.push({ to: this.getters.shift()!, what: this.take()!.item });
@@ -250,7 +250,7 @@ function removeKey<E extends Entry>(entries: E[], key: number): E | undefined {
   return index === -1 ? undefined : entries.splice(index, 1)[0];
 }
 
-/** Merges an add into an entry, which keeps the newest item and the highest priority. */
+/** Merges another add of the same key into an entry. The entry takes the newer item and the higher priority. */
 function fold(entry: Entry, added: Entry): void {
   entry.item = added.item;
   entry.priority = Math.max(entry.priority, added.priority);

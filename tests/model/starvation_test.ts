@@ -42,7 +42,7 @@ interface ReadyItem {
   priority: number;
 }
 
-/** Calls `look(next, overtaken)` for each hand-out of an item `next` and each item `overtaken` that is still ready. */
+/** At each hand-out of an item `next`, calls `look(next, overtaken)` for each item `overtaken` that is still ready. */
 function overtakings(
   trace: Call[],
   { min, max }: Settings,

@@ -152,7 +152,7 @@ function canWork(pool: Pool<number>): boolean {
   return !pool.snapshot().paused && pool.active < pool.concurrency;
 }
 
-/** Returns the number of pools that may hold an unused token. */
+/** Returns the number of pools that could start an attempt. Each of them may hold an unused token. */
 function idle(model: Model): number {
   return model.pools.filter(canWork).length;
 }

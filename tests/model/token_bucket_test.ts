@@ -42,7 +42,7 @@ class PlainBucket {
   readonly #bucket: TokenBucket;
   readonly #granted: {
     readonly usableAt: number;
-    /** Time when the tokens become usable, on the bucket's own clock. */
+    /** Counterpart of `usableAt` on the bucket's own clock, which stands still during a pause. */
     readonly event: number;
     readonly reservation: Reservation;
     readonly tookNone: boolean;
@@ -89,14 +89,17 @@ class PlainBucket {
     this.#granted.push({ usableAt, event, reservation, tookNone });
   }
 
-  /** Remaining delays. Granted reservations keep their times, so their delays follow the real clock. */
+  /**
+   * Remaining delays. A pause doesn't move the times of reservations that were already granted, so their delays are
+   * measured on the real clock.
+   */
   get delays(): number[] {
     return this.#granted.map(({ usableAt }) => Math.max(usableAt - ns(this.#time), 0));
   }
 
   /**
-   * Reports whether the model supports the cancellation of this reservation. After a pause that ended early, a
-   * reservation's time may have passed on the model's clock but not on the real clock.
+   * Reports whether the model can cancel this reservation. If a pause ended early, the reservation's time may have
+   * passed on the bucket's own clock but not on the real clock; the model doesn't support this case.
    */
   canCancel(index: number): boolean {
     const { usableAt, event } = this.#granted[index]!;

@@ -48,9 +48,9 @@ interface Figures {
 const ROUNDING = 1e-5;
 
 /**
- * Checks the number of tokens that are both requested and usable within a window of time. This number can't exceed the
- * tokens that the bucket can have contained at the start of the window, plus the tokens that were added or returned
- * during the window.
+ * Checks the number of tokens that are both requested and usable within a time window. This number must not exceed the
+ * bucket's maximum number of tokens at the start of the window, plus the tokens that are added or returned during the
+ * window.
  */
 function checkWindow(from: number, to: number, grants: readonly Grant[], history: readonly Figures[]): void {
   const inForce = history.filter((each, i) => each.from <= to && (history[i + 1]?.from ?? Infinity) >= from);

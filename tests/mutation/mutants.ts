@@ -97,7 +97,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     ReturnStatement(node) {
       const { argument } = node;
       if (argument === null) replace(node, ";");
-      // Callers can't distinguish `undefined` from these values.
+      // The mutant returns `undefined`, which callers can't distinguish from these values.
       else if (!["undefined", "false"].includes(text(argument))) replace(node, "return undefined as never;");
     },
     ThrowStatement: (node) => replace(node, ";"),

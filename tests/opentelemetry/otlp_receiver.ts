@@ -92,7 +92,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Returns, for each export to the path, the metrics by name. */
+  /** Returns the metrics of each export to the path, by the metric's name. */
   metrics(path = "/v1/metrics"): Record<string, Metric>[] {
     return this.#sentTo(path).map(({ resourceMetrics = [] }) => {
       const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));

@@ -12,7 +12,7 @@ import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./ot
 
 const HOUR = 3_600_000; // so long that the only exports are those that a test requests
 
-/** Metrics that are exported to two paths: totals to one path, deltas to the other. */
+/** Metrics that are exported twice: totals to one path, deltas to another. */
 class SentMetrics implements AsyncDisposable {
   readonly metrics: Required<MetricsProvider>;
   readonly #provider: MeterProvider;

@@ -1,5 +1,6 @@
 /**
- * Tests that existing dashboards for Kubernetes' queues show the known numbers of a program.
+ * Tests that dashboards made for Kubernetes' queues also work here: they must show the numbers of a program whose
+ * numbers are known.
  *
  * - kubernetes-mixin (`kubernetes-monitoring/kubernetes-mixin`): "Work Queue Add Rate", "Work Queue Depth" and "Work
  *   Queue Latency", from `dashboards/controller-manager.libsonnet` and `dashboards/apiserver.libsonnet`. The two files
@@ -12,18 +13,20 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { DID } from "./program.ts";
 import { type Scraped, scrapedTest, TARGET } from "./scraped.ts";
 
-/** Time range of the queries, which Grafana would choose. The range is wide enough for a slow machine. */
+/**
+ * Time range of the queries. In production, Grafana chooses the range. This range is wide enough for a slow machine.
+ */
 const RANGE = "5m";
 const SECONDS = 300;
 
-/** Returns a selector for the given labels, with the values that a dashboard's variables would have. */
+/** Returns a selector for the given labels. Their values are those that the dashboard's variables would have. */
 function selector(...labels: (keyof typeof TARGET)[]): string {
   return `{${labels.map((label) => `${label}="${TARGET[label]}"`)}}`;
 }
 
 /**
- * Returns the factor by which Prometheus overestimates increases. Prometheus knows a counter's value only at each
- * scrape, and extrapolates the increase beyond the last scrape. The factor is the same for all counters that start at
+ * Returns the factor by which Prometheus overestimates increases: Prometheus knows a counter's value only at each
+ * scrape, and extrapolates the increase beyond the last one. The factor is the same for all counters that start at
  * 0.
  */
 async function factorOf(scraped: Scraped): Promise<number> {

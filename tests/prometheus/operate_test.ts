@@ -37,12 +37,15 @@ const queries = [
   ...rules.map(({ expr }) => expr),
 ];
 
-/** Returns the query that Grafana would send for all queues and for a range that is wide enough for a slow machine. */
+/**
+ * Returns the query that Grafana would send if all queues were selected. The time range is wide enough for a slow
+ * machine.
+ */
 function filledIn(expr: string): string {
   return expr.replaceAll("$name", ".*").replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
 }
 
-/** Returns, for each line of a panel, the values by queue. */
+/** Returns the values by queue for each line of a panel. */
 async function shown(scraped: Scraped, title: string): Promise<Record<string, number>[]> {
   const { targets } = dashboard.panels.find((panel) => panel.title === title)!;
   return await Promise.all(targets.map(({ expr }) => scraped.ask(filledIn(expr))));

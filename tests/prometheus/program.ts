@@ -1,4 +1,7 @@
-/** Program whose metrics all have known values: before its work, and after its work, when its clock stands still. */
+/**
+ * Program whose metrics have known values both before and after its work. After the work, the program's clock stands
+ * still.
+ */
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { prometheusMetrics } from "@workqueue/prometheus";
@@ -35,8 +38,8 @@ export const DID = {
 } as const;
 
 /**
- * Returns the value of a quantile that lies among the items that took 10 to 100 ms, not among those that took no time.
- * Prometheus assumes that the values from 10 to 100 ms are evenly distributed.
+ * Returns the value of a quantile that lies in the bucket from 10 to 100 ms, not in the bucket of the items that took
+ * no time. Prometheus assumes that the values in a bucket are evenly distributed.
  */
 function quantileOf(quantile: number, { atOnce, within100ms }: { atOnce: number; within100ms: number }): number {
   return 0.01 + (0.1 - 0.01) * (quantile * (atOnce + within100ms) - atOnce) / within100ms;
@@ -104,7 +107,7 @@ export class Program {
     };
     this.#pool.pause();
     await add("succeeds", 10);
-    await this.#clock.advance(20); // shortest time in the queue; later items also wait for earlier ones
+    await this.#clock.advance(20); // the first items wait this long, later items longer
     this.#pool.resume();
     await this.#clock.advance(80);
     await add("fails", 3);

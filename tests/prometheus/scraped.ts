@@ -12,7 +12,7 @@ const INTERVAL = "200ms";
 /** Program that has finished its work, and a Prometheus that scraped the program before and after the work. */
 export class Scraped {
   readonly #prometheus: Prometheus;
-  /** Time of all queries, in seconds, so that later scrapes don't change the answers. */
+  /** Time of all queries, in seconds. The time is fixed, so that later scrapes don't change the results. */
   readonly #time = Date.now() / 1000;
 
   private constructor(prometheus: Prometheus) {

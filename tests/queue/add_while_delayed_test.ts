@@ -1,5 +1,5 @@
 /**
- * Tests of `addWhileDelayed: "replace"`: a key that is ready, delayed, or marked as added again while processing is
+ * Tests of `addWhileDelayed: "replace"`: a key can be ready, delayed, or marked as added again while processing, but is
  * never in two of these states at once.
  */
 

@@ -145,7 +145,7 @@ Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
 });
 
 Deno.test("rule 7: the timer never sleeps past maxSleep by a fraction of the clock's either", () => {
-  const maxSleep = 2 ** 31 - 1; // a timer that is one millisecond longer would fire at once
+  const maxSleep = 2 ** 31 - 1; // the longest timer: a longer one would fire at once
   for (let time = 0; time < 100; time += 0.7) {
     const clock = new HandClock(time);
     using queue = createDelayingQueue<string>({ clock, maxSleep });

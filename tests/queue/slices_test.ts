@@ -18,7 +18,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, Lifo, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
-/** Number of items, large enough for several slices if adding each item takes one millisecond. */
+/** Number of items. There are enough of them for several slices if adding an item takes one millisecond. */
 const COUNT = 64;
 const ITEMS = Array.from({ length: COUNT }, (_, i) => `item ${i}`);
 
@@ -39,7 +39,9 @@ function flushed(queue: RateLimitingQueue<string>, signal?: AbortSignal): Promis
   return drained;
 }
 
-/** Waits until at most `left` items are delayed. Returns the number of slices that were made ready in the meantime. */
+/**
+ * Waits until at most `left` items are still delayed. Returns the number of slices that became ready while it waited.
+ */
 async function allSlices(queue: RateLimitingQueue<string>, left = 0): Promise<number> {
   let slices = 0;
   for (let before = queue.delayed; queue.delayed > left;) {
@@ -131,7 +133,7 @@ Deno.test("rule 7: a batch has one readyAt; what is added or becomes due meanwhi
   const discipline = new Notes();
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
-  beBusy(10); // makes all items due when the queue first checks them
+  beBusy(10); // by the time the queue first checks the items, all are due
   while (queue.delayed === COUNT) await nextTurn();
   assertGreater(queue.delayed, 0);
   queue.addAfter("due meanwhile", 0.001);
@@ -237,7 +239,7 @@ Deno.test("rule 7: a flush within the slices of what became due is one batch wit
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
   queue.addAfter("late", 3_600_000);
-  beBusy(10); // makes all items due when the queue first checks them
+  beBusy(10); // by the time the queue first checks the items, all are due
   while (queue.delayed === COUNT + 1) await nextTurn();
   assertGreater(queue.delayed, 1);
   const getter = queue.get();

@@ -96,7 +96,7 @@ Deno.test("rule 2: random mixes of add, take and done never give a key to two ho
   const random = randomNumbers(42);
   const queue = createWorkQueue<number>();
   const processing = new Map<number, Disposable>();
-  const added = new Set<number>(); // items that were added since they were last handed out
+  const added = new Set<number>(); // items that were added and have not been handed out since
   for (let step = 0; step < 20_000; step++) {
     const choice = random();
     if (choice < 0.5) {

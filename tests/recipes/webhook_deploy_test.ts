@@ -24,7 +24,8 @@ for (const runtime of RUNTIMES) {
     const of = (worker: string, what: string) => lines.filter((line) => line.startsWith(`${worker} ${what} `));
     for (const worker of ["worker 1", "worker 2", "worker 3"]) {
       const begun = of(worker, "mirrors").map((line) => line.replace("mirrors", "mirrored"));
-      // Each worker finishes all items that it began, including items whose handlers were running at SIGTERM.
+      // Each worker finishes all items that it began, even if their handlers were still running when it received
+      // SIGTERM.
       assertEquals(of(worker, "mirrored").sort(), begun.sort());
       assertEquals(lines.filter((line) => line.startsWith(worker)).at(-1), `${worker} drained`);
     }

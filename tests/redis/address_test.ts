@@ -39,8 +39,8 @@ Deno.test("address: a wrong one is refused, and not shown", () => {
     ["redis://me:secret@localhost/1/2", END],
     ["redis://me:secret@localhost?db=1", END],
     ["redis://me:secret@localhost#1", END],
-    // Passwords with an unescaped character that ends the host part of the URL. The URL parser reads the part before
-    // the character as a port.
+    // In these passwords, an unescaped character ends the host part of the URL too early. The URL parser reads the
+    // beginning of the password as a port.
     ["redis://me:12/secret@localhost", END],
     ["redis://me:12?secret@localhost", END],
     ["redis://me:12#secret@localhost", END],

@@ -7,13 +7,13 @@ import { START, TimedServer } from "./timed_server.ts";
 /** Lease duration, in milliseconds. */
 export const LEASE = 30_000;
 
-/** Queue on a server whose clock the test controls. The test takes items on behalf of owners. */
+/** Queue on a server. The test controls the server's clock, and takes items on behalf of owners. */
 export class Bench {
   readonly name = uniqueName("engine");
   readonly engine: Engine;
   /** Time of the server's clock, in microseconds. */
   time = START;
-  /** Whether calls are marked as having been sent before. */
+  /** Whether each call is marked as one that was sent before. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {

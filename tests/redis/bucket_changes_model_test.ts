@@ -1,5 +1,5 @@
 /**
- * Comparison of a bucket on a server with a bucket in memory, under random calls and random changes of rate and burst.
+ * Comparison of a bucket on a server with an in-memory bucket, under random calls and random changes of rate and burst.
  */
 
 import { assert } from "@std/assert";
@@ -23,8 +23,8 @@ const calls = fc.array(
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
     change: fc.option(changed, { freq: 2, nil: undefined }),
     /**
-     * Maximum number of available tokens to take. If `undefined`, the operation asks the limiter, which may reserve
-     * future tokens.
+     * Number of tokens to take, as far as they are available. If `undefined`, the operation calls the limiter instead,
+     * which may reserve future tokens.
      */
     wanted: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
   }),
@@ -57,7 +57,7 @@ redisTest("bucket: random changes of rate and burst do what setRate and setBurst
           expected.push(count);
         }
       };
-      call(1); // the server only knows buckets that have been used
+      call(1); // the server has no data about a bucket before its first use
       for (const { wait, change, wanted } of calls) {
         time += wait;
         clock.time = time / 1000;

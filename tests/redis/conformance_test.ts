@@ -13,7 +13,7 @@ const vectors = new URL("../conformance/vectors/", import.meta.url);
 /** The test replays one in `EVERY` traces, starting with trace `SEED`. */
 const [EVERY, SEED] = [6, 3];
 
-/** Names of the exceptions that may occur, by family. Exceptions in other families are errors. */
+/** For each family of traces, names of the differences that the replay may meet. Any other difference is an error. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "fifo": ["calls-after-shutdown"],
   "delaying": ["calls-after-shutdown", "delayed-survives-shutdown", "too-close-to-call"],

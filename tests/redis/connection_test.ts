@@ -200,7 +200,7 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   proxy.hold();
   const processing = connection.run(PUSH, key, [2], { retry: "always" });
   while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
-  proxy.dropAll(); // the data held in the proxy never arrives
+  proxy.dropAll(); // the proxy drops the data that it has held back
   proxy.hold(false);
   await processing;
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
@@ -379,7 +379,7 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   await end.promise;
   assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
   otherOff();
-  while (await server.call("PUBLISH", channel, "3") !== 0); // wait until the server knows that there are no subscribers
+  while (await server.call("PUBLISH", channel, "3") !== 0); // wait until the server sees no subscriber
 });
 
 redisTest(
@@ -492,7 +492,7 @@ serverTest("connection: a server that only refuses, and hangs up, is not dialed 
   await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });
-  // The server closes the connection of a client that sends this many arguments without having sent a password.
+  // If a client has sent no password, the server closes its connection when a call has this many arguments.
   const many = Array.from({ length: 20 }, (_, i) => i);
   const ask = () => connection.run(PUSH, "list", many).catch(() => {});
   connection.onReconnect(ask);

@@ -1,4 +1,7 @@
-/** Tests of notifications when a delayed key is due: two idle processes are notified, no matter how many are idle. */
+/**
+ * Tests of the notifications that are sent when a delayed key becomes due: two idle processes are notified, no matter
+ * how many are idle.
+ */
 
 import { createClient } from "@redis/client";
 import { assert, assertEquals } from "@std/assert";
@@ -25,7 +28,7 @@ class Messages implements AsyncDisposable {
     return new Messages(bench, client as never);
   }
 
-  /** Makes owners idle, one after another. */
+  /** Makes owners idle one after another, by asking for items while there are none. */
   async idle(...owners: string[]): Promise<void> {
     for (const owner of owners) {
       await this.#client.subscribe(this.#bench.engine.channelOf(`process of ${owner}`), (message) => {
@@ -197,7 +200,7 @@ serverTest(
       const [seconds, micros] = await callRedis(server.url, "TIME") as string[];
       return Number(seconds) * 1000 + Number(micros) / 1000;
     };
-    const end = await time() + 100; // by then, the second process has checked the queue
+    const end = await time() + 100; // after this time, the second process has checked the queue
     await until(async () => await time() > end);
     const after = [await countCalls(server.url), await publishes()];
     const [calls, sent] = after.map((count, i) => count - before[i]!);

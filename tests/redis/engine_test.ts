@@ -1,6 +1,6 @@
 /**
- * Tests of the Redis engine's guarantees beyond those of a queue in memory. The tests cover tokens, owners whose leases
- * end, suspects, and backlogs too large for one call. Each test sets the clock.
+ * Tests of the guarantees that the Redis engine gives in addition to those of an in-memory queue. The tests cover
+ * tokens, owners whose leases end, suspects, and backlogs too large for one call. Each test sets the clock.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -19,7 +19,7 @@ import { START } from "./timed_server.ts";
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
-/** Makes the only owner that has leases lose all of them. Afterwards, no owner has a lease. */
+/** Makes the only owner with leases lose all of them, so that no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {
   await bench.pass(LEASE + 1);
   await bench.take("reaper");
@@ -170,7 +170,7 @@ engineTest(
     assertEquals(keysOf(await bench.take("o", 2)), ["b"]);
     await bench.pass(LEASE / 20 + 1); // interval between the queue's checks for expired leases
     await bench.add("c");
-    await bench.engine.renew("o"); // an owner that is processing items renews its lease
+    await bench.engine.renew("o"); // "o" renews its lease because it is processing items
     assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
     const { taken: [again] } = await bench.take("third");
     assertEquals([again!.key, again!.payload], ["a", undefined]);
@@ -235,7 +235,7 @@ engineTest(
   async (bench) => {
     const upTo = (max: number, count: number) =>
       fc.array(fc.integer({ min: 60, max }), { minLength: count, maxLength: 20 });
-    const deltas = fc.oneof(upTo(2000, 1), upTo(600, 8), upTo(500, 20)); // many gaps, some gaps, and no gaps
+    const deltas = fc.oneof(upTo(2000, 1), upTo(600, 8), upTo(500, 20)); // many, some or no gaps between calls
     let [run, back, graces] = [0, 0, 0];
     const property = fc.asyncProperty(deltas, async (deltas) => {
       const key = `key ${run++}`;
@@ -335,7 +335,7 @@ engineTest("keys that stalled once come back to their places, a few for each own
   assertEquals(await bench.stored("ZCARD", "stalled"), 0);
 });
 
-/** Makes keys stall this many times. The last owner that took the keys is lost too. */
+/** Makes all ready keys stall this many times. Each time, another owner takes the keys and is lost. */
 async function stall(bench: Bench, times: number): Promise<void> {
   for (let time = 1; time <= times; time++) {
     await bench.take(`gone ${time}`, 16);
@@ -484,7 +484,7 @@ engineTest("a key is given up after so many stalls, and its neighbours are not; 
   const givenUp: unknown[] = [];
   for (let stalls = 1; stalls <= 4; stalls++) {
     await bench.pass(LEASE + 1);
-    // The poison item kills one owner after another. The neighboring item is finished by its owner.
+    // Every owner that takes the poison item is lost, while the neighboring item is finished by its owner.
     for (let turn = 0; turn < 3; turn++) {
       const owner = `owner ${stalls}-${turn}`;
       const reply = await bench.take(owner, 5);

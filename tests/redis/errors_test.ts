@@ -1,6 +1,6 @@
 /**
- * Tests of the last errors of failing items. The server keeps an item's last error, on one line, for as long as it
- * keeps the item's failure count.
+ * Tests of the error that the server keeps for each failing item: the item's last error, as a single line. The server
+ * keeps it for as long as it keeps the item's failure count.
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";

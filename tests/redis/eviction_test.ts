@@ -9,7 +9,7 @@ import { Redis } from "ioredis";
 import { serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** Makes several calls to two queues with the same options. Returns the reported errors. */
+/** Opens two queues with the same options and makes several calls to each. Returns the reported errors. */
 async function reportedOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
   const reported: string[] = [];
   const onQueueError = (error: unknown) => void reported.push(String(error));

@@ -15,8 +15,8 @@ const scripts = createScripts();
 const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
 
 /**
- * Returns an engine and the list of its calls. Each call is a text: the script's name, followed by the call's last
- * arguments.
+ * Returns an engine and the list of its calls. Each call is represented by a string: the script's name, followed by the
+ * call's last arguments.
  */
 function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
   const calls: string[] = [];

@@ -20,7 +20,10 @@ const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nest
 
 const NO_RESEND = { autoResendUnfulfilledCommands: false };
 
-/** Functions that each create and connect a client of one kind, and return it with a function that closes it. */
+/**
+ * Functions for the kinds of clients. Each function creates and connects a client, and returns it together with a
+ * function that closes it.
+ */
 const CLIENTS: Record<string, (url: string) => Promise<{ client: RedisClient; close: () => unknown }>> = {
   "node-redis": async (url) => {
     const client = createClient({ url });
@@ -100,9 +103,9 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     const key = uniqueName("list");
     await connection.run(PUSH, key, ["first"], { retry: "always" });
     proxy.hold();
-    const large = "x".repeat(1_000_000); // more than can be sent while the server reads nothing
+    const large = "x".repeat(1_000_000); // too long to be sent while the server reads nothing
     const calls = Array.from({ length: 20 }, () => connection.run(PUSH, key, [large], { retry: "always" }));
-    await delay(0); // all data that fits in the socket's buffers has been sent
+    await delay(0); // by now, the socket's buffers are full
     proxy.dropAll();
     proxy.hold(false);
     await Promise.all(calls);
@@ -142,7 +145,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   redisTest(`${name}: a client that is given back is open still, and may be given again`, async ({ url }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
-    for (let i = 0; i < 15; i++) { // an eleventh leftover listener would cause a warning
+    for (let i = 0; i < 15; i++) { // 11 listeners that are left behind cause a warning
       const connection = connect("connect", { client });
       await connection.run(ECHO, "key", [1, 2]);
       await connection.release();

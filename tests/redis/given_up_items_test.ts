@@ -13,13 +13,13 @@ interface Item {
 interface Poisoned extends Pick<SharedServer, "call"> {
   readonly name: string;
   readonly metrics: InMemoryMetrics;
-  /** Queue of the process that detects the loss of the holder. */
+  /** Queue in another process, which detects that the item's holder was lost. */
   readonly other: RedisQueue<Item>;
 }
 
 /**
- * Registers a test in which "poison" is given up. The process that runs "poison" loses its connection while it runs no
- * other item.
+ * Registers a test in which "poison" is given up. The process that runs "poison" runs no other item, and loses its
+ * connection.
  */
 function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): void {
   redisTest(title, async ({ url, call }) => {

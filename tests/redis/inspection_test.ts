@@ -15,7 +15,7 @@ import { RedisServer } from "./server.ts";
 type Inspect = (value: unknown) => string;
 const { Deno: deno, Bun: bun } = globalThis as { Deno?: { inspect?: Inspect }; Bun?: { inspect?: Inspect } };
 
-/** Returns the text that the runtime prints. All ways to print a value must give the same text. */
+/** Returns the text that the runtime prints. All ways of printing a value must give the same text. */
 function printed(value: unknown): string {
   const texts = new Set([
     inspect(value),

@@ -57,8 +57,7 @@ export class LimiterScript implements AsyncDisposable {
   }
 
   /**
-   * Runs steps and returns the answers to each step. A `failures` step has one answer per key; other steps have one or
-   * two answers.
+   * Runs steps and returns the answers to each. A `failures` step has one answer per key, any other step one or two.
    */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));

@@ -1,4 +1,4 @@
-/** Comparison of the limiters in the scripts with the limiters in memory, under random configs and calls. */
+/** Comparison of the limiters in the scripts with the in-memory limiters, under random configs and calls. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -31,8 +31,8 @@ const linear = defineLimiter({
 });
 const registry = limiters.extend().register(linear);
 
-// Whole milliseconds plus half a microsecond, so that the time until a failure is forgotten never ends at exactly the
-// microsecond of a call, at which the limiter in memory may round differently.
+// Whole milliseconds plus half a microsecond. A failure is therefore never forgotten at exactly the microsecond of a
+// call, for which the in-memory limiter may round differently.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
 const rate = fc.oneof(
@@ -44,8 +44,8 @@ const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) },
 const NAMES = ["one", "two", "three"];
 
 /**
- * Generates the config of a limiter. The config may refer to the first `names` names. The limiter inside a per-group
- * limiter is a template, so it can't be a name.
+ * Generates the config of a limiter. The config may refer to any of the first `names` elements of `NAMES`. The limiter
+ * inside a per-group limiter is a template, so it can't be a name.
  */
 function config(names: number): fc.Arbitrary<object> {
   const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {

@@ -1,4 +1,4 @@
-/** Tests of limiters on a server. limiters_model_test.ts checks that they are equivalent to limiters in memory. */
+/** Tests of limiters on a server. limiters_model_test.ts checks that they are equivalent to in-memory limiters. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -112,7 +112,7 @@ limiterTest("buckets of groups that are at rest are dropped, and no others", asy
   const come = (groups: number, time: number, from = 0) =>
     script.run(...Array.from({ length: groups }, (_, i): Step => ["when", time, text, `g${from + i}/1`, ""]));
   await come(1000, START); // each bucket is full again after a second
-  await come(1000, START + SECOND, 5000); // just before the first buckets are full
+  await come(1000, START + SECOND, 5000); // before the first buckets are dropped
   assertEquals(await script.hash("HLEN", "buckets"), 2000);
   for (let round = 1; round <= 20; round++) await come(500, START + round * 3 * SECOND, round * 1000);
   const left = await script.hash("HLEN", "buckets") as number;
@@ -136,7 +136,7 @@ limiterTest(
 limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
   const { text } = planOf(PASSING);
   const at = (time: number): Step[] => [["requeues", START + time, text, "a"], ["failures", START + time, ["a"]]];
-  const end = 2000 * 5 + SECOND; // the delay after the second failure, plus `forgetAfter`
+  const end = 2000 * 5 + SECOND; // end of the delay after the second failure, plus `forgetAfter`
   const answers = await script.firsts(
     ["when", START, text, "a", ""],
     ["when", START, text, "a", ""],
@@ -170,7 +170,7 @@ limiterTest("counts beside which others last do not pass, and those that last ar
     ["requeues", START + 20 * SECOND, text, "k0"],
     ["when", START + 20 * SECOND, text, "k0", ""],
   );
-  // The delay is 5: the longer of 5 (the first failure for one limiter) and 4 (the third failure for the other).
+  // The delay is 5, the longer of two: one limiter counts this as its first failure (5), the other as its third (4).
   assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]);
 });
 

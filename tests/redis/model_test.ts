@@ -1,5 +1,5 @@
 /**
- * Comparison of the Redis engine with the queue in memory, under random operations.
+ * Comparison of the Redis engine with the in-memory queue, under random operations.
  *
  * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more operations, different ones each time. A
  * failure prints the seed and the shortest failing sequence. `twins.ts` lists all deliberate differences.

@@ -16,7 +16,8 @@ redisTest(
   "moments: of what is added for the same one, each has the first that is free from there",
   async ({ url, call }) => {
     const connection = connect("test", { url, client: undefined, callTimeout: 5000 });
-    // Each call adds some keys with a delay in microseconds. The delays are close together, so that deadlines collide.
+    // In each call, all added keys have the same delay, in microseconds. The delays are close together, so that
+    // deadlines collide.
     const adds = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1000, max: 1100 })), {
       maxLength: 30,
       size: "max",

@@ -1,4 +1,4 @@
-/** Owners that use the engine at random while the server's clock jumps, for any number of runs. */
+/** Random runs in which owners use the engine while the server's clock jumps. */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -45,7 +45,7 @@ interface Hold {
   readonly owner: string;
   readonly key: string;
   readonly token: string;
-  /** Total number of times that any key was added before this lease. */
+  /** Number of adds, of any key, before this lease was handed out. */
   readonly adds: number;
   isOver: boolean;
   /** Whether the lease's owner was notified of the loss. The lease remains valid until the server takes it away. */
@@ -58,7 +58,7 @@ class Owners {
   readonly holds: Hold[] = [];
   /** End of each owner's lease, in the server's time. */
   readonly #ends = new Map<string, number>();
-  /** Keys that must still be handed out, each with the sequence number of its most recent addition. */
+  /** Keys that must still be handed out, each with the sequence number of its latest add. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
   /** Upper bound for the queue's time, in microseconds. The queue's time never goes back. */

@@ -1,6 +1,6 @@
 /**
- * Tests of metrics that cover only one process's work on a Redis queue. The sum over all processes describes the whole
- * queue.
+ * Tests of metrics that cover only one process's work on a Redis queue. The sum across all processes describes the
+ * whole queue.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";

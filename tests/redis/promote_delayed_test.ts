@@ -62,7 +62,7 @@ engineTest("a process that waits is woken by what is promoted", async (bench) =>
   await bench.addAfter(5000, "a");
   await bench.take("o");
   await bench.engine.promoteDelayed("a");
-  // The process has no subscription here, so notifying it removed it from `idle`.
+  // The process has no subscription here, so the notification has removed it from `idle`.
   assertEquals(await bench.stored("ZCARD", "idle"), 0);
 });
 

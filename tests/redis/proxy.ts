@@ -80,8 +80,8 @@ export class RedisProxy implements AsyncDisposable {
   }
 
   /**
-   * Holds back all data in both directions, as if the peers were unreachable, or forwards the data again if `holds` is
-   * false.
+   * Holds back all data in both directions, as if the peers were unreachable. If `holds` is false, forwards the data
+   * again.
    */
   hold(holds = true): void {
     this.#holds = holds;
@@ -90,9 +90,7 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /**
-   * Holds back replies, as if the server were slow, or forwards them again if `holds` is false. Requests still pass.
-   */
+  /** Holds back replies, as if the server were slow. If `holds` is false, forwards them again. Requests still pass. */
   holdReplies(holds = true): void {
     for (const { server } of this.#pairs) holds ? server.pause() : server.resume();
   }

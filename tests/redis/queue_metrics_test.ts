@@ -46,7 +46,7 @@ class Watched extends InMemoryMetrics {
     return { depth, delayed, blocked, oldestReady: value("oldest_ready_seconds") };
   }
 
-  /** Waits for a measurement that satisfies the condition. */
+  /** Waits until the latest measurement satisfies the condition, and returns that measurement. */
   async until(isRight: (shown: Shown) => boolean): Promise<Shown> {
     while (this.looks.length === 0 || !isRight(this.looks.at(-1)!)) {
       await new Promise<void>((resolve) => this.#onLook = resolve);
@@ -185,7 +185,7 @@ serverTest("queue metrics: while the server is away nobody knows, which is repor
   for (const outage of [1, 2]) {
     await server.kill("SIGKILL");
     await metrics.until(isUnknown);
-    await queue.counts().catch(() => {}); // by then, the next measurement has failed too or is about to fail
+    await queue.counts().catch(() => {}); // when this call fails, the next measurement has failed too or soon will
     await queue.counts().catch(() => {});
     await queue.counts().catch(() => {});
     await server.start();

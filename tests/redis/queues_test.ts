@@ -7,7 +7,10 @@ import { createRedisQueue, RedisConnectionError, redisQueues } from "@workqueue/
 const NOBODY = "redis://127.0.0.1:1";
 const config = loadConfig({ queues: { images: {} } });
 
-/** Returns the name of the error that a call throws, and the error's message without the failed action. */
+/**
+ * Returns the name of the error that a call throws, and the error's message without the part that names the failed
+ * action.
+ */
 function refusal(call: () => unknown): [name: string, reason: string] {
   const error = assertThrows(call) as Error;
   return [error.name, error.message.replace(/^Cannot [\w ]+: /, "")];

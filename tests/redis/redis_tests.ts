@@ -17,8 +17,7 @@ export interface SharedServer {
   call(...command: string[]): Promise<unknown>;
 }
 
-// The server is started before any test, because it outlives the tests. The server ends when the process ends, if not
-// before.
+// The server is not started by a test, because it outlives each of them. It ends with the process, at the latest.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
 const url = given ?? own?.url;

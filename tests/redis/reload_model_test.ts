@@ -1,4 +1,4 @@
-/** Comparison between limiters on a server and limiters in memory, under random documents, reloads and calls. */
+/** Comparison between limiters on a server and in-memory limiters, under random documents, reloads and calls. */
 
 import { assert } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -76,7 +76,7 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
   }
 }
 
-// The half microsecond avoids different rounding; see limiters_model_test.ts.
+// The half microsecond avoids differences in rounding; see limiters_model_test.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];
@@ -163,7 +163,7 @@ redisTest("reload: random documents with other numbers give what they give in me
           steps.push(["requeues", START + time, plan.text, key]);
         }
       };
-      call("when", "a/1"); // the server only knows buckets that have been used
+      call("when", "a/1"); // the server has no data about a bucket before its first use
       for (const { what, wait, key, reloads: isReloaded } of calls) {
         time += wait;
         clock.time = time / 1000;

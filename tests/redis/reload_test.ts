@@ -17,10 +17,7 @@ import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
 const MINUTE = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
 
-/**
- * Document that defines one queue, together with this queue and a function that reloads the document with other
- * settings.
- */
+/** Document with one queue, the queue opened from it, and a function that reloads the document with other settings. */
 interface Opened {
   readonly name: string;
   readonly config: WorkQueueConfig;

@@ -220,8 +220,8 @@ class Replay {
   }
 
   /**
-   * Reports whether the queue was shut down. If so, counts an exception. After a shutdown, client-go ignores adds, and
-   * the queue object rejects them. The engine itself can't be shut down.
+   * Reports whether the queue was shut down. If so, counts an allowed difference: after a shutdown, client-go ignores
+   * adds, while the queue object rejects them. The engine itself can't be shut down.
    */
   #refuses(): boolean {
     if (this.#isShutDown) this.trace.except("calls-after-shutdown");
@@ -230,8 +230,8 @@ class Replay {
 
   /**
    * Shuts the queue down. In client-go, a shutdown drops delayed items. On Redis, delayed items stay delayed, so the
-   * replay cancels them in order to compare the other items. A queue object that was shut down hands out no more items,
-   * so the replay takes later items in the way that another process would.
+   * replay cancels them in order to compare the other items. After its shutdown, a queue object hands out no more
+   * items, so the replay takes the remaining items as another process would.
    */
   async #shutDown(): Promise<void> {
     this.#isShutDown = true;
@@ -242,7 +242,7 @@ class Replay {
     this.due.clear();
   }
 
-  /** Maximum difference between two times that may be in reverse order on the server, in nanoseconds of the trace. */
+  /** Largest difference, in nanoseconds of the trace, between two times whose order may be reversed on the server. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
   }

@@ -1,11 +1,11 @@
 /**
- * Rules of a queue in memory, and whether they apply on Redis. `docs/redis.md` contains the rules as a table, which
+ * Rules of an in-memory queue, and whether they apply on Redis. `docs/redis.md` contains the rules as a table, which
  * `rules_test.ts` checks.
  */
 
 export type Verdict = "holds" | "holds in each process" | "does not hold";
 
-/** Rule of the design, with its number and its verdict for Redis. The texts are Markdown. */
+/** Rule of the design: its number, its text, whether it holds on Redis, and why. The strings are Markdown. */
 export interface RuleOnRedis {
   readonly number: number;
   readonly rule: string;

@@ -8,8 +8,8 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
 /**
- * Start time in microseconds since 1970. Smaller times would test different arithmetic, because real times use most of
- * a double's precision.
+ * Start time in microseconds since 1970. Tests need a realistic time, because it uses most of a double's precision,
+ * which a small number wouldn't.
  */
 export const START = 1_800_000_000_000_000;
 

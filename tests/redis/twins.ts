@@ -1,4 +1,4 @@
-/** Queue in memory and Redis engine, side by side, under the same clock and the same operations. */
+/** In-memory queue and Redis engine, side by side, with the same clock and the same operations. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -245,7 +245,7 @@ export class Twins {
 
   async #compare(): Promise<void> {
     const { keys } = this.#options;
-    const key = keys[this.#compared++ % keys.length]!; // each key in turn
+    const key = keys[this.#compared++ % keys.length]!; // each comparison checks another key, in turn
     const [snapshot, counts, requeues] = await Promise.all([
       this.#engine.snapshot(100),
       countsOf(this.#engine),

@@ -4,9 +4,7 @@ import { assertEquals } from "@std/assert";
 import { Ending } from "../../packages/redis/connection/ending.ts";
 import { Watchdog } from "../../packages/redis/connection/watchdog.ts";
 
-/**
- * Creates a watchdog with its connection. A timer takes the place of the socket, which would keep the process alive.
- */
+/** Creates a watchdog for a connection without a socket. A timer keeps the process alive, as the socket would. */
 function watched(silence: number | undefined) {
   const socket = setInterval(() => {}, 1000);
   const { reason: ended, end: close } = new Ending();

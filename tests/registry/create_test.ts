@@ -1,4 +1,7 @@
-/** Building parts from configs: the arguments that `create` receives, and the errors that `create` must not cause. */
+/**
+ * Tests of building parts from configs: the arguments that `create` receives, and the errors that `create` must not
+ * cause.
+ */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { type BuildContext, ConfigError, limiters, type RateLimiter } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Values that each kind of option accepts, and the values that `create` receives for them. */
+/** Tests of the values that each kind of option accepts, and of the values that `create` receives for them. */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import type { Field } from "@workqueue/core";
@@ -6,15 +6,15 @@ import { issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, spy, variants } from "./parts.ts";
 
 /**
- * Values that each kind of option accepts, with the values that `create` receives for them. Also rejected values, with
- * the rule that the message states.
+ * For each kind of option: the accepted values, with the values that `create` receives for them, and the rejected
+ * values, with the rule that the message states.
  */
 const KINDS: {
   field: Field;
   good: [given: unknown, value?: unknown][];
   bad: unknown[];
   rule: string;
-  /** Rejected values that a JSON Schema accepts: out-of-range durations in text form. */
+  /** Rejected values that a JSON Schema can't reject: durations in text form that are out of range. */
   beyondSchema?: unknown[];
 }[] = [
   {

@@ -1,4 +1,4 @@
-/** Tests of a registry of parts that are not limiters, because no code in `registry/` may be specific to limiters. */
+/** Tests of a registry with parts other than limiters. No code in `registry/` may be specific to limiters. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -8,7 +8,7 @@ import { createInCode } from "../../registry/options_in_code.ts";
 import { Registry } from "../../registry/registry.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 
-/** Toy part that sorts texts. */
+/** Toy part that sorts strings. */
 interface Discipline {
   sort(items: string[]): string[];
 }

@@ -17,7 +17,7 @@ export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const CONSTANT: RateLimiter = { when: () => 7, forget() {}, numRequeues: () => 0 };
 
-/** Returns a type of limiter with the given options, which records the arguments of `create`. */
+/** Returns a type of limiter that has the given options and that records the arguments of `create`. */
 export function spy<const F extends LimiterFields>(options: F, type = "spy") {
   const created: { options: LimiterOptions<F>; context: BuildContext }[] = [];
   const definition = defineLimiter({
@@ -34,7 +34,7 @@ export function spy<const F extends LimiterFields>(options: F, type = "spy") {
     created,
     definition,
     registry,
-    /** Builds a limiter from options, even if the types don't allow them. */
+    /** Builds a limiter from options, including options that the types don't allow. */
     build: (config: object) => registry.build({ type, ...config } as { type: "spy" }),
   };
 }
@@ -44,7 +44,7 @@ export function parts(spoilt: object): LimiterDefinition {
   return { type: "custom", description: "", options: {}, create: () => CONSTANT, ...spoilt };
 }
 
-/** Returns the parts of the registry's schema that describe each type of limiter. */
+/** Returns the parts of the registry's schema that describe the individual types of limiters. */
 export function variants(registry: LimiterRegistry) {
   type Property = { const?: string; description?: string; default?: unknown };
   type Variant = { description: string; required: string[]; properties: Record<string, Property> };
@@ -57,6 +57,7 @@ export function variants(registry: LimiterRegistry) {
 
 /** Returns a function that reports whether a config is valid under the registry's schema. */
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
-  // With `strictNumbers`, the validator would reject infinite numbers. The schema itself must reject infinite numbers.
+  // With `strictNumbers`, the validator itself would reject infinite numbers. It is off, because the schema must reject
+  // them.
   return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
 }

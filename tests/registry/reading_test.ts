@@ -249,13 +249,13 @@ Deno.test("rule 10: more than 5000 limiters in one are refused, also where each 
   const build = (count: number) =>
     limiters.build({ type: "max-of", limiters: new Array(count).fill(many) } as LimiterConfig);
   assertEquals(build(4).when("a"), 3);
-  const [issue] = issuesOf(() => build(5)); // five limiters of 1000 limiters each, plus the limiter around them
+  const [issue] = issuesOf(() => build(5)); // five limiters that consist of 1000 limiters each, plus the outer one
   assert(issue!.message.endsWith("is one of more than 5000 in one limiter"), issue!.message);
 });
 
 /**
- * Returns the paths of a config's issues while all objects inherit some properties, or `[]` if the config has no
- * issues.
+ * Returns the paths of a config's issues, or `[]` if it has none. While the config is checked, all objects inherit some
+ * properties.
  */
 function pathsWhilePolluted(pollution: Record<string, unknown>, config: object): string[] {
   const error = whilePolluted(pollution, () => {

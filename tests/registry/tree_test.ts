@@ -1,4 +1,4 @@
-/** The tree of a config, which contains the position of each part and can be built as often as needed. */
+/** Tests of a config's tree. It contains the position of each part, and can be built as often as needed. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, type RateLimiter } from "@workqueue/core";

@@ -10,9 +10,9 @@ const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loa
 export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
 /**
- * Arguments of a `deno` command that runs or checks tests, in the root of the repository or of a copy of it. In
- * `deno.all.json`, `@std` refers to the stand-ins in this folder. If JSR is reachable, the arguments name a config with
- * the real packages and a copy of the lock file. Git ignores the config and the copy.
+ * Arguments of a `deno` command that runs or checks tests, in the root of the repository or of a copy of it. The
+ * arguments name `deno.all.json`, in which `@std` refers to the stand-ins in this folder. If JSR is reachable, they
+ * instead name a generated config with the real packages and a copy of the lock file. Git ignores both.
  */
 export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 

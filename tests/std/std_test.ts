@@ -1,7 +1,7 @@
 /**
- * Tests of the behavior of `@std` that other tests rely on. The tests run on the real packages or on the stand-ins in
- * `std/`, and must pass on both, so that a test that passes and type-checks with the stand-ins also does so with the
- * originals.
+ * Tests of the behavior of `@std` that other tests rely on. The tests run with the real packages or with the stand-ins
+ * in `std/`, and must pass with both. Any other test that passes and type-checks with the stand-ins should then also do
+ * so with the originals.
  */
 
 import {

@@ -20,12 +20,12 @@ function newQueue<T>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
 }
 
-/** Before each of the next `pieces` pieces of work, asks the burst whether a pause is due. Returns the answers. */
+/** Simulates `pieces` pieces of work. Before each piece, asks the burst whether a pause is due. Returns the answers. */
 function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
-/** Counter of events, and of those events that are not the first in their turn of the event loop. */
+/** Counter of events. It also counts how many of them are not the first in their turn of the event loop. */
 class Turns implements Disposable {
   /** Pauses first, so that the next piece of work starts a new burst. */
   static async begin(): Promise<Turns> {
@@ -73,7 +73,7 @@ Deno.test("a burst is too long once ten milliseconds have passed since it began"
   await pause();
 });
 
-/** Returns the numbers of the pieces after which a burst looks at the clock, if piece `n` takes `duration(n)`. */
+/** Returns the pieces of work, by number, after which a burst looks at the clock. Piece `n` takes `duration(n)`. */
 async function looksOf(pieces: number, duration: (piece: number) => number): Promise<number[]> {
   let looks = 0;
   let time = 0;
@@ -169,7 +169,7 @@ Deno.test("a burst is over when others had their turn, however long it lasted", 
   }
 });
 
-/** Returns how many turns the pause after a burst of 10 ms takes, if each turn takes `duration()`. */
+/** Returns the number of turns that a burst of 10 ms pauses for afterwards. Each turn takes `duration()`. */
 async function turnsOfPause(duration: () => number): Promise<number> {
   let time = 1000;
   const burst = new Burst(() => time);

@@ -8,7 +8,7 @@ Deno.test("thousands of tickets get a time and lose it, in order or not, as in a
     const times = new TicketTimes();
     const map = new Map<number, number>();
     let next = 1;
-    const leftOut: number[] = []; // tickets whose times are set late
+    const leftOut: number[] = []; // tickets whose times are set later, out of order
     for (let step = 0; step < 20_000; step++) {
       const growing = Math.floor(step / 2000) % 2 === 0;
       if (random() < (growing ? 0.6 : 0.4)) {

@@ -324,7 +324,7 @@ Deno.test("reservations can be cancelled out of order", () => {
   const last = made.reserve(0, 1, 5);
   made.at(1);
   last.cancel(); // returns its token
-  first.cancel(); // returns two of its three tokens, as if `last` had never been made
+  first.cancel(); // returns two of its three tokens; the canceled `last` doesn't count
   assertEquals(made.bucket.tokens, -1);
   made.reserve(1, 3, 5);
 });
@@ -351,7 +351,7 @@ Deno.test("cancelling a reservation of no tokens does nothing", () => {
 Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
   const made = createBucket(2);
   made.reserve(1, 2, 1);
-  made.reserve(0, 1, 1); // the wait counts from time 0, when the bucket is empty
+  made.reserve(0, 1, 1); // at time 0, the bucket is empty, so the token arrives at 1
   made.reserve(2, 2, 3);
   made.reserve(0, 3, undefined); // changes nothing
   made.reserve(2, 1, 4);
@@ -366,7 +366,7 @@ Deno.test("a reservation can be cancelled after time went back", () => {
   made.reserve(1, 1, 4);
   made.at(0);
   reservation.cancel(); // returns one of its two tokens
-  made.reserve(1, 2, 4); // the time from 0 to 1 counts again
+  made.reserve(1, 2, 4); // from 0 to 1, a token arrives again
 });
 
 Deno.test("a new rate holds from now on, and earlier reservations keep their time", () => {
@@ -431,8 +431,8 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
 });
 
 Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
-  // Go behaves in the same way. This behavior matters only if a reservation made at another rate becomes usable later
-  // than the last one.
+  // Go behaves in the same way. It matters only if the rate has changed, so that an earlier reservation becomes usable
+  // after the last one.
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   bucket.reserve();
@@ -440,7 +440,7 @@ Deno.test("after a cancel of the last reservation, the one before is not the las
   const slow = bucket.reserve(); // usable at 10 s
   bucket.setBurst(5);
   bucket.setRate(10);
-  const last = bucket.reserve(5); // usable at 0.6 s; at this rate, the reservation before it would be usable at 0.1 s
+  const last = bucket.reserve(5); // usable at 0.6 s, so the bucket expects the previous one to be usable at 0.1 s
   clock.time = 200;
   last.cancel();
   assertAlmostEquals(bucket.tokens, 1);
@@ -1022,7 +1022,7 @@ Deno.test("pause: a reservation made before it can be cancelled while its time i
   const late = made.reserve(0, 1, 2);
   made.at(0).pauseFor(10 * UNIT);
   made.at(1.5);
-  early.cancel(); // `early` has become usable, even though the bucket's own time stands still
+  early.cancel(); // returns nothing: `early` has become usable, even though the bucket's own time stands still
   assertEquals(made.bucket.tokens, -2);
   late.cancel();
   assertEquals(made.bucket.tokens, -1);
@@ -1057,7 +1057,7 @@ Deno.test("pause: a reservation made during it can be cancelled, during it and a
 Deno.test("pause: a new rate or burst counts from its end on", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
-  made.at(1).pauseFor(4 * UNIT); // until 5, with one token left
+  made.at(1).pauseFor(4 * UNIT); // until 5; one token is available
   const reserved = made.reserve(2, 2, 6);
   made.at(3).setRate(2 * RATE);
   assertEquals([made.bucket.tokens, reserved.delay], [-1, 3 * UNIT]);
@@ -1117,7 +1117,7 @@ Deno.test("pause: times are whole nanoseconds, after thousands of pauses as well
     bucket.pauseFor(0.1);
     clock.time += 0.1;
   }
-  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own additions are inexact
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // adding 0.1 to the time 5000 times is inexact
   for (const delay of [0.1, "100us", 33.3]) {
     const other = new TokenBucket(3, 1, { clock: new HandClock(0.7) });
     other.pauseFor(delay);
@@ -1141,7 +1141,7 @@ Deno.test("pause: a wait from before is not put off, a later one waits for the e
   assertEquals(await aborted, "aborted");
   await flush();
   await clock.advance(11 * UNIT - 1);
-  assertFalse(await isSettled(during)); // due at 12, because the pause ends at 10 and one token was owed before it
+  assertFalse(await isSettled(during)); // due at 12: the pause ends at 10, and one token was already owed
   await clock.advance(1);
   await during;
   assertEquals([clock.timers, bucket.tokens], [0, 0]);
@@ -1311,7 +1311,7 @@ Deno.test("resume: reservations keep their time, and those of the pause can be m
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const before = made.reserve(0, 1, 1);
-  made.at(0.5).pauseFor(10 * UNIT); // until 10.5, with half a token left
+  made.at(0.5).pauseFor(10 * UNIT); // until 10.5; half a token is owed
   const during = made.reserve(2, 1, 12);
   made.at(4).resume();
   assertEquals([made.bucket.tokens, before.delay, during.delay], [-1.5, 0, 8 * UNIT]);
@@ -1386,7 +1386,7 @@ Deno.test("resume: times are whole nanoseconds, after thousands of pauses as wel
     clock.time += 0.1;
     bucket.resume();
   }
-  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own additions are inexact
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // adding 0.1 to the time 5000 times is inexact
 });
 
 Deno.test("resume: those that wait ask anew, in their order, and an abort gives tokens back", async () => {

@@ -113,14 +113,14 @@ Deno.test("rule 14: counts of keys that never come again are dropped as others c
   assertEquals(counts(), 1000);
   const time = clock.time += HOUR + 100;
   for (let key = 1000; key < 2000; key++) fail(`${key}`);
-  clock.time = 0; // with the clock set back, expired counts that are still stored would be counted
+  clock.time = 0; // at this earlier time, expired counts would be counted if they were still stored
   assert(counts() <= 10, `${counts()} are left`);
   clock.time = time;
 });
 
 /**
- * Returns the limiter's count and the attempt numbers of an item that failed three times before a reload changed
- * `forgetAfter`.
+ * Lets an item fail three times, changes `forgetAfter` by a reload, and adds the item again `pause` milliseconds later.
+ * Returns the limiter's count before that add, and the numbers of all attempts.
  */
 async function attemptsAfterReload(
   { runWorkers }: Engine,

@@ -22,7 +22,7 @@ export const elsewhere: Engine = {
 
 /**
  * Registers a test of pools for each engine. If a test expects a result in the same turn or uses a third-party queue,
- * it needs a queue in memory, so register it with `Deno.test` instead.
+ * it needs an in-memory queue, so register it with `Deno.test` instead.
  *
  * @param run Receives the engine, on which it must start at least one pool. Otherwise, the test fails.
  */

@@ -1,6 +1,6 @@
 /**
- * Effect of every option of a pool. An option that nothing uses passes all checks of its value, so each option must
- * change what a pool does here. The table doesn't compile without an entry for each option.
+ * Effect of every option of a pool. Even if nothing used an option, checks of its value would pass, so these tests
+ * require each option to change what a pool does. The table doesn't compile without an entry for each option.
  */
 
 import { assertEquals, assertNotEquals } from "@std/assert";

@@ -1,4 +1,6 @@
-/** Unfinished items of a pool whose queue is shutting down but still takes some items back. */
+/**
+ * Tests of items that a pool has not finished when its queue shuts down, while the queue still takes some items back.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
@@ -15,7 +17,7 @@ import { flush, isSettled } from "../queue_helpers.ts";
 
 const RETRY_DELAY = 100;
 
-/** Third-party queue with the given hooks, which behaves as if it were draining while `isDraining` is set. */
+/** Third-party queue with the given hooks. While `isDraining` is set, it behaves as if it were draining. */
 class Draining implements Disposable {
   readonly clock = new HandClock();
   /** Calls that put an item back. */
@@ -91,7 +93,7 @@ class Draining implements Disposable {
   }
 }
 
-/** Creates a queue that takes processing items back: all items by default, or only the given ones. */
+/** Creates a queue that takes back processing items: only the given ones, or all of them by default. */
 function taking(items?: string[]): Draining {
   const draining: Draining = new Draining({
     takesBack: (item) => items === undefined || items.includes(item),

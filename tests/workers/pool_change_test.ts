@@ -262,7 +262,7 @@ test("a token in hand is back in its bucket if nobody waits for one", async (eng
     assertEquals([first.tokens, second.tokens], i % 2 === 0 ? [1, 0] : [0, 1]);
   }
   pool.change({ throttle: second });
-  pool.change({ throttle: first }); // changed back before anything has happened
+  pool.change({ throttle: first }); // changed back before the pool could react
   await flush();
   assertEquals([first.tokens, second.tokens], [0, 1]);
   it.add("ab");

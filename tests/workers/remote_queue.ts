@@ -19,7 +19,7 @@ export class RemoteQueue<T> implements SourcedQueue<T> {
   readonly leases = new Map<T, RemoteLease<T>>();
   /** Endings that were carried out, such as `"succeeded a"`. */
   readonly endings: string[] = [];
-  /** Number of items that each call to `take` requested when it arrived. */
+  /** For each call to `take`, the number of items that it requested on arrival. */
   readonly wanted: number[] = [];
   /** Promise that delays all calls and answers until it resolves. */
   way: Promise<void> = Promise.resolve();
@@ -118,8 +118,8 @@ class RemoteSource<T> implements WorkSource<T> {
     const first = await this.#takeFirst(request);
     if (first.shutdown) return first;
     const brought = [this.#lease(first)];
-    // A queue that is shutting down takes nothing back, so the pool would have to process every further item that is
-    // taken here.
+    // While the queue is shutting down, this loop takes no further items. The queue would take none of them back, so
+    // the pool would have to process them.
     while (!this.#remote.queue.shuttingDown && brought.length < request.wanted()) {
       const next = this.#here.tryTake();
       if (next === undefined) break;

@@ -17,7 +17,10 @@ import { loadSecondCopy } from "../second_copy.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
-/** Returns the start times of the attempts of "a". The first attempts fail with the given errors, one each. */
+/**
+ * Returns the start times of the attempts of "a". Each of the first attempts fails with one of the given errors, in
+ * order.
+ */
 async function attemptsOf(
   { runWorkers }: Engine,
   errors: unknown[],
@@ -240,8 +243,8 @@ Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", (
 });
 
 /**
- * Returns the delay of the error that is created from a response with the given headers, received on 2026-03-01 at
- * 12:00:00 UTC.
+ * Creates an error from a response with the given headers, received on 2026-03-01 at 12:00:00 UTC. Returns the error's
+ * delay.
  */
 function delayOf(retryAfter: string | undefined, headers: Record<string, string> = {}): number | undefined {
   using _time = new FakeTime(Date.UTC(2026, 2, 1, 12));

@@ -39,9 +39,7 @@ export async function heapUsed(enough = 0): Promise<number> {
   return least;
 }
 
-/**
- * Returns by how many bytes the memory in use has grown. Stops collecting once the growth is at most {@linkcode FLAT}.
- */
+/** Returns the growth of the memory in use, in bytes. Stops collecting once the growth is at most {@linkcode FLAT}. */
 export async function growthSince(before: number): Promise<number> {
   return await heapUsed(before + FLAT) - before;
 }

@@ -16,7 +16,7 @@ interface Item {
 const kept: unknown[] = [];
 const items = new Map<string, WeakRef<Item>>();
 
-/** Creates an item to which only the queue refers. */
+/** Creates an item that only the queue will reference. */
 function item(what: string, key = what): Item {
   const made = { key };
   items.set(what, new WeakRef(made));

@@ -11,8 +11,8 @@ const bounded = createWorkQueue<string>({
 });
 
 /**
- * Three items of a group that always has items. Because of this group, the queue is never empty and virtual time
- * advances.
+ * Three items of a group that never becomes empty. Because of this group, the queue is never empty either, and virtual
+ * time advances.
  */
 for (const queue of [plain, bounded]) for (let i = 0; i < 3; i++) queue.add(`steady/${i}`);
 
@@ -28,7 +28,7 @@ function work(queue: WorkQueue<string>, count: number): void {
   }
 }
 
-/** Queue in which ten items are always ready, each in a new group of its own, so that virtual time doesn't advance. */
+/** Queue in which ten items are always ready. Each item has a group of its own, so virtual time doesn't advance. */
 const crowd = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
 for (let i = 0; i < 10; i++) crowd.add(`crowd ${i}/key`);
 

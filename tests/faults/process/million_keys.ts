@@ -49,8 +49,9 @@ const queue = createRateLimitingQueue<Item>(limiter, {
 });
 
 /**
- * Runs keys through the queue in every way: keys that are added directly, delayed or rate limited, that fail once in a
- * pool, or that are handed to a pending `get`. Also aborts pending calls to `get`. Returns the number of handled items.
+ * Runs keys through the queue in every way: some keys are added directly, after a delay or with rate limiting, some
+ * fail once in a pool, and some are handed to a pending `get`. Also aborts pending calls to `get`. Returns the number
+ * of handled items.
  */
 async function pushBatch(batch: number): Promise<number> {
   let handled = 0;

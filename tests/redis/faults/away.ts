@@ -6,7 +6,10 @@ import { RedisProxy } from "../proxy.ts";
 import { RedisServer } from "../server.ts";
 import { aborted, newQueue, open, take, until } from "./faults.ts";
 
-/** Kind of outage and its duration in milliseconds. With `"replicas"`, the server has too few replicas for writes. */
+/**
+ * Outage: its kind and its duration in milliseconds. In an outage of the kind `"replicas"`, the server has too few
+ * replicas for writes.
+ */
 export interface Absence {
   how: "kill" | "stop" | "network" | "replicas";
   leaseDuration: number;
@@ -28,7 +31,7 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
   await holder.queue.addAll(["a", "b", "c"]);
   const leases = [await take(holder.queue), await take(holder.queue), await take(holder.queue)];
   const late = Promise.all([take(idle.queue), take(idle.queue)]);
-  late.catch(() => {}); // an earlier failure of the test must be reported first
+  late.catch(() => {}); // if the test fails earlier, only that failure is reported
   while (Number(await stored.call("ZCARD", "idle")) === 0) await delay(5);
 
   const heard = await stored.call("HGET", "meta", "heard");
@@ -48,7 +51,7 @@ export async function serverAway({ how, leaseDuration, away }: Absence): Promise
   await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // the idle process is first to call
   proxy.refuse(false);
 
-  for (const { signal } of leases) await aborted(signal); // the holder can't know whether its leases are safe
+  for (const { signal } of leases) await aborted(signal); // the holder can't know whether it still has its leases
   await idle.queue.counts();
   await holder.queue.counts();
   await stored.trusted(leaseDuration);

@@ -20,7 +20,7 @@ serverTest("idle processes are woken one by one: calls are as many as items", as
   const items = 1000;
   for (let i = 0; i < items; i++) {
     await producer.queue.add(`item ${i}`);
-    if (i % 10 === 0) await until(() => done === i + 2); // at the latest, a process takes the items when it is notified
+    if (i % 10 === 0) await until(() => done === i + 2); // a process takes the items when notified, if not before
   }
   await until(() => done === items + 1);
   const calls = await countCalls(server.url) - before;

@@ -14,7 +14,7 @@ import { newQueue, open, take, until } from "./faults.ts";
 const LEASE = 9000;
 const AN_HOUR = 3_600_000;
 
-/** Calls from several processes to one queue, under a clock that the test sets. */
+/** Queue that several processes call, under a clock that the test sets. */
 class World {
   readonly engine: Engine;
   /** Time in milliseconds. */
@@ -153,7 +153,7 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
     await opened.queue.add("a");
     const lease = await take(opened.queue);
     await opened.queue.addAfter("b", 1000);
-    const later = await take(other.queue); // without a renewal, the first process's lease would have ended by now
+    const later = await take(other.queue); // by now, `lease` would have ended without a renewal
     assertEquals(later.item, "b");
     assertEquals([lease.signal.aborted, await lease.finish(), await later.finish()], [false, true, true]);
   } finally {

@@ -11,7 +11,7 @@ const LEASE = 500;
 
 export interface DelayedReplies {
   random: () => number;
-  /** Minimum time during which replies are delayed, in milliseconds. */
+  /** Minimum duration of the phase in which replies are delayed, in milliseconds. */
   ms: number;
 }
 

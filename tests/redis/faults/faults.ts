@@ -55,7 +55,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns a different URL for the same server. Queues with this URL get their own connection, as in another process.
+ * Returns another URL of the same server. Queues that use this URL share no connection with queues that use the given
+ * URL, as if they were in another process.
  */
 export function elsewhere(url: string): string {
   return url.replace("127.0.0.1", "localhost");
@@ -76,13 +77,13 @@ export class Stored {
     return await callRedis(this.#url, command, `workqueue:{${this.#name}}:${key}`, ...args);
   }
 
-  /** Returns the number of stalled keys that have not been finished since they stalled. */
+  /** Returns the number of keys that have stalled and have not been finished since then. */
   async stalls(): Promise<number> {
     const stalls = await this.call("HVALS", "stalls") as string[];
     return stalls.filter((count) => count !== "x0").length; // "x0" stands for a key that was given up without a stall
   }
 
-  /** Waits until leases can be taken away again after an outage of the server. */
+  /** After an outage of the server, waits out the time during which no process loses its leases. */
   async trusted(lease: number): Promise<void> {
     const [gap] = await this.call("ZRANGE", "gaps", "-1", "-1") as string[];
     const grace = Number(gap ?? 0) + lease * 1000;

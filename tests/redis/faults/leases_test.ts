@@ -25,7 +25,7 @@ redisTest("rule 15: a reply that comes after the lease has ended starts no handl
     begun.push([item, token!]);
   }, { concurrency: 5 });
   await until(async () => await stored.call("HLEN", "holders") === 2);
-  // The other process receives the items once the pool's lease has ended.
+  // Once the lease of the pool's process has ended, the other process receives the items.
   for (let i = 0; i < 2; i++) assert(await (await take(other.queue)).finish());
   assertEquals(begun, []);
   proxy.holdReplies(false);
@@ -89,7 +89,10 @@ redisTest("rule 15: after an event loop stood still for longer than a lease, non
   await pool.stop();
 });
 
-/** Waits until a process can receive messages, so that its next call is the one that takes items. */
+/**
+ * Waits until a process can receive messages. After that, the first call that the process makes is the one that takes
+ * items.
+ */
 async function listen(queue: RedisQueue): Promise<void> {
   await queue.add("first");
   assert(await (await take(queue)).finish());

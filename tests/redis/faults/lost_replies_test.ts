@@ -1,5 +1,6 @@
 /**
- * Tests of connections that break after the server has run a call and before the reply arrives, for each kind of call.
+ * Tests of each kind of call over a connection that breaks after the server has run the call and before the reply
+ * arrives.
  */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
@@ -10,7 +11,7 @@ import { redisTest } from "../redis_tests.ts";
 import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";
 
 interface Room extends Opened {
-  /** The same queue over a connection that loses no replies. */
+  /** Second object for the same queue, with a connection that loses no replies. */
   readonly other: RedisQueue;
   readonly proxy: RedisProxy;
   readonly stored: Stored;

@@ -15,8 +15,8 @@ export interface TooFewReplicas {
 }
 
 /**
- * Checks that calls that add, take or finish items are retried until there are enough replicas, and that each item runs
- * once. Returns the number of refused calls.
+ * Checks two things: calls that add, take or finish items are retried until there are enough replicas, and each item
+ * runs once. Returns the number of refused calls.
  */
 export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas): Promise<{ refused: number }> {
   const random = seeded(seed);

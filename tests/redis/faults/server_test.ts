@@ -89,7 +89,7 @@ serverTest("an older snapshot comes back: tokens grow, and holders of unknown le
 
   const leases = [await take(late.queue), await take(late.queue)];
   await aborted(second.signal);
-  // In the restored snapshot, the process that has finished "a" still has the lease of "a".
+  // "a" was finished after the snapshot was taken, so in the restored snapshot it is still processing.
   assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]);
   for (const { token } of leases) assert(token > second.token);
   assertEquals(await second.finish(), false);
@@ -153,7 +153,7 @@ redisTest("the server away for longer than the call timeout: reported once, and 
   const calls = [a.finish({ requeue: true }), queue.add("c"), queue.counts()];
   const results = await Promise.allSettled(calls);
   assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
-  await assertRejects(() => a.finish()); // rejects like the first `finish` call
+  await assertRejects(() => a.finish()); // rejects, as the first call of `finish` did
   assertEquals(errors.length, 3);
   proxy.refuse(false);
 
@@ -170,7 +170,7 @@ serverTest("no answer: each outcome is reported within one call timeout, and a d
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   const timeout = 1500;
-  const margin = 1400; // for a busy machine; without the guarantee, outcomes would wait for several timeouts
+  const margin = 1400; // for a busy machine, but less than another timeout
   await using opened = open(server.url, name, { callTimeout: timeout, onQueueError() {} });
   const items = Array.from({ length: 300 }, (_, i) => `item ${i}`);
   const ended = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** Tests of items whose lease was lost: which process receives them, when, and which other items run alongside them. */
+/**
+ * Tests of items whose lease was lost: which process receives such an item, when, and which other items run alongside
+ * it.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, runWorkers, TokenBucket } from "@workqueue/core";
@@ -106,7 +109,7 @@ redisTest("a drain waits for a retry that has to be sent twice", async ({ url })
   const { queue, errors } = open(url, name, { limiter: { type: "own" } as never, limiters: registry });
   await other.queue.add("a");
   const lease = await take(queue);
-  await other.queue.addRateLimited("a"); // the process that holds the lease doesn't know about this failure
+  await other.queue.addRateLimited("a"); // the lease holder doesn't know about this failure
   const finished = lease.finish({ requeue: true });
   await queue.shutDownWithDrain();
   assertEquals([await finished, errors], [true, []]);

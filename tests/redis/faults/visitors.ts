@@ -7,7 +7,7 @@ import { RedisServer } from "../server.ts";
 import { newQueue, open, until } from "./faults.ts";
 import { startWorker, Witness } from "./process/workers.ts";
 
-/** Consumers that each stay for 250 ms. A new consumer arrives every `every` milliseconds. */
+/** Series of consumers. A new consumer arrives every `every` milliseconds and stays for 250 ms. */
 export interface Visits {
   every: number;
   /** Number of the last consumer that may receive the item. */

@@ -1,6 +1,6 @@
 /**
- * Script that makes one call through a URL or a client, subscribes to a channel, releases the connection, and prints
- * the results. The process must then exit by itself.
+ * Script that connects with a URL or with a given client, makes one call, subscribes to a channel, releases the
+ * connection, and prints the results. The process must then exit by itself.
  */
 
 import { createClient } from "@redis/client";

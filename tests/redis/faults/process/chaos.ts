@@ -23,7 +23,7 @@ export interface Survived {
   readonly handled: number;
 }
 
-/** Checks that every item is finished, and that no two live processes work on the same item at once. */
+/** Checks that every item is finished, and that two live processes never work on the same item at once. */
 export async function survive({ seed, items, processes, ms }: Chaos): Promise<Survived> {
   const random = seeded(seed);
   await using server = await RedisServer.start();

@@ -1,4 +1,7 @@
-/** Tests of processes that are killed by an item, end on a signal, are stopped for a while, or exit by themselves. */
+/**
+ * Tests of worker processes that an item kills, that end on a signal, that are stopped for a while, or that exit by
+ * themselves.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
@@ -138,7 +141,7 @@ redisTest("a process ends by itself after shutDown, whatever it did, and not bef
     const runs = await Promise.all(cases.map((each) => startCase(runtime, each, url, name)));
     assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
     assertEquals(runs[1]!.lines, ["true"]);
-    const lease = await take(opened.queue); // the process that took the item exited without finishing it
+    const lease = await take(opened.queue); // the last case took the item and exited without finishing it
     assertEquals([lease.item, await stored.stalls(), await lease.finish()], ["a", 1, true]);
     assertEquals(await stored.stalls(), 0);
   }));

@@ -53,7 +53,7 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
   };
 }
 
-/** Handler that has started but has not ended. The handler's process may be dead. */
+/** Run of a handler that has started but not ended. The handler's process may be dead. */
 interface Work {
   readonly pid: string;
   readonly token: bigint;
@@ -126,7 +126,7 @@ export class Witness implements AsyncDisposable {
   }
 }
 
-/** Marks a rejection of the promise as handled, because the promise may have no other observer. */
+/** Marks the promise as handled, so that its rejection doesn't end the process if nothing awaits the promise. */
 function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;
