@@ -85,7 +85,9 @@ Deno.test("docs/redis.md and README.md have examples that need a server", () => 
 const page = read("docs/redis.md");
 const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
 
-/** Returns the cells of each row of the table whose first column has the given heading. */
+/**
+ * Finds the table whose first column has the given heading. Returns the rows of this table, each as an array of cells.
+ */
 function table(heading: string): string[][] {
   const found = tokensOf(page).find((token): token is Tokens.Table =>
     token.type === "table" && (token as Tokens.Table).header[0]!.text === heading

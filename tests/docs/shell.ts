@@ -5,8 +5,8 @@ import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
 const DEADLINE = 120_000;
 
 /**
- * Opens a directory that contains the examples and in which `workqueue` runs the command. There, `workqueue` is an
- * executable and not a shell function, so scripts can kill it through `$PPID`.
+ * Opens a directory that contains the examples. Scripts in it can run the command as `workqueue`. There, `workqueue` is
+ * an executable and not a shell function, so scripts can kill it through `$PPID`.
  */
 export async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
   const workspace = new Workspace();

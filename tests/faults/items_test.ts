@@ -1,6 +1,6 @@
 /**
- * Tests of items of every kind in every layer, and of items that are added from within the calls that a queue makes to
- * its collaborators.
+ * Tests of items of every kind, in every layer. Also tests items that are added while a queue is calling a
+ * collaborator.
  */
 
 import { assert, assertEquals } from "@std/assert";

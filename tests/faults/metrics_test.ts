@@ -41,7 +41,7 @@ const FAULTS: Record<string, () => unknown> = {
   "rejects": () => Promise.reject(new Error("broken")),
 };
 
-/** Creates a provider that measures everything, except that the call named by `broken` throws. */
+/** Creates a provider that measures everything. Only the call named by `broken` throws. */
 function brokenMetrics(broken: Call | undefined, fail: () => unknown): InMemoryMetrics & MetricsProvider {
   const whole = new InMemoryMetrics();
   const [brokenMethod, brokenCall] = broken?.split(".") ?? [];

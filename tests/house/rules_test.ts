@@ -1,4 +1,4 @@
-/** Tests that `docs/rules.md` describes exactly the rules that tests name. */
+/** Tests that `docs/rules.md` describes exactly the rules that are named in tests. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { rulesNamedIn, testsOfRules } from "../../docs/generate/rules.ts";

@@ -59,7 +59,7 @@ const [core] = PAGES["README.md"] as [Instructions];
 const [prometheus] = PAGES["packages/prometheus/README.md"] as [Instructions];
 const [redis] = PAGES["docs/redis.md"] as [Instructions];
 
-/** Program for each package, and the output that the program must print. */
+/** For each package, a program and the output that the program must print. */
 const PROGRAMS: Record<string, [program: string, printed: string]> = {
   "@workqueue/core": [
     `import { createWorkQueue } from "@workqueue/core";

@@ -46,7 +46,7 @@ const BRINGS: Record<string, string[]> = {
   ],
 };
 
-/** Modules that are not entry points, each with the entry points that load the module. */
+/** For each module that is not an entry point, the entry points that load it. */
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/structures/number_heap.ts": [
     ".",

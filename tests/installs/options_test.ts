@@ -53,7 +53,7 @@ type OfBuiltIns =
   | { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions]
   | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions];
 
-/** Declarations of options that may be omitted, in the form in which a definition contains them. */
+/** Options that may be omitted, declared as in a definition. */
 type Optional = {
   readonly size: { readonly kind: "integer"; readonly required: false; readonly description: string };
   readonly delay: { readonly kind: "duration"; readonly default: "1s"; readonly description: string };

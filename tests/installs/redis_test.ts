@@ -1,6 +1,6 @@
 /**
- * Tests of `@workqueue/redis` as installed by npm and Bun, from its tarball and the core's tarball, with a server. The
- * tests run only on Deno.
+ * Tests of `@workqueue/redis` as installed by npm and Bun, from its tarball and the core's tarball. The tests use a
+ * server. The tests run only on Deno.
  */
 
 import { assertEquals } from "@std/assert";

@@ -18,7 +18,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { flush, take, takeAll } from "../queue_helpers.ts";
 
-/** Metrics that record the values of two gauges, and the queues that are gone. */
+/** Metrics that record the values of two gauges, and which queues are gone. */
 class Notes extends InMemoryMetrics {
   readonly clock = new HandClock();
   notes: string[] = [];

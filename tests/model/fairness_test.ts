@@ -116,8 +116,8 @@ abstract class Schedule {
 
 /**
  * Check of the groups' shares of the work. Two groups that always have ready items get work in proportion to their
- * weights, up to one item per group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). The bound
- * holds for every series of consecutive hand-outs.
+ * weights, to within one item per group: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). The
+ * bound holds for every series of consecutive hand-outs.
  */
 class Shares extends Schedule {
   /**

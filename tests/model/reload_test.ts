@@ -116,7 +116,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
       const clock = new HandClock();
       const config = loadConfig(documents[0]!, { clock, limiters: customLimiters() });
       const plain = new PlainLimiters(clock, documents[0]!);
-      // Only limiters with their own config, because a name stands for another limiter.
+      // Limiters that are only a name are left out, because they stand for another limiter.
       const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string");
       const processing = new Map(described.map((name) => [name, config.limiter<string>(name)]));
       const queues = new Map([["q", config.queue<string>("q")]]);

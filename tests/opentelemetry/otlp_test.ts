@@ -1,4 +1,4 @@
-/** Tests of metrics in the form in which an OpenTelemetry collector receives them. */
+/** Tests of metrics as an OpenTelemetry collector receives them. */
 
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
@@ -10,7 +10,7 @@ import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./otlp_receiver.ts";
 
-const HOUR = 3_600_000; // so long that the only exports are those that a test requests
+const HOUR = 3_600_000; // so long that nothing is exported unless a test requests it
 
 /** Metrics that are exported twice: totals to one path, deltas to another. */
 class SentMetrics implements AsyncDisposable {

@@ -50,7 +50,7 @@ function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): v
     gauge.dec();
   }
   for (const histogram of [metrics.queueLatency(queue), metrics.workDuration(queue)]) {
-    // Values on a bound, just above a bound, below the first bound and above the last bound.
+    // The values cover four cases: on a bound, just above a bound, below the first bound and above the last bound.
     for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
   }
   metrics.unfinishedWork(queue).set(7.5);

@@ -1,4 +1,7 @@
-/** Tests of `cancelDelayed` beyond those of the contract suite, which every delaying queue runs. */
+/**
+ * Further tests of `cancelDelayed`, in addition to the tests in the contract suite, which every delaying queue must
+ * pass.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {

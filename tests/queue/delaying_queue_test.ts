@@ -5,7 +5,7 @@ import { type Clock, createDelayingQueue, createWorkQueue, systemClock } from "@
 import { ArrayQueue } from "../third_party_queues.ts";
 import { HighestFirst, isSettled, outcome, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 
-/** System clock that records which timers are set and the delay of each. */
+/** System clock that records the timers that are set, with their delays. */
 class CountingClock implements Clock {
   readonly active = new Set<unknown>();
   readonly delays: number[] = [];

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Cli, ROOT, runtimes, until } from "../cli/cli.ts";
 
-/** Config like that of the example, but with delays that are short enough for a test. */
+/** The example's config, with delays that are short enough for a test. */
 const CONFIG = {
   queues: {
     deliveries: {

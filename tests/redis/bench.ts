@@ -59,7 +59,7 @@ export class Bench {
     return await this.turn(owner, [], wanted, known, engine);
   }
 
-  /** Reports the work that an owner has finished, and takes items for that owner. */
+  /** Reports an owner's finished work, and takes items for that owner. */
   async turn(
     owner: string,
     finishes: Finish[],

@@ -1,6 +1,6 @@
 /**
- * Tests of the text printed for queues and leases on Redis. The text shows the state that the process knows, without a
- * call to the server.
+ * Tests of the text printed for queues and leases on Redis. The text shows what the process knows about their state.
+ * Printing makes no call to the server.
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";

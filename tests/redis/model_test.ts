@@ -1,7 +1,7 @@
 /**
  * Comparison of the Redis engine with the in-memory queue, under random operations.
  *
- * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more operations, different ones each time. A
+ * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more operations, which differ from run to run. A
  * failure prints the seed and the shortest failing sequence. `twins.ts` lists all deliberate differences.
  */
 

@@ -46,7 +46,7 @@ type Node = string | { readonly type: string; readonly limiter?: Node; readonly 
 type Draw = (below: number) => number;
 
 /**
- * Returns the same limiter with different numbers. Buckets in groups keep their numbers, because changed numbers apply
+ * Returns the same limiter with different numbers. Buckets in groups keep their numbers: changed numbers would apply
  * immediately in memory, but on the server only from the group's next failure on.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {

@@ -84,7 +84,9 @@ class Replay {
   now = 0;
   /** Processing items, with their tokens. */
   readonly processing = new Map<number, string>();
-  /** Deadlines of the delayed items, in the time of the trace and in the order in which they were set. */
+  /**
+   * Deadlines of the delayed items, on the clock of the trace. The deadlines are in the order in which they were set.
+   */
   readonly due = new Map<number, number>();
   /** Upper bound for how far the queue's time is ahead of the trace, in microseconds. */
   #ahead = 0;

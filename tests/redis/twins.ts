@@ -333,7 +333,7 @@ export class Twins {
     }
   }
 
-  /** Returns the deadlines of the delayed items in memory. */
+  /** Returns the deadlines of the delayed items in the in-memory queue. */
   #dues(): Map<string, number> {
     const { delayedItems } = this.#memory.snapshot({ limit: 100 });
     return new Map(delayedItems.map(({ item, dueInMs }) => [keyOf(item), this.#clock.time + dueInMs]));

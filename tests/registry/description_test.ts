@@ -1,4 +1,4 @@
-/** Descriptions of configs as data. */
+/** Tests of descriptions, which represent configs as plain data. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, disciplines, limiters, type PartDescription, type RateLimiter } from "@workqueue/core";

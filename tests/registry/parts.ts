@@ -12,7 +12,7 @@ import {
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** Types in the default registry, in the form in which messages list them. */
+/** Types in the default registry, as messages list them. */
 export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const CONSTANT: RateLimiter = { when: () => 7, forget() {}, numRequeues: () => 0 };

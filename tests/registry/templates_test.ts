@@ -6,7 +6,7 @@ import { createLimiter } from "../../limiters/definition.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, parts, variants } from "./parts.ts";
 
-/** Returns a type of limiter that records the functions that its `create` receives, and a registry with that type. */
+/** Returns a type of limiter whose `create` records the functions that it receives, and a registry with that type. */
 function templates() {
   const made: (() => RateLimiter)[] = [];
   const definition = defineLimiter({

@@ -6,7 +6,7 @@ const ROOT = new URL("../../", import.meta.url);
 const STD = ["@std/assert", "@std/async", "@std/testing"];
 const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loads even without the package
 
-/** Whether JSR is reachable, so the real `@std` packages can be used. */
+/** Whether JSR is reachable, so that the real `@std` packages can be used. */
 export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
 /**

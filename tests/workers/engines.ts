@@ -1,4 +1,7 @@
-/** Engines on which a pool's queue can run. Tests of behavior that all engines share run on each of these engines. */
+/**
+ * Engines on which a pool's queue can run. If a test covers behavior that all engines share, the test runs on each of
+ * these engines.
+ */
 
 import { type Handler, type RateLimitingQueue, runWorkers, type WorkerOptions, type WorkerPool } from "@workqueue/core";
 import { type Pool, startPool } from "../../lib/workers/pool.ts";

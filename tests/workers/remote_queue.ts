@@ -136,8 +136,8 @@ class RemoteSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Takes the first lease of a request. Returns a shutdown only once no lease is left, because a processing key may
-   * have been added again and become ready.
+   * Takes the first lease of a request. Returns a shutdown only once no lease is left, because a key that is processing
+   * may be added again and then become ready.
    */
   async #takeFirst(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
     for (;;) {

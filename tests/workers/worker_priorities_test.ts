@@ -22,9 +22,7 @@ function newQueue(clock: HandClock): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(limiter(), { clock });
 }
 
-/**
- * Returns the priorities of all attempts of an item that is added with priority 5 and whose first attempt calls `end`.
- */
+/** Adds an item with priority 5, whose first attempt calls `end`. Returns the priorities of all its attempts. */
 async function prioritiesOf({ runWorkers }: Engine, end: () => unknown): Promise<number[]> {
   const clock = new HandClock();
   const queue = newQueue(clock);

@@ -78,8 +78,8 @@ async function use(): Promise<void> {
 }
 
 /**
- * Returns the items that should have been collected but weren't. Up to ten items of the queue `pile` may remain,
- * because the script keeps one of their leases on purpose.
+ * Returns the items that should have been collected but weren't. Up to ten items of the queue `pile` are ignored,
+ * because the script deliberately keeps one of that queue's leases.
  */
 function itemsLeft(): string[] {
   for (const [what, reference] of items) if (reference.deref() === undefined) items.delete(what);

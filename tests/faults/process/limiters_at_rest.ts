@@ -23,7 +23,7 @@ const limiters: RateLimiter<string>[] = [
 ];
 
 /**
- * Reports failures of new keys, one every 10 ms, so that about ten keys are delayed or counted at a time. Never calls
+ * Reports the failure of a new key every 10 ms, so that about ten keys are delayed or counted at a time. Never calls
  * `forget`.
  */
 function fail(keys: number): void {

@@ -1,6 +1,6 @@
 /**
- * Tests of servers that are killed, restored from an old snapshot, stopped for a while, lose their scripts, or run out
- * of memory.
+ * Tests of servers that are killed, are restored from an old snapshot, are stopped for a while, lose their scripts, or
+ * run out of memory.
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";

@@ -1,4 +1,4 @@
-/** Worker process that runs until SIGTERM. The process records on another server when each handler starts and ends. */
+/** Worker process that runs until SIGTERM. The process records the start and end of each handler on another server. */
 
 import { createClient } from "@redis/client";
 import { runWorkers } from "@workqueue/core";
