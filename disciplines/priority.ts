@@ -51,7 +51,7 @@ export const priorityOptions = {
     infinite: true,
     default: "1m",
     description:
-      "Maximum time by which an item of the highest priority can become ready after an item of the lowest priority and still go first.",
+      "An item of the highest priority goes first if it becomes ready at most this long after an item of the lowest priority.",
   },
 } as const satisfies Fields;
 

@@ -36,7 +36,7 @@ export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
 
 /** Options of a bucket limiter. */
 export const bucketOptions = {
-  rate: { kind: "number", min: 0, infinite: true, description: "Retries per second, on average, over all items." },
+  rate: { kind: "number", min: 0, infinite: true, description: "Retries per second, on average, across all items." },
   burst: { kind: "integer", min: 0, description: "Maximum number of retries at once." },
 } as const satisfies Fields;
 

@@ -77,6 +77,6 @@ export class Endings<T> {
 
 /** Creates the error for an ending that doesn't count because the lease was lost. */
 function lostLease(ending: Ending): Error {
-  const message = "The lease of the item was lost before its handler had ended, so what came of that does not count";
+  const message = "The lease of the item was lost before its handler ended, so the handler's result does not count";
   return withCode("WQ_LEASE_LOST", new Error(message, "error" in ending ? { cause: ending.error } : {}));
 }

@@ -19,7 +19,7 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     [{ rate: "10", burst: 1 }, `'rate' must be a non-negative number, got "10"`],
     [{ rate: [10], burst: 1 }, "'rate' must be a non-negative number, got an array"],
     ...badCounts("burst", { rate: 1 }),
-    [{ burst: 1 }, "missing required option 'rate' (retries per second, on average, over all items)"],
+    [{ burst: 1 }, "missing required option 'rate' (retries per second, on average, across all items)"],
     [{ rate: 1, burst: undefined }, "missing required option 'burst' (maximum number of retries at once)"],
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],

@@ -261,7 +261,7 @@ Deno.test("an ending for which the lease was lost is reported once, and counts f
     assertEquals([kind, item, attempt], ["error", "a", 1]);
     assertEquals(
       String(error),
-      "Error: The lease of the item was lost before its handler had ended, so what came of that does not count",
+      "Error: The lease of the item was lost before its handler ended, so the handler's result does not count",
     );
     assertEquals(codeOf(error), "WQ_LEASE_LOST");
     assertEquals(pool.snapshot().failingItems, []);

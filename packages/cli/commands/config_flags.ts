@@ -59,7 +59,7 @@ const DELAYS_NOTES = `
 An item keeps failing, each time as soon as the previous delay has passed.
 "total" is the time from its first failure to the retry after that delay. Time
 is virtual, so the command itself does not wait. Each limiter is measured alone.
-Random parts of delays come from the same random numbers each time.
+Random delays are the same in every run of the command.
 
 A named limiter is shown under its name. A limiter that a queue defines itself
 is shown under the name of the queue.
