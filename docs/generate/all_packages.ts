@@ -20,8 +20,9 @@ const STAND_INS = {
 };
 
 /**
- * Returns the Deno config for tests, benchmarks and docs, which maps the name of every package. The config has no
- * workspace, because with a workspace, Deno would install the packages of all members before a program starts.
+ * Returns the Deno config for tests, benchmarks and docs, which maps the name of each package to a file or an npm
+ * specifier. The config has no workspace, because with a workspace, Deno would install the packages of all members
+ * before a program starts.
  */
 export function allPackages(): string {
   const { name, version, exports, compilerOptions, fmt, lint } = JSON.parse(manifest("deno.json"));

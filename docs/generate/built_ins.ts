@@ -9,7 +9,7 @@ export interface BuiltIn<Config> {
   readonly entry: string;
   /** File of the entry, relative to the repository. */
   readonly file: string;
-  /** Exports of the file, as re-exported by `mod.ts`: the function that creates the part, and types. */
+  /** Exports of the file that `mod.ts` re-exports: the function that creates the part, and types. */
   readonly names: readonly string[];
   /** Effect of the part: the delays of a limiter, or the order of a discipline. */
   readonly effect: string;
@@ -25,7 +25,7 @@ export const builtIns: readonly BuiltIn<BuiltInConfig>[] = describeRoom("limiter
 /** Built-in disciplines, in the order of `disciplines/built_ins.ts`. */
 export const builtInDisciplines: readonly BuiltIn<DisciplineConfig>[] = describeRoom("disciplines", "Order");
 
-/** Describes the parts in a folder. `effect` is the first word of the paragraph about a part's effect. */
+/** Describes the parts in a folder. The paragraph about a part's effect begins with the word passed as `effect`. */
 function describeRoom<Config>(room: string, effect: string): BuiltIn<Config>[] {
   return [...read(`${room}/built_ins.ts`).matchAll(/^export \* from "\.\/(.+)\.ts";$/gm)]
     .map(([, name]) => describe(room, name!, effect));
@@ -51,8 +51,8 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * Returns the exports of a built-in part's file that `mod.ts` re-exports: functions and types, and for each
- * constant with options, only its type.
+ * Returns the names that `mod.ts` re-exports from a built-in part's file: functions and types. A constant whose name
+ * ends in `Options` is re-exported only as a type; other constants are omitted.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]

@@ -5,7 +5,7 @@ import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
-/** Kinds of parts that an option can have as its value. */
+/** Kinds of parts that can be the value of an option. */
 type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -215,7 +215,7 @@ function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }
   return [`[\`${type}\`](#${type})`, effect, choice];
 }
 
-/** Returns the section of one type; `document` is an example config with this type. */
+/** Returns the page's section about a type of limiter or discipline. `document` is an example config that uses it. */
 function partSection(
   { type, description, options }: { type: string; description: string; options: Fields<Words> },
   document: Record<string, Record<string, unknown>>,
@@ -223,7 +223,7 @@ function partSection(
   return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
 }
 
-/** Formats a config document with each limiter, discipline or queue on one line. */
+/** Formats a config document, with a line for each limiter, discipline and queue. */
 function shortDocument(document: Record<string, Record<string, unknown>>): string {
   const sections = Object.entries(document).map(([section, parts]) => {
     const lines = Object.entries(parts).map(([name, part]) => `    "${name}": ${onOneLine(part)}`);

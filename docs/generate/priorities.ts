@@ -12,7 +12,7 @@ const MINUTE = 60 * SECOND;
 const OVERLOAD = 10 * MINUTE;
 const END = 18 * MINUTE;
 
-/** Interval between two ordinary items and between two points in the plot, in milliseconds. */
+/** Interval at which ordinary items are added and points are plotted, in milliseconds. */
 const STEP = 5 * SECOND;
 
 /**

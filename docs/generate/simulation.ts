@@ -19,7 +19,7 @@ export class VirtualClock implements Clock {
     this.#timers.delete(handle as object);
   }
 
-  /** Calls `callback` `times` times, every `interval` milliseconds. */
+  /** Calls `callback` every `interval` milliseconds, `times` times in total. */
   repeat(interval: number, times: number, callback: (time: number) => void): void {
     const next = (time: number) => {
       callback(this.#time);

@@ -17,7 +17,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Program and page of which a screenshot is taken. */
+/** Program to run, and page to take a screenshot of. */
 interface Subject {
   /** Program to run, with its arguments except the port. */
   readonly program: readonly string[];

@@ -8,12 +8,12 @@ export interface Words {
 }
 
 const FONT_SIZE = 14;
-/** Width of a column, in pixels. The width of letters differs between fonts, so each text has an explicit width. */
+/** Width of a column, in pixels. Letters differ in width between fonts, so each span of text has an explicit width. */
 const COLUMN = 8.4;
 const ROW = 20;
 const BASELINE = 15;
 const MARGIN = 16;
-/** Time for which the last frame is shown before the animation repeats, in seconds. */
+/** Number of seconds for which the last frame is shown before the animation repeats. */
 const PAUSE = 5;
 
 const LIGHT = ["#1f2328", "#cf222e", "#1a7f37", "#9a6700", "#0969da", "#8250df", "#1b7c83", "#59636e"];

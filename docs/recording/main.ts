@@ -1,6 +1,6 @@
 /**
- * Records the demo of the command on a terminal, for the picture in the README. The recording takes ten seconds and
- * requires the `script` command from util-linux.
+ * Runs the command's demo in a terminal and records it, for the picture in the README. The recording takes ten seconds
+ * and requires the `script` command from util-linux.
  *
  *     npx -y deno task recording
  *
