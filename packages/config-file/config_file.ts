@@ -19,7 +19,7 @@ export class ConfigFile {
    *
    * @param path The path, or a `file:` URL.
    * @throws {Error} If the extension is not supported.
-   * @throws {TypeError} If `path` is not a path or a `file:` URL.
+   * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL.
    */
   constructor(path: string | URL) {
     const name = pathOf(path);

@@ -3,7 +3,7 @@ import { inspect, withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
-/** Parser for the texts of one config. Errors include the config's name and the place of each problem. */
+/** Parser for one config, whose text may change. Errors include the config's name and the location of each problem. */
 export class ConfigText {
   /** Name of the config in messages. */
   readonly title: string;
@@ -13,7 +13,7 @@ export class ConfigText {
    * Creates a parser.
    *
    * @param name The name of the config, or `undefined` for a config without a name.
-   * @param format The format of the texts.
+   * @param format The format of the text.
    */
   constructor(name: string | undefined, format: Format) {
     this.title = name === undefined ? "config" : `config '${name}'`;
@@ -21,17 +21,18 @@ export class ConfigText {
   }
 
   /**
-   * Parses a text. Returns the document for `loadConfig`.
+   * Parses the text. Returns the document for `loadConfig`.
    *
-   * @throws {ConfigError} If the text is not valid in its format, or if it can't be a config. JSON is not checked.
+   * @throws {ConfigError} If the text is not valid in its format, or if it can't be a config. JSON is checked later, by
+   * `loadConfig`.
    */
   parse(text: string): string | object {
     return this.#parse(text).document;
   }
 
   /**
-   * Parses a text and calls `take` with the document. If the document is invalid, adds the config's name and the places
-   * of the problems to the error.
+   * Parses the text and calls `take` with the document. If the document is invalid, adds the config's name and the
+   * locations of the problems to the error.
    *
    * @throws {ConfigError} If the text or the document is invalid.
    */
@@ -87,9 +88,9 @@ function findFault(document: unknown, format: string): string | undefined {
 }
 
 /**
- * Reports whether a document comes from a text without content. Such a text is an error, because the file might be only
- * half written. For such a text, the YAML parser returns `null`, the TOML parser returns an object without members, and
- * the JSONC parser reports an error.
+ * Reports whether a document is the result of parsing a file that is empty or has only comments. This is an error,
+ * because the file might be only half written. For such a file, the YAML parser returns `null`, the TOML parser returns
+ * an object without members, and the JSONC parser reports an error.
  */
 function isEmpty(document: unknown, format: string): boolean {
   return format === "YAML" ? document === null : format === "TOML" && Object.keys(document as object).length === 0;

@@ -4,7 +4,7 @@ import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Place, type Tree } from "./places.ts";
 
 /**
- * Leaves JSON unparsed, because the core finds more mistakes in a text than in a parsed value, and reports the places
+ * Leaves JSON unparsed. The core finds more mistakes in the text than in a parsed value, and it reports the locations
  * of syntax errors.
  */
 export function parseJson(text: string): Parsed {
@@ -18,7 +18,7 @@ export function parseJson(text: string): Parsed {
   };
 }
 
-/** Messages for the errors of the JSONC parser, by the parser's name for the error. */
+/** Messages for the errors of the JSONC parser. The keys are the parser's names for the errors. */
 const MESSAGES: Readonly<Record<ReturnType<typeof printParseErrorCode>, string>> = {
   InvalidSymbol: "expected a value; a text must be in double quotes",
   InvalidNumberFormat: "this is not a number",
@@ -53,7 +53,7 @@ export function parseJsonc(text: string): Parsed | Unparsed {
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
 }
 
-/** Creates a function that returns the place of an issue. On its first call, the function calls `parse`. */
+/** Creates a function that returns the location of an issue. On its first call, the function calls `parse`. */
 function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
   let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
   return ({ path }) => {

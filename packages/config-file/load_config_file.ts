@@ -19,7 +19,8 @@ import { ConfigFile } from "./config_file.ts";
  * @throws {ConfigError} If the file is invalid. The error includes the file's name and lists every problem. A problem
  * has a line and a column if the parser reports them.
  * @throws {Error} If the extension is not supported or the file can't be read.
- * @throws {TypeError} If `path` is not a path or a `file:` URL, or if an option is unknown or of the wrong type.
+ * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL, or if an option is unknown or of the
+ * wrong type.
  */
 export function loadConfigFile(path: string | URL, options?: LoadConfigOptions): WorkQueueConfig {
   const file = new ConfigFile(path);

@@ -4,7 +4,7 @@ import { ConfigText } from "./config_text.ts";
 import { type ConfigFormat, FORMATS } from "./formats.ts";
 
 /**
- * Loads a config from a text that is not in a file, for example from standard input.
+ * Loads a config from text that is not in a file, for example from standard input.
  *
  * @example Usage
  * ```ts

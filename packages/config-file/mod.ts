@@ -12,5 +12,5 @@ export type { ConfigFormat } from "./formats.ts";
 export { readConfigFile } from "./read_config_file.ts";
 export { watchConfigFile } from "./watch_config_file.ts";
 export type { WatchConfigFileOptions } from "./watched_file.ts";
-// The types of this package refer to types of the core, directly or indirectly.
+// Exported because the types of this package refer to types of the core, directly or indirectly.
 export type * from "@workqueue/core";

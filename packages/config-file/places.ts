@@ -1,4 +1,4 @@
-/** Place in a text. */
+/** Location in a text. */
 export interface Place {
   /** Line, from 1. */
   readonly line: number;
@@ -21,21 +21,21 @@ export class Lines {
   }
 }
 
-/** Parsed document, with the places of its nodes. */
+/** Parsed document, with the locations of its nodes. */
 export interface Tree<Node> {
   readonly root: Node;
   /** Returns the offset of the beginning of a node. */
   offsetOf(node: Node): number;
   /**
    * Returns a member of an object, or an element of a list. Returns `undefined` if there is no member or element with
-   * that name. The `name` node of an element is the element itself.
+   * that name. A list element has no name, so its `name` node is the element itself.
    */
   find(node: Node, name: string): { readonly name: Node; readonly value: Node } | undefined;
 }
 
 /**
- * Returns the offset of the name to which a JSON Pointer refers. If a part of the pointer doesn't exist in the
- * document, returns the offset of the last part that exists.
+ * Returns the offset of the member name or list element that a JSON Pointer refers to. If a part of the pointer doesn't
+ * exist in the document, returns the offset of the last part that exists.
  */
 export function locate<Node>(tree: Tree<Node>, pointer: string): number {
   let nearest = tree.root;

@@ -54,8 +54,8 @@ export function watchConfigFile(
 /**
  * Polls a file.
  *
- * File system notifications are not used, because they report changes to a file, but not that a path now leads to a
- * different file. Notifications also differ between runtimes.
+ * File system notifications are not used. They report changes to a file, but don't report that its path now refers to a
+ * different file. They also differ between runtimes.
  */
 class Polling implements Disposable {
   readonly #file: WatchedFile;

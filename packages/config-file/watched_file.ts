@@ -10,8 +10,8 @@ export interface WatchConfigFileOptions {
    */
   onReload?: ((changes: ConfigChange[]) => void) | undefined;
   /**
-   * Called once each time that the file becomes invalid, and once each time that the file has been unreadable for a
-   * second. The current config stays in effect. Errors that the callback throws are ignored.
+   * Called once for each invalid version of the file, and once when the file has been unreadable or empty for a second.
+   * The current config stays in effect. Errors that the callback throws are ignored.
    *
    * @default {console.error}
    */
@@ -34,7 +34,8 @@ type Finding = { readonly text: string } | { readonly error: Error };
 /**
  * Config file, and the config to reload when the file changes. Reads the file only in `look`.
  *
- * Changes are detected by comparing texts, not modification times, because two writes can have the same time.
+ * Changes are detected by comparing the file's text, not its modification time, because two writes can have the same
+ * time.
  */
 export class WatchedFile implements Disposable {
   readonly #file: ConfigFile;

@@ -24,8 +24,8 @@ type Value = Node | null;
 /** Maximum nesting depth. The parser recurses several times per level. Real configs are nested far less deeply. */
 const MAX_DEPTH = 200;
 /**
- * Maximum number of alias uses in a document, including uses inside anchors, once per use of the anchor. The limit
- * prevents a small text from filling the memory.
+ * Maximum number of aliases in a document after expansion: if an anchored value contains aliases, they are counted
+ * again for each use of the anchor. The limit prevents a small file from expanding until memory is full.
  */
 const MAX_USES = 50_000;
 
@@ -53,8 +53,8 @@ export function parseYaml(text: string): Parsed | Unparsed {
 }
 
 /**
- * Returns the tokens of a text, or the offset at which the text becomes nested too deeply. Doesn't use recursion.
- * Composing the document does, so the depth is checked before that.
+ * Returns the tokens of a text, and the offset at which the text becomes nested too deeply, if any. Doesn't use
+ * recursion. The depth must be checked before the document is composed, because composing it uses recursion.
  */
 function tokensOf(text: string): { tokens: CST.Token[]; tooDeep?: number } {
   const tokens: CST.Token[] = [];
@@ -76,7 +76,7 @@ function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Nod
   const targets = new Map<Alias, Node>();
   const problems: ConfigIssue[] = [];
   const refuse = (node: Node, message: string) => void problems.push(problemAt(lines.place(node.range![0]), message));
-  /** Number of alias uses inside each anchor. */
+  /** Number of aliases, after expansion, inside each anchored value. */
   const inside = new Map<unknown, number>();
   let uses = 0;
   visit(yaml, {
@@ -136,7 +136,7 @@ function treeOf(yaml: Document, targets: ReadonlyMap<Alias, Node>): Tree<Value> 
   return { root: yaml.contents as Value, offsetOf: (value) => value?.range?.[0] ?? 0, find };
 }
 
-/** Returns the name of a key in an object; `undefined` if the key is not a scalar. */
+/** Returns an object's key as a string; `undefined` if the key is not a scalar. */
 function textOf(key: unknown): string | undefined {
   return isScalar(key) && typeof key.value !== "symbol" ? String(key.value ?? "") : undefined;
 }

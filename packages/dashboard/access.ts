@@ -2,8 +2,7 @@ import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
 /**
- * Address of the client that sent each request; `undefined` if the server doesn't report an address, as for a Unix
- * socket.
+ * Client's address for each request; `undefined` if the server doesn't report an address, as for a Unix socket.
  */
 const peers = /* @__PURE__ */ new WeakMap<Request, string | undefined>();
 
@@ -26,14 +25,14 @@ export function notePeer(request: Request, info: unknown): void {
 }
 
 /**
- * Returns a text that tells denied clients what an access function requires; `undefined` if the requirements are
- * unknown. The text doesn't say which check failed.
+ * Returns a message that tells denied clients what an access function requires; `undefined` if the requirements are
+ * unknown. The message doesn't say which check failed.
  */
 export function requirementOf(access: Access): string | undefined {
   return access === allowLocal ? "open it on the same machine, at localhost, and not through a proxy" : undefined;
 }
 
-/** Whether the console already shows that `allowLocal` doesn't receive addresses. */
+/** Whether the console already has a line saying that `allowLocal` needs the client's address. */
 let hasWarned = false;
 
 function warnOnce(hasInfo: boolean): void {
@@ -218,8 +217,8 @@ class Token {
 }
 
 /**
- * Reports whether the browser's connection used TLS, according to the proxies. The header starts with the value from
- * the proxy nearest to the browser.
+ * Reports whether the browser's connection used TLS, according to the proxies' `x-forwarded-proto` header. The header's
+ * first value comes from the proxy nearest to the browser.
  */
 function isForwardedOverTls({ headers }: Request): boolean {
   return /^\s*https\s*(,|$)/i.test(headers.get("x-forwarded-proto") ?? "");

@@ -22,7 +22,7 @@ export interface State {
   readonly mayControl: boolean;
   /** Whether the client may reload the config from its file. */
   readonly mayReload: boolean;
-  /** Queues, worst verdict first. Queues with the same verdict are in the order of the options. */
+  /** Queues, worst verdict first. Queues with the same verdict have the same order as in the dashboard's options. */
   readonly queues: readonly QueueRow[];
 }
 
@@ -50,8 +50,8 @@ export interface QueueRow {
    */
   readonly paused: boolean;
   /**
-   * Total numbers of ready, blocked and delayed items in the last fifteen minutes, one every fifteen seconds, oldest
-   * first. At most 60 numbers.
+   * Samples of the last fifteen minutes, one every fifteen seconds, oldest first; at most 60. Each sample is the total
+   * number of ready, blocked and delayed items.
    */
   readonly trend: readonly (number | null)[];
 }
@@ -113,10 +113,11 @@ export interface QueueDetails extends QueueRow {
    * they are not listed. In memory, all delayed items are searched. On Redis, only the 1,000 items that are due first
    * and the listed failing items are searched.
    *
-   * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may use only a
+   * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may run for only a
    * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
    * first 1,000 items. Another reason is that the search was incomplete: it stops after 200,000 delayed items, or
-   * earlier if creating their texts takes a long time. The lists then contain only matches among the searched items.
+   * earlier if creating the items' texts takes a long time. The lists then contain only matches among the searched
+   * items.
    */
   readonly matching: number | null;
   /**
@@ -252,9 +253,9 @@ export interface LimiterNode {
  * the number of delayed items that were not searched. The same limit applies to a request with a key, unless the items
  * are strings. A string item is found no matter how many items are delayed.
  *
- * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and an ID of the config
- * as `shown`. With `{ "apply": true, "shown": "…" }`, the request applies the changes, unless the file has changed
- * since the ID was returned.
+ * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and, as `shown`, the ID
+ * of the config that was read. With `{ "apply": true, "shown": "…" }`, the request applies the changes, unless the file
+ * has changed since the ID was returned.
  */
 export interface ControlResult {
   /** Description of the result, as a sentence. */

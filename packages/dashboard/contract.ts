@@ -50,10 +50,10 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
 
 /** Queue on the dashboard. */
 export interface DashboardQueue<T> {
-  /** Queue in memory or on Redis. */
+  /** In-memory queue or Redis queue. */
   readonly queue: RateLimitingQueue<T> | QueueOnRedis<T>;
   /**
-   * Pool that processes the queue in this process. Without a pool, the running and failing items of a queue in memory
+   * Pool that processes the queue in this process. Without a pool, the running and failing items of an in-memory queue
    * are unknown.
    */
   readonly pool?: WorkerPool<T> | undefined;

@@ -64,8 +64,8 @@ import { optionsOf } from "./options_of.ts";
  * await provider.shutdown();
  * ```
  *
- * @param meter The meter, from `metrics.getMeter("workqueue")` of `@opentelemetry/api` after the program has set its
- * provider, or from a provider's `getMeter`.
+ * @param meter The meter. Get it from a provider's `getMeter`, or, after the program has set its provider, from
+ * `metrics.getMeter("workqueue")` of `@opentelemetry/api`.
  * @returns The metrics provider, for the `metrics` option of queues and of `loadConfig`.
  * @throws {TypeError} If `meter` is not a meter.
  */

@@ -92,7 +92,7 @@ export interface RedisQueueOptions<T = string> {
    * Called with each error that doesn't belong to an attempt of a pool:
    *
    * - a call that failed, whether its promise is awaited or not;
-   * - a lost lease that `get` had returned, reported when the work on its item ends;
+   * - the loss of a lease that `get` returned, reported when the work on the lease's item ends;
    * - an item that was given up after `maxStalls` stalls;
    * - an item that this process can't read;
    * - a server whose `maxmemory-policy` is not `noeviction`, reported once.
@@ -152,8 +152,9 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   readonly keyOf?: ((item: T) => string) | undefined;
 
   /**
-   * Adds an item. An item that is already ready keeps its place. An item that is processing is handed out once more
-   * after its work ends. An item that was given up becomes ready again. For a delayed item, see `addWhileDelayed`.
+   * Adds an item. An item that is already ready keeps its place. If the item is already processing, it is handed out
+   * once more after the current work on it ends. An item that was given up becomes ready again. For a delayed item, see
+   * `addWhileDelayed`.
    *
    * @param item The item.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
@@ -210,9 +211,9 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   cancelDelayed(item: T): Promise<boolean>;
 
   /**
-   * Makes a delayed item ready, and puts it behind all items that are already ready. An item that is processing is
-   * handed out once more after its work ends. The item's failure count doesn't change. Does nothing if the item is not
-   * delayed.
+   * Makes a delayed item ready, and puts it behind all items that are already ready. If the item is already processing,
+   * it is handed out once more after the current work on it ends. The item's failure count doesn't change. Does nothing
+   * if the item is not delayed.
    *
    * @example Usage
    * ```ts ignore
@@ -297,9 +298,9 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
 
   /**
    * Returns the queue's contents across all processes in one call: its {@linkcode counts}, its totals since it was
-   * created, and lists of up to `limit` items each. Each failing item has its last error, and the items with the most
-   * attempts come first. To find failing items, the call skips up to 1,000 keys that have failed and will not be
-   * retried.
+   * created, and lists of up to `limit` items each. Each failing item has its last error, and failing items with the
+   * most attempts come first. Items that have failed but will not be retried are left out. If there are more than 1,000
+   * of them, the list of failing items may be incomplete.
    *
    * @example Usage
    * ```ts ignore
@@ -406,7 +407,10 @@ export interface QueueTotals {
   failed: number;
   /** Number of times that an item was given up. */
   givenUp: number;
-  /** Number of times that an item was given up, by reason. The reason for `finish` with `giveUp` is `"terminal"`. */
+  /**
+   * Number of times that an item was given up, by reason. For items given up through `finish({ giveUp })`, the reason
+   * is `"terminal"`.
+   */
   givenUpFor: Record<GiveUpReason, number>;
 }
 
@@ -429,7 +433,8 @@ export interface RedisLease<T = string> extends AsyncDisposable {
   /** Aborts when the lease may have been lost. From then on, other processes may work on the item. */
   readonly signal: AbortSignal;
   /**
-   * Ends the work. Without an outcome, the attempt succeeded, and the failures are forgotten. With an outcome:
+   * Ends the work. If no outcome is given, the attempt counts as a success, and the failures are forgotten. With an
+   * outcome:
    *
    * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;
    * - `requeueAfter` forgets the failures, and adds the item again after this delay (milliseconds, or a string such as

@@ -41,13 +41,13 @@ const LOOK_AGAIN = 5000;
  */
 const WANTS_AGAIN = 10;
 /**
- * Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else during a
+ * Maximum number of keys that one call takes, and also of keys that it finishes. The server does nothing else during a
  * call.
  */
 const MAX_IN_TURN = 100;
 /**
- * Maximum time for which a finish is held back until a running turn ends, in milliseconds. After this time, the finish
- * is sent in a separate call.
+ * Longest time that a finish waits for a running turn to end, in milliseconds. After this time, the finish is sent in a
+ * separate call.
  */
 const MAX_FINISH_WAIT = 100;
 
@@ -88,9 +88,9 @@ export class Dispatcher<T> {
    * Whether a message has announced work. If nothing in this process wants work, the next call wakes another process.
    */
   #isWoken = false;
-  /** Whether the server may have leases for this process that this process doesn't know about. */
+  /** Whether the server may have assigned leases to this process that this process doesn't know about. */
   #hasToRelease = false;
-  /** Timer that limits the time for which finishes are held back until a turn ends. */
+  /** Timer that limits how long finishes wait for a turn to end. */
   #finishEnd: ReturnType<typeof setTimeout> | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;

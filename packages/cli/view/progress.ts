@@ -9,7 +9,7 @@ export interface Progress {
   /**
    * Writes output of a child to standard output.
    *
-   * @param output The bytes: whole lines, or the end of the output.
+   * @param output The bytes: whole lines, or the last part of the output.
    * @returns Resolves when more output can be written. Rejects if writing to standard output fails.
    */
   write(output: Uint8Array): Promise<void>;
@@ -17,7 +17,7 @@ export interface Progress {
    * Shows error output of a child if standard error is a terminal.
    *
    * @param item The item of the child.
-   * @param lines The bytes: whole lines, or the end of the output.
+   * @param lines The bytes: whole lines, or the last part of the output.
    * @returns Resolves when more output can be written. Rejects if writing to the terminal fails.
    */
   writeError(item: string, lines: Uint8Array): Promise<void>;
@@ -28,8 +28,8 @@ export interface Progress {
 }
 
 /**
- * Kind of progress display: rows that change on a terminal, shown with the children's error output; occasional lines;
- * or only notes.
+ * Kind of progress display. `rows` are updated in place on a terminal, below the children's error output; `lines` are
+ * printed now and then; `quiet` prints only notes.
  */
 export type ProgressKind = "rows" | "lines" | "quiet";
 
@@ -43,14 +43,14 @@ export type ProgressKind = "rows" | "lines" | "quiet";
  */
 export type ShowProgress = (tally: () => Tally, stdout: OutputStream, stderr: OutputStream) => Progress;
 
-/** Environment variables. The module reads `NO_COLOR`, `TERM` and `CI`. */
+/** Environment variables. This module reads `NO_COLOR`, `TERM` and `CI`. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Loads the module for a kind of progress display.
  *
  * @param kind The kind of display.
- * @param variables The environment variables. Default: those of the process.
+ * @param variables The environment variables. Default: the environment variables of the process.
  * @returns The function that starts to show progress.
  */
 export async function loadProgress(kind: ProgressKind, variables: Variables = process.env): Promise<ShowProgress> {
@@ -66,13 +66,13 @@ export async function loadProgress(kind: ProgressKind, variables: Variables = pr
  * read later, as a log.
  *
  * @param stderr The stream for progress.
- * @param variables The environment variables. Default: those of the process.
+ * @param variables The environment variables. Default: the environment variables of the process.
  */
 export function canShowRows(stderr: OutputStream, variables: Variables = process.env): boolean {
   return stderr.isTTY === true && (stderr.columns ?? 0) > 0 && variables.TERM !== "dumb" && !variables.CI;
 }
 
-/** Reports whether standard output and standard error are the same terminal, for example when neither is redirected. */
+/** Reports whether standard output and standard error are the same terminal, as they are if neither is redirected. */
 function isOneTerminal(): boolean {
   try {
     return fstatSync(1).rdev === fstatSync(2).rdev;

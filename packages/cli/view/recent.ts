@@ -11,13 +11,15 @@ const MIN_SECONDS = 5;
 
 /** Statistics of the last few seconds of a run. */
 export class Recent {
-  /** Items decided per second; `undefined` at the beginning of the run. */
+  /** Number of items per second that succeed or are given up; `undefined` at the beginning of the run. */
   rate: number | undefined = undefined;
   /** Latest failed attempt, as of the last update; `undefined` if no attempt has failed. */
   failure: Failure | undefined = undefined;
   /** Whether items have been failing for a while and no item has succeeded in that time. */
   nothingSucceeds = false;
-  /** Counts of decided items, each with the time of the count, in seconds since the start of the run. */
+  /**
+   * Samples of the number of items that have succeeded or were given up, with the seconds since the start of the run.
+   */
   readonly #samples: { readonly seconds: number; readonly done: number }[] = [{ seconds: 0, done: 0 }];
   #lastSuccess = { succeeded: 0, failures: 0, seconds: -Infinity };
 
@@ -43,8 +45,8 @@ export class Recent {
 }
 
 /**
- * Estimates how many seconds the remaining `items` will take at a recent rate. Takes the next retry and the rate limit
- * into account.
+ * Estimates how many more seconds the run will take. `items` is the number of remaining items, and `rate` is the recent
+ * rate. Takes the next retry and the rate limit into account.
  */
 export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);

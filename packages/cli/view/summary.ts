@@ -6,7 +6,7 @@ import { formatSeconds, lastLine, printable } from "../system/text.ts";
 
 const MAX_LISTED = 10;
 
-/** First given-up items, for the summary. */
+/** Up to ten given-up items, which the summary lists. */
 export class GivenUpItems {
   readonly #listed: ItemReport[] = [];
 
@@ -15,7 +15,7 @@ export class GivenUpItems {
     if (item.outcome === "given-up" && this.#listed.length < MAX_LISTED) this.#listed.push(item);
   }
 
-  /** Returns lines of text that list the items. `count` is the number of all given-up items. */
+  /** Returns lines of text that list the items. `count` is the total number of given-up items, listed or not. */
   describe(count: number): string[] {
     if (count === 0) return [];
     const lines = this.#listed.map((item) => `  ${printable(item.item)}: ${describeFailure(item)}`);
@@ -31,7 +31,7 @@ export class GivenUpItems {
  * @param metrics The metrics of the run's queue.
  * @param givenUp The given-up items.
  * @param refused The refused lines.
- * @returns A text of several lines.
+ * @returns The summary, which has several lines.
  */
 export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {
   const unfinished = tally.items - tally.doneBefore - tally.succeeded - tally.givenUp;

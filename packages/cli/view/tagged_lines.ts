@@ -6,7 +6,7 @@ const MAX_TAG = 24;
 const RESET = "\x1b[0m";
 
 /**
- * Adds the item before each line of a child's error output. Keeps color codes and tabs. Replaces all other control
+ * Prefixes each line of a child's error output with the item. Keeps color codes and tabs. Replaces all other control
  * characters with U+FFFD because they could overwrite the tag or the rows below.
  *
  * @param item The item.

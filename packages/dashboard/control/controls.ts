@@ -37,7 +37,7 @@ const NO_POOL = "The dashboard was not given this queue's pool.";
 /** Function that performs an action on a queue. `body` is the text of the request body. */
 export type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
 
-/** Actions of the API, by their names in paths. */
+/** Actions of the API. The keys are the actions' names in paths. */
 export const actions: Readonly<Record<string, Action>> = {
   pause,
   resume,

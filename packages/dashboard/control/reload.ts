@@ -6,8 +6,9 @@ import { thrownText } from "../watch/texts.ts";
 import { readBody } from "./bodies.ts";
 
 /**
- * Reads the config and returns its changes. Applies the changes if the body requests this and contains the ID of the
- * config that was shown. The ID is required because the file may have been saved again since the changes were shown.
+ * Reads the config again and returns the changes that a reload makes. Applies the changes if the body requests this and
+ * contains the ID of the config that was shown. The ID is required because the file may have been saved again since the
+ * changes were shown.
  *
  * @throws {Refusal} If the config or the body is invalid, or the config has changed since it was shown.
  */

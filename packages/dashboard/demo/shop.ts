@@ -16,7 +16,7 @@ const next = (tenant: string) => `${tenant}/${orders++}`;
  */
 const happens = (perSecond: number) => Math.random() < perSecond / 10;
 
-/** Creates work whose gateway is down for the first minute, and then for every other minute. */
+/** Creates work that depends on a gateway. The gateway is down every other minute, starting with the first. */
 export function payments(): Work {
   const startedAt = performance.now();
   const isDown = () => Math.floor((performance.now() - startedAt) / 60_000) % 2 === 0;

@@ -70,8 +70,8 @@ export class Guard {
   }
 
   /**
-   * Signs in a browser that requests an address with a token. The response sets a cookie and redirects to the address
-   * without the token. Returns `undefined` if there is no valid token.
+   * Signs in a browser if the requested address contains a valid token. The response sets a cookie and redirects to the
+   * address without the token. Returns `undefined` if there is no valid token.
    */
   async signIn(request: Request, path: string, location: string): Promise<Response | undefined> {
     for (const access of new Set([this.#view, this.#control])) {

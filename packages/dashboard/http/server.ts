@@ -30,7 +30,7 @@ const MAX_SEARCH = 1000;
 /** Longest wait for the result of a control, in milliseconds. */
 const ACTION_PATIENCE = 8000;
 
-/** Answers requests. Reads and changes nothing before the guard has allowed the request. */
+/** Answers requests. Doesn't read or change any queue before the guard has allowed the request. */
 export class Server {
   readonly #parts: ServerParts;
 

@@ -60,7 +60,7 @@ export function App(): JSX.Element {
     state?.mayControl
       ? {
         post: (path, body) => postAs(instance, path, body),
-        ask: (question) => setQuestion({ ...question, instance }), // the instance shown when the user was asked
+        ask: (question) => setQuestion({ ...question, instance }), // the ID of the process when the user is asked
       }
       : undefined, [instance, state?.mayControl]);
 

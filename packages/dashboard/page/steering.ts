@@ -10,7 +10,7 @@ export interface Steering {
   ask(question: Question): void;
 }
 
-/** Question that asks to confirm an action. */
+/** Question that asks the user to confirm an action. */
 export interface Question {
   readonly title: string;
   readonly text: string;

@@ -99,9 +99,9 @@ export class History {
 
   /**
    * Returns a lower bound for the time since the oldest ready item became ready, in milliseconds. Valid only if items
-   * are handed out in the order in which they became ready. The bound is the age of the first sample in which the
-   * number of items that had become ready exceeds the number of items handed out by now. Returns `null` if the bound is
-   * unknown or no item is ready.
+   * are handed out in the order in which they became ready. Finds the first sample by which more items had become ready
+   * than have been handed out until now. The bound is the age of this sample. Returns `null` if the bound is unknown or
+   * no item is ready.
    */
   oldestReadyMs(now: Sample): number | null {
     if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;

@@ -3,7 +3,7 @@ import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks"
 import { totalsOf } from "@workqueue/core/metrics";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** Source for a queue in memory, with the pool that processes its items. */
+/** Source for an in-memory queue, with the pool that processes its items. */
 export class MemorySource implements Source {
   readonly engine = "memory";
   readonly hasTexts = false;

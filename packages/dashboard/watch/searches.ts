@@ -19,13 +19,13 @@ const FRESH_FOR = 950;
 /** Maximum age of a result that is shown while there is no newer result, in milliseconds. */
 const KEPT_FOR = 30_000;
 /**
- * Time for which a search stays in line without being requested again, in milliseconds. An open page requests its
+ * Time after which a search leaves the line if it is not requested again, in milliseconds. An open page requests its
  * search every second.
  */
 const IN_LINE_FOR = 2500;
 /**
- * Duration of a rest, as a multiple of the duration of the preceding searches. Searches thus use a twentieth of the
- * time.
+ * Duration of a rest, as a multiple of the time that the preceding searches took. Searches thus run for a twentieth of
+ * the time.
  */
 const REST = 19;
 /** Total duration of searches after which a rest is needed, in milliseconds. */
@@ -54,9 +54,8 @@ export function matcher(search: string): (key: string) => boolean {
 }
 
 /**
- * Searches all delayed items of a queue. All searches together use about a twentieth of the time, regardless of the
- * number of clients. Searches wait in line. The first search in line runs after the rest that follows the previous
- * searches.
+ * Searches all delayed items of a queue. All searches together run for about a twentieth of the time, regardless of the
+ * number of clients. Searches wait in line. After one or more searches have run, no search runs for a while.
  */
 export class Searches {
   readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
@@ -81,7 +80,7 @@ export class Searches {
     this.#textOf = textOf;
   }
 
-  /** Discards all results, which are outdated once the queue has changed. */
+  /** Discards all results. Called after a change to the queue, because the results are then outdated. */
   forget(): void {
     this.#found = new Map();
   }

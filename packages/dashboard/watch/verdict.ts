@@ -39,16 +39,19 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** Time without handing out any ready item after which a queue is considered stuck, in milliseconds. */
+/** Time after which a queue that hands out none of its ready items is considered stuck, in milliseconds. */
 export const STUCK_AFTER = 30_000;
-/** Running time of a handler after which the reason mentions the handler, in milliseconds. */
+/** Time that a handler must have been running for the reason to mention it, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
 /**
- * Time without handing out any item after which a queue is considered stuck if abandoned handlers occupy all workers,
- * in milliseconds.
+ * Time after which a queue that hands out no items is considered stuck if abandoned handlers occupy all workers, in
+ * milliseconds.
  */
 const LONG_FULL = 5000;
-/** Minimum number of failures for the verdict `failing`: of all keys in a recent period, or of one key. */
+/**
+ * Minimum number of failures for the verdict `failing`. The failures may be recent failures of any keys, or the
+ * failures of a single key.
+ */
 const MANY_FAILURES = 5;
 /** Minimum growth of a backlog within one minute for the growth to be reported, in items. */
 const GROWTH = 50;
@@ -217,8 +220,7 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
 }
 
 /**
- * Minimum ratio of the higher to the lower of two rates, incoming and outgoing, at which the reason mentions the
- * difference.
+ * Factor by which the incoming and the outgoing rate must differ for the reason to mention the difference.
  */
 const NOTICEABLY = 1.05;
 

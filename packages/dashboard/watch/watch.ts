@@ -21,7 +21,7 @@ export interface Watcher {
 /** Watches all queues of the dashboard on a schedule. One look at the queues serves all clients. */
 export class Watch implements Disposable {
   readonly queues: ReadonlyMap<string, WatchedQueue>;
-  /** Number of looks at the queues so far. Views created at an earlier version are outdated. */
+  /** Number of looks at the queues so far. Views created before the latest look are outdated. */
   version = 0;
   readonly #watchers = new Set<Watcher>();
   readonly #samples: Timer;
@@ -64,7 +64,8 @@ export class Watch implements Disposable {
   }
 
   /**
-   * Discards earlier looks, which are outdated once a queue has changed. Looks again immediately if there are watchers.
+   * Discards earlier looks. Called after a change to a queue, because the looks are then outdated. Looks again
+   * immediately if there are watchers.
    */
   async changed(queue?: WatchedQueue): Promise<void> {
     for (const one of queue === undefined ? this.queues.values() : [queue]) one.forgetLook();

@@ -77,8 +77,8 @@ export class WatchedQueue {
   }
 
   /**
-   * Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. For a queue
-   * in memory, the result is not a promise.
+   * Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. For an
+   * in-memory queue, the result is not a promise.
    */
   takeBack(delayed: DelayedLook): boolean | Promise<boolean> {
     const tell = (isTaken: boolean): boolean => {
@@ -89,7 +89,7 @@ export class WatchedQueue {
     return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
   }
 
-  /** Discards the limits, which are outdated once the config has changed. */
+  /** Discards the limits. Called after a change to the config, because the limits are then outdated. */
   forgetConfig(): void {
     this.#limits = "unread";
   }

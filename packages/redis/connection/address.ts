@@ -14,8 +14,8 @@ export interface Address {
 export const DEFAULT_PORT = 6379;
 const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
 /**
- * Hint for the most likely mistake: an unescaped `/`, `?` or `#` in the password. For the URL parser, the host part of
- * the URL, which includes the password, ends at this character.
+ * Hint for the most likely mistake: an unescaped `/`, `?` or `#` in the password. The URL parser ends the part of the
+ * URL that contains the password and the host at this character.
  */
 const ENCODE = "percent-encode the user and the password ('/' is %2F)";
 

@@ -65,7 +65,7 @@ export class Calls {
     return () => this.#callbacks.delete(entry);
   }
 
-  /** Closes the connection. All calls must have been answered. */
+  /** Closes the connection. Must not be called before all calls have been answered. */
   close(): void {
     this.#line.close();
     for (const calls of this.#unanswered.values()) calls.close();

@@ -16,8 +16,9 @@ const FIRST_DELAY = 50;
 const MAX_DELAY = 1000;
 
 /**
- * Keeps a wire up: dials, and dials again each time the wire has ended or dialing has failed. Pauses grow from 50 ms to
- * one second. Each pause is randomly shortened by up to half, so that many processes don't reconnect at the same time.
+ * Keeps a wire up: dials, and dials again each time the wire has ended or dialing has failed. The pauses between
+ * attempts grow from 50 ms to one second. Each pause is randomly shortened by up to half, so that many processes don't
+ * reconnect at the same time.
  */
 export class Line<W extends Wire> {
   /** Reason why the latest wire ended, or why the latest attempt to dial failed. */

@@ -67,7 +67,7 @@ export class Subscriptions {
     this.#wire?.unsubscribe(name).catch(() => {}); // if the wire has ended, so has the subscription
   }
 
-  /** Closes the connection. Every subscription must have been confirmed or refused. */
+  /** Closes the connection. Must not be called before every subscription has been confirmed or refused. */
   close(): void {
     this.#line.close();
   }
