@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Command `workqueue`: runs a command for each line of a list, with retries and backoff.
+ * Command-line tool `workqueue`: runs a command for each line of a list, with retries and backoff.
  *
  * ```sh
  * deno install -gA -n workqueue jsr:@workqueue/cli

@@ -45,8 +45,8 @@ export interface QueueRow {
   /** Workers of the pool; `null` if there is no pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
   /**
-   * Whether work is paused: no attempt starts until work is resumed. In memory, the pool is paused; on Redis, the queue
-   * is paused.
+   * Whether work is paused: no attempt starts until work is resumed. For an in-memory queue, the pool is paused; on
+   * Redis, the queue is paused.
    */
   readonly paused: boolean;
   /**
@@ -70,8 +70,8 @@ export interface Counts {
   /** Number of items that were handed out and are not done. */
   readonly processing: number;
   /**
-   * Number of items that will be retried because their last attempt failed; `null` if unknown. In memory, 1,000 means
-   * 1,000 or more.
+   * Number of items that will be retried because their last attempt failed; `null` if unknown. For an in-memory queue,
+   * 1,000 means 1,000 or more.
    */
   readonly failing: number | null;
 }
@@ -110,8 +110,8 @@ export interface QueueDetails extends QueueRow {
   readonly groups: readonly Group[];
   /**
    * Number of delayed items whose keys match the search. `retry` and `take-back` act on all of these items, even if
-   * they are not listed. In memory, all delayed items are searched. On Redis, only the 1,000 items that are due first
-   * and the listed failing items are searched.
+   * they are not listed. In an in-memory queue, all delayed items are searched. On Redis, only the 1,000 items that are
+   * due first and the listed failing items are searched.
    *
    * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may run for only a
    * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
@@ -121,8 +121,8 @@ export interface QueueDetails extends QueueRow {
    */
   readonly matching: number | null;
   /**
-   * Number of given-up items for each reason; `null` if unknown. In memory, only items that the pool gave up are
-   * counted. On Redis, items that any process gave up since the queue was first used are counted.
+   * Number of given-up items for each reason; `null` if unknown. For an in-memory queue, only items that the pool gave
+   * up are counted. On Redis, items that any process gave up since the queue was first used are counted.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
   /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */

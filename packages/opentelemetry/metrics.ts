@@ -31,7 +31,7 @@ import { optionsOf } from "./options_of.ts";
  * remove them. Counters and histograms are therefore exported even if a queue existed only between two exports, and
  * continue if the name is used again. Use few queue names, because each name adds series. A gauge whose value is
  * unknown is not reported. The JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the
- * exporter prefers deltas.
+ * exporter uses delta temporality.
  *
  * The provider also works with the OpenTelemetry support that is built into Deno (`OTEL_DENO=true`). Deno creates a new
  * meter for each call to `getMeter`, so call this function only once in Deno. Deno collects counters and gauges at its

@@ -173,8 +173,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   addAll(items: Iterable<T>): Promise<void>;
 
   /**
-   * Adds an item after a delay. If the item is already delayed, it keeps the earlier of the two deadlines. Deadlines
-   * can't be later than the year 2255; a later deadline is moved to that year.
+   * Adds an item after a delay. If the item is already delayed, it keeps the earlier of the two deadlines. A deadline
+   * after the year 2255 is moved to that year.
    *
    * @param item The item.
    * @param delay Milliseconds, or a string such as `"5s"`. If the delay is zero or negative, the item is added now.
@@ -211,9 +211,9 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   cancelDelayed(item: T): Promise<boolean>;
 
   /**
-   * Makes a delayed item ready, and puts it behind all items that are already ready. If the item is already processing,
-   * it is handed out once more after the current work on it ends. The item's failure count doesn't change. Does nothing
-   * if the item is not delayed.
+   * Makes a delayed item ready, and puts it behind all items that are already ready. A delayed item can be processing
+   * at the same time; it is then handed out once more after the current work on it ends. The item's failure count
+   * doesn't change. Does nothing if the item is not delayed.
    *
    * @example Usage
    * ```ts ignore

@@ -33,7 +33,7 @@ export interface DispatcherEvents<T> {
   onError(error: unknown): void;
 }
 
-/** Longest pause before the next call after a call that returned no work, in milliseconds. */
+/** Longest pause between a call that returned no work and the next call, in milliseconds. */
 const LOOK_AGAIN = 5000;
 /**
  * Milliseconds after which the server is notified that this process wants no work. Most pools want work again
@@ -250,7 +250,7 @@ export class Dispatcher<T> {
     });
   }
 
-  /** Unless the running turn ends soon, sends the finishes that are waiting for it in separate calls. */
+  /** If the running turn doesn't end soon, sends the finishes that wait for it in separate calls. */
   #limitWait(): void {
     this.#finishEnd ??= setTimeout(() => {
       this.#finishEnd = undefined;
@@ -358,7 +358,7 @@ export class Dispatcher<T> {
     this.#hasToRelease = false;
     try {
       const lost = new Set(await this.#engine.release(owner, tokens));
-      // The reply to a finish decides whether its lease was lost.
+      // If a finish was sent for a lease, the reply to the finish shows whether the lease was lost.
       for (const { finish } of this.#sent) lost.delete(finish.token);
       if (owner === this.#leases.owner) this.#leases.lose(lost);
     } catch (error) {

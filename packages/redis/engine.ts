@@ -18,7 +18,7 @@ export interface EngineSettings {
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
   /**
-   * Whether calls return how long the taken keys had been ready.
+   * Whether replies include how long each taken key had been ready.
    *
    * @default {false}
    */
@@ -186,9 +186,9 @@ export class Engine {
   }
 
   /**
-   * Hands back keys that the server has assigned to an owner and whose tokens are not in `known`. Keys that were handed
-   * out after the first call are kept, because the reply with their tokens is still on its way. Resolves to the tokens
-   * in `known` that the server does not have for the owner.
+   * Hands back keys that the server has assigned to an owner and whose tokens are not in `known`. This may take several
+   * calls. Keys that were handed out after the first of them are kept, because the reply with their tokens is still on
+   * its way. Resolves to the tokens in `known` that the server does not have for the owner.
    */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
     const seen = new Set<string>();
@@ -244,7 +244,7 @@ export class Engine {
   }
 }
 
-/** Script with its types erased. */
+/** Script without the types of its arguments and reply. */
 interface AnyScript {
   readonly retry: Retry;
   write(...args: unknown[]): string[];

@@ -6,5 +6,5 @@ export type Style = (format: "bold" | "dim" | "red" | "green", text: string) => 
 /** Formats with colors. Doesn't check whether the output stream supports colors. */
 export const colored: Style = (format, text) => styleText(format, text, { validateStream: false });
 
-/** Leaves texts unchanged. */
+/** Leaves text unchanged. */
 export const plain: Style = (_format, text) => text;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Simulated work and its failures. */
 export interface Work {
-  /** Returns the items that have changed since the previous call, a tenth of a second ago. */
+  /** Returns the items that have changed in the tenth of a second since the previous call. */
   changes(): string[];
   handle(item: string, signal: AbortSignal): Promise<void>;
 }

@@ -55,8 +55,8 @@ interface Node {
   /** Bucket of the limiter; `undefined` unless the limiter is a bucket with a name. */
   readonly bucket: TokenBucket | undefined;
   /**
-   * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay depends on more than
-   * the number of failures.
+   * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay also depends on
+   * something else.
    */
   readonly delayAfter: ((failures: number) => number) | undefined;
 }
@@ -142,9 +142,9 @@ const TOLERANCE = 0.05;
 const TOLERANCE_MS = 50;
 
 /**
- * Returns the path of the limiter that decided an item's delay; `null` if unknown. The delay is the sum of `ago` and
- * `dueInMs`. If the delay is longer than all delays that depend only on the number of failures, a bucket decided it. If
- * there is no bucket, the handler decided the delay, and the result is `null`.
+ * Returns the path of the limiter that decided an item's delay; `null` if unknown. The item's delay is `ago` plus
+ * `dueInMs`. If no limiter gives so long a delay for this number of failures, the bucket decided the delay. If there is
+ * no bucket either, the handler decided it, and the result is `null`.
  */
 function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
   if (dueInMs === null || attempts < 1) return null;

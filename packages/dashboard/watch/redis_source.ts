@@ -112,7 +112,7 @@ export class RedisSource implements Source {
 }
 
 /**
- * Returns the delayed items that a look contains: the items that are due first, and failing items that are due later.
+ * Returns the delayed items in a look's lists: the items that are due first, and failing items that are due later.
  */
 function delayedIn({ delayed, delayedItems, failingItems }: Look, knownBy: (item: unknown) => unknown): DelayedLook[] {
   if (delayed <= delayedItems.length) return [...delayedItems];

@@ -60,7 +60,7 @@ export function matcher(search: string): (key: string) => boolean {
 export class Searches {
   readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
   readonly #textOf: (item: unknown) => string;
-  /** Searches in line, in the order in which they will run, each with the time of its latest request. */
+  /** Waiting searches, in the order in which they will run. The values are the times of their latest requests. */
   readonly #line = new Map<string, number>();
   #found = new Map<string, Found>();
   #underWay: Promise<void> | undefined;
@@ -69,8 +69,8 @@ export class Searches {
   #restsUntil = -Infinity;
 
   /**
-   * Creates a line of searches. `firstDelayed` returns the first `limit` delayed items, in the order in which they are
-   * due.
+   * Creates an instance without searches. `firstDelayed` returns the first `limit` delayed items, in the order in which
+   * they are due.
    */
   constructor(
     firstDelayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
@@ -107,7 +107,7 @@ export class Searches {
     if (this.#line.has(search) || this.#line.size < MAX_IN_LINE) this.#line.set(search, now);
   }
 
-  /** Runs the searches in line until the next rest. */
+  /** Runs the waiting searches until the next rest. */
   #goOn(): void {
     for (const [search, askedAt] of this.#line) {
       const now = systemClock.now();
@@ -123,7 +123,7 @@ export class Searches {
       this.#keep(found, search, at, items);
       this.#rest(systemClock.now() - at);
     };
-    const fail = () => this.#rest(systemClock.now() - at); // the row of the queue reports the error
+    const fail = () => this.#rest(systemClock.now() - at); // the queue's row on the page shows the error
     try {
       const items = this.#delayed(MAX_SEARCHED);
       if (!(items instanceof Promise)) return finish(items);

@@ -22,7 +22,7 @@ export interface Look {
   readonly isFifo: boolean;
   readonly workers: Workers | null;
   /**
-   * Whether the pool is paused (in memory) or the queue is paused (on Redis). No item is handed out during a pause.
+   * Whether the pool (of an in-memory queue) or the queue (on Redis) is paused. No item is handed out during a pause.
    */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
@@ -106,8 +106,8 @@ export interface Source {
    */
   eachDelayed?(): Iterable<DelayedLook> | undefined;
   /**
-   * Returns the number of delayed items that `allDelayed` would return, given a look whose lists have up to
-   * `MAX_LISTED` items.
+   * Returns the number of delayed items that `allDelayed` would return. The lists of `look` must have been read with
+   * the limit `MAX_LISTED`.
    */
   findable(look: Look): number;
   /** Whether each item is a string. Such an item can be retried or taken back without a search. */

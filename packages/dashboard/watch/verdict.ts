@@ -201,7 +201,7 @@ function sentence({ key, attempts, error }: NonNullable<Situation["worst"]>): st
   return asSentence(`${name(key)} failed ${times}${error === "" ? "" : `: ${error}`}`);
 }
 
-/** Ends a text with a period unless it already ends with punctuation, because another sentence may follow. */
+/** Adds a period to a text that doesn't end with punctuation, because another sentence may follow. */
 function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
@@ -297,7 +297,7 @@ function pauseBeside(verdict: Verdict, { throttle }: Situation): string {
   return ` The throttle is paused for another ${formatDuration(throttle.resumesInMs)}.`;
 }
 
-/** Maximum number of characters of a key in a sentence. */
+/** Maximum length of a key in a sentence, in characters. */
 const MAX_NAME = 60;
 
 function name(key: string): string {

@@ -82,7 +82,7 @@ export class Calls {
     return same;
   }
 
-  /** Returns the calls sent on a wire, oldest first. For `undefined`, returns the queued calls. */
+  /** Returns the calls sent on a wire, oldest first. If `wire` is `undefined`, returns the queued calls. */
   #callsOn(wire: Wire | undefined): Call[] {
     const calls = [...this.#unanswered.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
     return calls.sort((one, other) => one.turn - other.turn);
@@ -130,8 +130,8 @@ export class Calls {
 
   /**
    * Returns the command for a call. The command contains the script's text if this is the script's first call on the
-   * wire, or if the server asked for the text. A restarted server knows no scripts. If the server had to ask for each
-   * script, calls would run out of order.
+   * wire, or if the server asked for the text. After a restart, a server has no scripts. If the server had to ask for
+   * each script, calls would run out of order.
    */
   #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
     const isKnown = this.#known.has(script) && !isWhole;

@@ -1,4 +1,4 @@
-/** Connection types that the rest of the package uses. */
+/** Types of connections, for use by the rest of the package. */
 
 import type { IoRedisClient } from "./ioredis.ts";
 import type { NodeRedisClient } from "./node_redis.ts";

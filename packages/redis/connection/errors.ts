@@ -46,7 +46,7 @@ export function isReply(error: unknown): error is Error {
   return error instanceof Error && !("code" in error) && /^[A-Z][A-Z0-9_]*( |$)/.test(error.message);
 }
 
-/** Reports whether the reply means that the server doesn't know the script. */
+/** Reports whether the reply means that the server doesn't have the script. */
 export function isUnknownScript(error: Error): boolean {
   return error.message.startsWith("NOSCRIPT");
 }

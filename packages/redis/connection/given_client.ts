@@ -14,8 +14,8 @@ export function dialClient(client: RedisClient, silence: number): Dialer {
 /**
  * Checks a client that a user passed in.
  *
- * @throws {TypeError} If the client is not supported, or if its options would cause calls to run twice, change keys or
- * change replies.
+ * @throws {TypeError} If the client is not supported, or if its options would change keys or replies, or would cause
+ * calls to run twice.
  */
 export function requireClient(action: string, client: unknown): void {
   const refuse = (rule: string) => argumentError(action, `'client' ${rule}`);

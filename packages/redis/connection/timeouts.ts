@@ -3,7 +3,7 @@ import type { Call } from "./call.ts";
 
 /**
  * Calls with the same timeout, oldest first. One timer serves all calls. The calls form a linked list, because a `Map`
- * with such short-lived entries would mostly make work for the garbage collector.
+ * with such short-lived entries would burden the garbage collector.
  */
 export class Timeouts {
   readonly #ms: number;

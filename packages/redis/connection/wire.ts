@@ -10,8 +10,9 @@ export interface Wire {
   /** Whether a command would be sent immediately. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
-   * Sends a command. Commands from one turn of the event loop are sent together, in order. Rejects with the server's
-   * error reply, or with any other error if the command may have run. May never settle if the wire has ended.
+   * Sends a command. Commands from one turn of the event loop are sent together, in order. If the server replies with
+   * an error, rejects with this error. If the command may have run but its reply is lost, rejects with another error.
+   * May never settle if the wire has ended.
    */
   send(command: readonly string[]): Promise<unknown>;
   /** Resolves to the reason when the wire has ended. */
