@@ -10,7 +10,7 @@ const RESET = "\x1b[0m";
  * characters with U+FFFD because they could overwrite the tag or the rows below.
  *
  * @param item The item.
- * @param lines The bytes.
+ * @param lines The bytes of the lines.
  * @param style The style of the tag.
  * @returns The lines, each ending with a line feed.
  */

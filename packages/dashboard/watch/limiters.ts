@@ -143,8 +143,8 @@ const TOLERANCE_MS = 50;
 
 /**
  * Returns the path of the limiter that decided an item's delay; `null` if unknown. The item's delay is `ago` plus
- * `dueInMs`. If no limiter gives so long a delay for this number of failures, the bucket decided the delay. If there is
- * no bucket either, the handler decided it, and the result is `null`.
+ * `dueInMs`. If it is longer than every delay that limiters compute from the number of failures alone, the bucket
+ * decided it. Without a bucket, the handler decided it, and the result is `null`.
  */
 function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
   if (dueInMs === null || attempts < 1) return null;
