@@ -2,8 +2,8 @@
  * A plugin that registers a limiter, so that a config can use the limiter like a built-in one. A program loads the
  * plugin with `registry.use(fibonacciPlugin)`; the command loads it with `--plugin examples/fibonacci_plugin.ts`.
  *
- * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than if a
- * constant step were added each time, and more slowly than if they doubled each time.
+ * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than linear
+ * delays and more slowly than exponential delays.
  */
 
 import { defineLimiter, type LimiterRegistry } from "@workqueue/core";

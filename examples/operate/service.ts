@@ -1,7 +1,8 @@
 /**
  * A service that you can watch and adjust while it runs. The service includes everything that docs/operate.md
  * describes: metrics and snapshots over HTTP, the dashboard, a config file that is reloaded on edit, and a shutdown
- * that loses nothing. Items that remain 25 s after SIGTERM are saved in `left.json` and added first at the next start.
+ * that loses nothing. Items that are unfinished 25 s after SIGTERM are saved in `left.json`. The next start adds them
+ * first.
  *
  *     npx -y deno task operate [TROUBLE [CONFIG]]
  */
@@ -29,7 +30,7 @@ if (existsSync("left.json")) {
   rmSync("left.json");
 }
 const throttle = config.bucket("backend");
-/** Aborted when a drain takes too long. */
+/** Controller that is aborted when a drain takes too long. */
 const tooLong = new AbortController();
 
 const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
@@ -40,7 +41,7 @@ const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   throttle.pauseFor(`${retryAfter}s`); // pauses the attempts of all orders
   throw new RetryAfterError(`${retryAfter}s`, message);
 }, {
-  signal: tooLong.signal, // without the signal, the pool would also process the saved items
+  signal: tooLong.signal, // otherwise, the pool would also process the saved items
   onError: () => {},
   onGiveUp: (error, order, _attempts, reason) => {
     if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
@@ -80,7 +81,7 @@ process.once("SIGTERM", async () => {
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes items ready that `maxPerGroup` blocked, and this item too if it was added again
+      queue.done(item); // unblocks items of a group at `maxPerGroup`, and makes this item ready if it was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);

@@ -43,7 +43,7 @@ const PATH =
 
 /** API server. Dispose the object to stop the server and close all connections. */
 export class ApiServer implements AsyncDisposable {
-  /** Called and awaited before a status is stored. Demos and tests use this hook. */
+  /** Hook for demos and tests: the server calls and awaits it before it stores a status. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
@@ -58,7 +58,7 @@ export class ApiServer implements AsyncDisposable {
     return server;
   }
 
-  /** Kubeconfig for this server, as JSON, which is valid YAML. */
+  /** Kubeconfig for this server, in JSON (any JSON document is also valid YAML). */
   get kubeconfig(): string {
     const { port } = this.#server.address() as AddressInfo;
     const cluster = { server: `http://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };

@@ -98,7 +98,7 @@ function isInOrder(configMap: V1ConfigMap): boolean {
   return owner !== undefined && configMap.data?.["host"] === websites.get(owner.name, owner.namespace)?.spec.host;
 }
 
-/** Adds the website that owns a config map. */
+/** Adds the owner of a config map to the queue. */
 function enqueueOwner(configMap: V1ConfigMap): void {
   const owner = ownerOf(configMap);
   if (owner !== undefined) queue.add(`${owner.namespace}/${owner.name}`);

@@ -35,7 +35,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   });
   runWorkers(queue, (order) => deliver(order), {
     concurrency: 4,
-    signal: tooLong.signal, // without the signal, the pool would also process the saved items
+    signal: tooLong.signal, // otherwise, the pool would also process the saved items
     onError() {}, // log errors here
     onGiveUp(_error, order, _attempts, reason) {
       if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
@@ -56,7 +56,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.add(item);
-      queue.done(item); // makes items ready that `maxPerGroup` blocked, and this item too if it was added again
+      queue.done(item); // unblocks items of a group at `maxPerGroup`, and makes this item ready if it was added again
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.add(lease.item);

@@ -15,7 +15,7 @@ export interface Delivery {
 /** Longest `Retry-After` that is honored, in milliseconds. */
 export const MAX_RETRY_AFTER = 3_600_000;
 
-/** Statuses below 500 that are retried: timeout, too early, too many requests. */
+/** Statuses below 500 that are retried: "Request Timeout", "Too Early" and "Too Many Requests". */
 const RETRIED = [408, 425, 429];
 
 /**

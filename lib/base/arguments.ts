@@ -54,8 +54,8 @@ export function requireObject(action: string, options: unknown): asserts options
  * Throws unless `options` is an object in which every option is known and satisfies its rule. Undefined options are
  * treated as omitted. Symbol keys are ignored.
  *
- * @throws {TypeError} If `options` is not an object, an option is unknown, or a value other than a number breaks its
- * rule.
+ * @throws {TypeError} If `options` is not an object, if an option is unknown, or if a value that is not a number breaks
+ * its rule.
  * @throws {RangeError} If a value that is a number breaks its rule.
  */
 export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {

@@ -24,7 +24,7 @@ export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.
 /** Key of a queue's `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 
-/** Key whose value is `true` on queues whose `add` accepts options, such as a priority. */
+/** Key of a property that is `true` if the queue's `add` accepts options, such as a priority. */
 export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");
 
 /** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */

@@ -110,7 +110,7 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    // Destructured, because browsers throw if these functions are called with another `this`
+    // Calls the functions without an object, because browsers throw if `this` is an object other than the global one.
     const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis;
     const handle = setTimeout(() => this.#fire(), ms);
     this.#handle = handle;
@@ -125,7 +125,7 @@ class SystemTimer {
   }
 }
 
-/** Reports whether fake timers might be installed now, or were installed at the last call. */
+/** Reports whether `Date` is replaced now, or fake timers were installed at the last call. */
 function isTimeFaked(): boolean {
   return globalThis.Date !== runtime.Date || fakeDate !== undefined;
 }
@@ -153,7 +153,7 @@ function followGlobals(): boolean {
   fakeDate = date;
   offset = 0;
   offset = now - currentTime();
-  if (areFaked) offset = Math.ceil(offset); // whole milliseconds, like fake time, so sums stay exact
+  if (areFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, so sums with this offset are exact
   latest = currentTime();
   for (const timer of timers) timer.restart(latest);
   return true;

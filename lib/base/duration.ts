@@ -24,7 +24,7 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
 
 /** Pattern of a duration string. */
 export const DURATION: RegExp = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in a duration string
+const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // each part of a duration string
 
 /** Rule for the argument of {@linkcode parseDuration}, in the words that messages use. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;

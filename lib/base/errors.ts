@@ -100,7 +100,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Largest number of problems in the error's message. Further problems are only in the error's `issues`. */
+/** Maximum number of problems that the error's message lists. The error's `issues` contains all problems. */
 export const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {

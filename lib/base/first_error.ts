@@ -1,8 +1,8 @@
 import { quote } from "./safe_text.ts";
 
 /**
- * Returns a function that writes the first error that it receives to `console.error`, on one line, and ignores all
- * later errors. The function never throws, even if the error cannot be converted to a string or the console throws.
+ * Returns a function that ignores all errors that it is given except the first, which it writes to `console.error` on
+ * one line. The function never throws, even if the error cannot be converted to a string or the console throws.
  *
  * @param what Action that fails because of the error, such as `"use clock"`.
  */

@@ -4,11 +4,11 @@ export interface RetryAfterResponse {
   readonly status: number;
   /** Reason phrase of the status. HTTP/2 responses have no reason phrase. */
   readonly statusText?: string | undefined;
-  /** Response headers. `Retry-After` and `Date` are read. */
+  /** Response headers. Only the headers `Retry-After` and `Date` are read. */
   readonly headers: { get(name: string): string | null };
 }
 
-/** Longest delay, in milliseconds: 2^31 seconds. Longer delays are reduced to this maximum, as in RFC 9111. */
+/** Longest delay: 2^31 seconds, in milliseconds. Longer delays are reduced to this maximum, as in RFC 9111. */
 const LONGEST = 2 ** 31 * 1000;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -45,7 +45,7 @@ function parseHttpDate(text: string, now: number): number | undefined {
   const [hours, minutes, seconds] = time.split(":").map(Number) as [number, number, number];
   const midnight = new Date(Date.UTC(fullYear(year, now), MONTHS.indexOf(month), Number(day)));
   const isDay = MONTHS.includes(month) && midnight.getUTCDate() === Number(day);
-  const isTime = hours < 24 && minutes < 60 && seconds <= 60; // 60 is a leap second
+  const isTime = hours < 24 && minutes < 60 && seconds <= 60; // second 60 is a leap second
   return isDay && isTime ? midnight.getTime() + (hours * 3600 + minutes * 60 + seconds) * 1000 : undefined;
 }
 

@@ -2,7 +2,7 @@
 export interface Labels {
   /** Name of the queue. */
   readonly name: string;
-  /** Value of the other label, under that label's name. */
+  /** Value of the other label, if there is one. The property has the name of that label. */
   readonly [label: string]: string;
 }
 

@@ -1,2 +1,2 @@
-/** Source of random numbers from 0 to 1 (both inclusive), such as `Math.random`, which never returns 1. */
+/** Source of random numbers from 0 to 1. The source may return both 0 and 1, although `Math.random` never returns 1. */
 export type Random = () => number;

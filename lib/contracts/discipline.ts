@@ -75,14 +75,14 @@ export interface QueueDiscipline<T> {
    */
   readonly blocked?: number;
   /**
-   * Called when the work on a popped entry has ended: once for each call to `pop`, and before the key is pushed again
-   * if the key was added meanwhile. The call may increase {@linkcode QueueDiscipline.length}.
+   * Called once for each popped entry, when the work on the entry's item has ended. If the key was added again in the
+   * meantime, `done` is called before the key is pushed again. `done` may increase {@linkcode QueueDiscipline.length}.
    */
   done?(entry: ReadyEntry<T>): void;
   /**
-   * Returns the entries that will be popped next, in order as far as the order is known; at most `limit`. The call must
-   * not change the discipline. A snapshot of the queue lists the returned entries first and the other ready items after
-   * them, in no particular order.
+   * Returns at most `limit` of the entries that will be popped next, in order as far as the order is known. The call
+   * must not change the discipline. A snapshot of the queue lists the returned entries first and the other ready items
+   * after them, in no particular order.
    */
   peek?(limit: number): ReadyEntry<T>[];
 }

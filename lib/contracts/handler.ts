@@ -11,7 +11,7 @@ export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | 
 /**
  * Reason for giving an item up:
  *
- * - `"maxRetries"`: it failed once more than `maxRetries` allows;
+ * - `"maxRetries"`: it failed more often than `maxRetries` allows;
  * - `"terminal"`: its handler threw a `TerminalError`;
  * - `"shutdown"`: it failed while the queue was shutting down and no longer accepted retries;
  * - `"stalled"`: every process that worked on it was lost (only for queues outside this process);
@@ -22,8 +22,8 @@ export type GiveUpReason = "maxRetries" | "terminal" | "shutdown" | "stalled" | 
 /** Second argument of a {@linkcode Handler}: details of the attempt. */
 export interface HandlerContext {
   /**
-   * Number of the attempt, from 1. The number increases until the item succeeds or is given up, or the handler returns
-   * `requeueAfter`.
+   * Number of the attempt, starting at 1. The number increases until the item succeeds or is given up, or the handler
+   * returns `requeueAfter`.
    */
   readonly attempt: number;
   /**
@@ -48,7 +48,7 @@ export interface HandlerContext {
   readonly addedAgain: () => boolean;
   /**
    * Fencing token: a number that grows each time the item is handed out, so that a backend can reject writes from an
-   * earlier consumer. `undefined` for queues in memory, which don't need fencing.
+   * earlier consumer. `undefined` for in-memory queues, which don't need fencing.
    */
   readonly token: bigint | undefined;
 }
@@ -64,7 +64,7 @@ export interface HandlerContext {
  * keeps its priority unless `priority` is given. An invalid duration or priority fails the attempt, and so does a
  * priority on a queue without priorities.
  *
- * While a queue in memory is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
+ * While an in-memory queue is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
  * done.
  *
  * Any other value that a handler returns means plain success. However, an object that looks like a misspelled outcome

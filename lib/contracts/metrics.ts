@@ -1,6 +1,6 @@
 import type { GiveUpReason } from "./handler.ts";
 
-/** A value that goes up or down by one at a time. */
+/** A value that each call increases or decreases by one. */
 export interface Gauge {
   /** Adds one. */
   inc(): void;
@@ -8,7 +8,7 @@ export interface Gauge {
   dec(): void;
 }
 
-/** A value that only goes up, by one at a time. */
+/** A value that each call increases by one. */
 export interface Counter {
   /** Adds one. */
   inc(): void;
@@ -33,8 +33,8 @@ export interface SettableGauge {
  * If a metric throws or rejects, queues and pools continue: the first error of each metric is written to
  * `console.error`. If a method of the provider throws, the queue or pool that needs the metric is not created.
  *
- * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return
- * instruments of its client library, with the metric names listed in the module's documentation.
+ * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return instruments
+ * of that system's client library, with the metric names listed in the module's documentation.
  */
 export interface MetricsProvider {
   /** Items that are still to be handed out: ready items, blocked items, and items added again while processing. */
@@ -65,8 +65,8 @@ export interface MetricsProvider {
    */
   blocked?(queue: string): SettableGauge;
   /**
-   * Seconds since the item that has been ready or blocked longest was added; 0 if no item is ready or blocked. Set
-   * twice a second until the queue is shut down, and then set to 0 once the queue is empty.
+   * For the item that has been ready or blocked the longest: seconds since that item was added. 0 if no item is ready
+   * or blocked. Set twice a second until the queue is shut down, and then set to 0 once the queue is empty.
    */
   oldestReady?(queue: string): SettableGauge;
   /** Handlers running in this process, including abandoned ones. */

@@ -57,7 +57,7 @@ export interface RateLimiter<T = unknown> {
    * failures.
    *
    * A limiter with this method also works on engines that count failures elsewhere, such as a queue shared by several
-   * processes. Queues in memory don't need this method: for them, it is called only to display limiters. Omit this
+   * processes. In-memory queues don't need this method: for them, it is called only to display limiters. Omit this
    * method if the delays depend on anything else.
    *
    * @param failures The number of failures: a positive integer.

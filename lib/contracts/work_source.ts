@@ -55,12 +55,15 @@ export interface WorkSource<T> {
   take(request: WorkRequest): Promise<WorkLease<T> | Shutdown>;
 
   /**
-   * Gives back leases that arrived and were not taken with `tryTake`, because the pool starts no more handlers for now:
-   * it is paused, stopped or full. Omit this method if the source receives at most one lease at a time.
+   * Gives back the leases that arrived but were not taken with `tryTake`. The pool calls this method when it starts no
+   * more handlers for now, because it is paused, stopped or full. Omit this method if the source receives at most one
+   * lease at a time.
    */
   giveBackUnused?(): void;
 
-  /** Returns the number of this attempt at the item with this key, from 1. If this method throws, the pool ends. */
+  /**
+   * Returns the number of this attempt at the item with this key, starting at 1. If this method throws, the pool ends.
+   */
   attemptOf(lease: WorkLease<T>, key: unknown): number;
 
   /**
@@ -121,14 +124,14 @@ export interface WorkSource<T> {
 
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
-   * on it was lost. Only one pool of a queue is notified of each item. Returns an unsubscribe function. Omit this
-   * method if items are given up only after attempts.
+   * on it was lost. For each item, only one of the queue's pools is notified. Returns an unsubscribe function. Omit
+   * this method if items are given up only after attempts.
    */
   watchGivenUp?(callback: (given: GivenUpItem<T>) => void): () => void;
 
   /**
    * Reports whether an item that failed will still be retried, as far as this process knows. If this method is omitted,
-   * the pool assumes that a failed item will be retried until one of its own attempts shows otherwise.
+   * the pool assumes that every failed item will be retried, and learns otherwise only from the pool's own attempts.
    */
   isFailing?(key: unknown, item: T): boolean;
 

@@ -81,8 +81,8 @@ export interface WorkerOptions<T = unknown> {
    * Called once for each item that is given up, after `onError`, with the last error, the item, the number of attempts,
    * and the reason. An error that the callback throws is passed to `onError`.
    *
-   * With a queue on Redis, one pool is also notified of each item that is given up because every process that worked on
-   * it was lost (`"stalled"`).
+   * With a queue on Redis, an item is also given up if every process that worked on it was lost (`"stalled"`). In that
+   * case, only one of the queue's pools calls the callback.
    */
   onGiveUp?: ((error: unknown, item: T, attempts: number, reason: GiveUpReason) => void) | undefined;
 }
@@ -165,7 +165,7 @@ export interface PoolSnapshot<T = unknown> {
 export interface RunningItem<T> {
   /** The item. */
   item: T;
-  /** Number of the attempt, from 1. */
+  /** Number of the attempt, starting at 1. */
   attempt: number;
   /**
    * Time since the handler first awaited something, in milliseconds; 0 before that. Pools read the system clock once

@@ -21,7 +21,7 @@ export interface MetricFamily {
   readonly buckets?: readonly number[];
 }
 
-/** Upper bounds of Kubernetes' buckets, in seconds: from 10 ns to 1000 s, in powers of ten. */
+/** Upper bounds of the histogram buckets that Kubernetes uses, in seconds: the powers of ten from 10 ns to 1000 s. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
 /**

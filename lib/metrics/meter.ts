@@ -17,7 +17,7 @@ export type MeterOf<M extends MeteredMethod> = Meter | (undefined extends Metric
 
 /**
  * Creates a metric and returns its meter. Queues and pools report every measurement through a meter. Each meter writes
- * its first error to `console.error`. Intended for queues that are not in memory.
+ * its first error to `console.error`. Intended for queues outside this process.
  *
  * @example Usage
  * ```ts

@@ -9,7 +9,7 @@ import { type Meter, meterOf } from "./meter.ts";
  */
 export class PriorityDepths {
   readonly #gauges = new Map<number, Meter | undefined>();
-  /** Gauge that counts each key. */
+  /** For each key, the gauge in which the key is counted. */
   readonly #gaugeOf = new ChurnMap<unknown, Meter>();
 
   constructor(provider: MetricsProvider, queue: string, levels: Readonly<Record<string, number>>) {

@@ -25,9 +25,9 @@ export class QueueMetrics {
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #line: { readonly blocked: number };
-  /** Time at which each item was added, by ticket. Removed when the item is handed out. */
+  /** For each ticket, the time at which its item was added. Removed when the item is handed out. */
   readonly #addedAt = new TicketTimes();
-  /** Time at which each processing item was handed out, by ticket. Removed when the item is done. */
+  /** For each ticket, the time at which its item was handed out. Removed when the item is done. */
   readonly #startedAt = new TicketTimes();
   /** Time at which each processing key was added again. Such a key has no new ticket yet. */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
@@ -79,7 +79,7 @@ export class QueueMetrics {
     if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
-  /** Records that the key with this ticket was handed out under the number `called`. */
+  /** Records that the key with this ticket was handed out. `called` identifies the hand-out. */
   taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
     const addedAt = this.#addedAt.take(ticket) ?? now;
@@ -90,7 +90,7 @@ export class QueueMetrics {
     this.#priorityDepths?.taken(key);
   }
 
-  /** Records the end of the hand-out with the number `called`. */
+  /** Records that the item of the hand-out `called` is done. */
   finished(called: number): void {
     const now = this.#clock.now();
     this.#workDuration.observe((now - (this.#startedAt.take(called) ?? now)) / 1000);

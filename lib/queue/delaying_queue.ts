@@ -293,7 +293,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#deadlines.get(key) ?? this.#flushed?.get(key);
   }
 
-  /** Returns the delayed keys, in the order in which they become ready; at most `limit`. */
+  /** Returns at most `limit` delayed keys, in the order in which they become ready. */
   #firstDelayed(limit: number): unknown[] {
     const flushed = this.#flushed?.first(limit) ?? [];
     return [...flushed, ...this.#deadlines.first(limit - flushed.length)];
@@ -335,7 +335,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.#addBelow(item, priority);
   }
 
-  /** Adds an item without a delay. The item's key may be delayed. */
+  /** Adds an item without a delay. The item's key may still be delayed from an earlier call. */
   #addBesideDelayed(item: T, priority: number): void {
     const key = this.key(item);
     if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
@@ -368,7 +368,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#setTimer();
   }
 
-  /** Starts the delay of a key. If a map throws, the key is not delayed. */
+  /** Starts the delay of a key. If this method throws, the key is not delayed. */
   #beginDelay(key: unknown, deadline: number, priority: number): void {
     try {
       this.#deadlines.add(key, deadline);
@@ -397,7 +397,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Reports whether there is no item to make ready at this time. The time is ignored during a flush. */
+  /** Reports whether no delayed item is due at `time`. During a flush, reports whether no item is left to flush. */
   #isNothingDue(time: number): boolean {
     if (this.#flushed !== undefined) return this.#flushed.length === 0;
     return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
@@ -453,9 +453,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const delayed = this.#deadlines;
     this.#deadlines = new Deadlines();
     if (this.#flushed === undefined) this.#flushed = delayed;
-    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // adds to the running flush
+    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // the keys join the running flush
     this.#flushFailure = undefined;
-    if (this.#slices.isAdding) return; // a discipline made this call during a slice, which adds these keys too
+    if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#slices.addNext();
     this.#setTimer();
   }

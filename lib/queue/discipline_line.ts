@@ -7,7 +7,7 @@ import type { Line, ListedKey } from "./line.ts";
 
 /**
  * Offset added to the tickets of ready keys. A discipline may call keys in any order, but the ticket of a ready key
- * must always be greater than the ticket called last.
+ * must always be greater than the most recently called ticket.
  */
 const READY = 2 ** 52;
 
@@ -240,7 +240,8 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   /**
-   * Returns the entry of a processing key. Often, this is the key called last, whose entry is found without a lookup.
+   * Returns the entry of a processing key. Often, this is the most recently called key, whose entry is found without a
+   * lookup.
    */
   #processingEntry(key: unknown): Entry<T> {
     const { last } = this.#processing;

@@ -82,10 +82,10 @@ export interface Line<T> {
   /** Time at which the latest key became ready; `-Infinity` if the line does not record this time. */
   readonly latest: number;
 
-  /** Returns keys that can be called now, in order as far as the order is known; at most `limit`. */
+  /** Returns at most `limit` of the keys that can be called now, in order as far as the order is known. */
   listReady(limit: number): ListedKey[];
 
-  /** Returns keys that are processing; at most `limit`. */
+  /** Returns at most `limit` processing keys. */
   listProcessing(limit: number): ListedKey[];
 }
 

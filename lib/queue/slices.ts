@@ -9,7 +9,7 @@ const ITEMS_PER_LOOK = 16;
 
 /** Items of a delaying queue that may be due. */
 export interface DueItems {
-  /** Reports whether no item is due by this time. */
+  /** Reports whether no item is due at `time`. */
   isNothingDue(time: number): boolean;
   /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
   makeNextReady(): void;
@@ -17,9 +17,9 @@ export interface DueItems {
   onBatchEnd(): void;
 }
 
-/** Items that the same check found to be due. */
+/** Batch of items: all items that were due at the time of one check. */
 interface Batch {
-  /** Time of the check that found the items to be due. */
+  /** Time of the check. */
   readonly time: number;
   /** Adds a slice to the queue below. */
   readonly addSlice: AddSlice;

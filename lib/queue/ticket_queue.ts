@@ -94,7 +94,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #items: ChurnMap<unknown, T> | undefined;
   /** Item handed out for each processing key; `undefined` if items are their own keys. */
   readonly #processingItems: ChurnMap<unknown, T> | undefined;
-  /** Cache for the common case that the latest lease ends first: its ticket, or 0 if unknown. */
+  /** Ticket and key of the latest lease, because that lease often ends first. The ticket is 0 if unknown. */
   #latestTicket = 0;
   #latestKey: unknown;
   readonly #metrics: QueueMetrics | undefined;

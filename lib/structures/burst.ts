@@ -49,7 +49,7 @@ export class Burst {
   #isTooLong = false;
   #beganAt = 0;
   #pieces = 0;
-  /** Number of pieces after which to read the clock again. */
+  /** Number of pieces of work after which the clock is read again. */
   #lookAfter = 1;
   /** Number of turns in the current pause so far, and the latest time at which the pause ends. */
   #turns = 0;
@@ -94,8 +94,8 @@ export class Burst {
   }
 
   /**
-   * Reads the clock, and decides after how many pieces to read it again: at the average speed so far, that many pieces
-   * fit in the remaining time.
+   * Reads the clock, and decides after how many pieces of work to read it again: as many as fit in the remaining time
+   * at the average speed so far.
    */
   #look(): void {
     const pieces = this.#pieces;

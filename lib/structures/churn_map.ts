@@ -1,12 +1,13 @@
 /**
- * Largest number of keys at which a map deletes a key instead of marking it. The hash chains of such a map are short.
+ * A map with at most this many keys deletes removed keys instead of marking them. The hash chains of such a map are
+ * short.
  */
 const SMALL = 32;
 
 /** After this many keys are marked in a row, further keys are deleted, because the map is probably being emptied. */
 const MAX_MARKS_IN_A_ROW = 64;
 
-/** Largest number of marked keys per unmarked key. */
+/** Maximum ratio of marked keys to unmarked keys. */
 const MAX_MARKS = 4;
 
 const MARK = Symbol();

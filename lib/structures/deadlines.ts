@@ -31,7 +31,7 @@ export class Deadlines<K> {
     return slot === undefined ? undefined : this.#heap.numberOf(slot);
   }
 
-  /** Adds a key that has no deadline yet. If the map throws, the key is not added. */
+  /** Adds a key that has no deadline yet. If this method throws, the key is not added. */
   add(key: K, deadline: number): void {
     const slot = this.#heap.push(key, deadline);
     try {
@@ -64,7 +64,7 @@ export class Deadlines<K> {
     return key;
   }
 
-  /** Returns the keys with the earliest deadlines, in order; at most `limit`. */
+  /** Returns the `limit` keys with the earliest deadlines, or all keys if there are fewer, in order. */
   first(limit: number): K[] {
     return this.#heap.first(limit);
   }

@@ -74,7 +74,10 @@ export class NumberHeap<E> {
     return this.#numbers[this.#places[slot]!]!;
   }
 
-  /** Returns the entries with the smallest numbers, in order; at most `limit`. Does not change the heap. */
+  /**
+   * Returns the entries of the `limit` smallest numbers, or all entries if there are fewer, in order. Does not change
+   * the heap.
+   */
   first(limit: number): E[] {
     const entries: E[] = [];
     const candidates = new NumberHeap<number>(); // places whose parents are already in `entries`
@@ -140,7 +143,7 @@ export class NumberHeap<E> {
       if (right < length) {
         const leftNumber = numbers[child]!;
         const rightNumber = numbers[right]!;
-        child += +(rightNumber < leftNumber); // branch-free, because the smaller child is unpredictable
+        child += +(rightNumber < leftNumber); // branch-free, because a CPU can't predict which child is smaller
         if (rightNumber === leftNumber && orders[slots[right]!]! < orders[slots[child]!]!) child = right;
       }
       const childSlot = slots[child]!;

@@ -14,7 +14,7 @@ let changes: Map<(isPause: boolean) => void, boolean> | undefined;
  * `setRate` or `resume`, or fall within a pause. Changes made inside {@linkcode together} are reported when that
  * function ends. `callback` is never called for a bucket that is not a `TokenBucket`.
  *
- * Intended for queues that are not in memory and that take tokens from `throttle` themselves.
+ * Intended for queues outside this process that take tokens from `throttle` themselves.
  *
  * @example Usage
  * ```ts

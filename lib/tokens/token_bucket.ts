@@ -307,7 +307,7 @@ export class TokenBucket {
     else turn = await this.#line.wait(signal);
     let grant: Grant | undefined;
     try {
-      signal?.throwIfAborted(); // the signal may have aborted just as the turn came
+      signal?.throwIfAborted(); // the signal may have aborted just as this call's turn came
       grant = this.#grantInTurn(n, turn);
       for (let ms = this.#delayOf(grant); ms > 0; ms = this.#delayOf(grant)) {
         const hasChanged = await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
@@ -508,9 +508,9 @@ export class TokenBucket {
     const usableAt = time + wait;
     const event = usableAt - this.#paused;
     if (this.#rate !== Infinity) return { tokens: n, rate: this.#rate, usableAt, event };
-    // At an infinite rate, no tokens were taken. In Go, canceling in the same instant adds the tokens anyway if the
-    // rate has become finite. A pause would extend that instant, so canceling a reservation made during a pause adds no
-    // tokens.
+    // At an infinite rate, no tokens are taken. Canceling at the moment of the grant nevertheless adds the tokens if
+    // the rate has become finite, as in Go. However, that moment would last for the whole length of a pause, so
+    // canceling a reservation that was made during a pause adds no tokens.
     return { tokens: wait > 0 ? 0 : n, rate: 0, usableAt, event };
   }
 
