@@ -12,7 +12,7 @@
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 
-/** Number of items in the queue at which reading pauses. */
+/** Reading pauses when the queue contains this many items. */
 const LIMIT = 10;
 
 const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: "20ms", maxDelay: "1s" }));

@@ -116,7 +116,7 @@ function ownerOf({ metadata }: V1ConfigMap): { namespace: string; name: string }
 async function reconcile(key: string): Promise<void> {
   const [namespace, name] = key.split("/") as [string, string];
   const cached = websites.get(name, namespace);
-  if (cached === undefined) return; // deleted: the cleanup was completed before the finalizer was removed
+  if (cached === undefined) return; // deleted, which is possible only after the cleanup has removed the finalizer
   const { deletionTimestamp, finalizers = [], generation } = cached.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (deletionTimestamp !== undefined) {

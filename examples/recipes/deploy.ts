@@ -16,7 +16,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Longest drain, in milliseconds. Use 25,000 for a service that is killed 30 s after SIGTERM. */
+/** Maximum duration of a drain, in milliseconds. Use 25,000 for a service that is killed 30 s after SIGTERM. */
 const GRACE = 300;
 
 const folder = mkdtempSync(join(tmpdir(), "deploy-"));

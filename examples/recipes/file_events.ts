@@ -29,7 +29,7 @@ runWorkers(queue, async (name) => {
 const watching = (async () => {
   let events = 0;
   for await (const { filename } of watch(folder)) {
-    if (filename === null) continue; // some systems don't always report the name
+    if (filename === null) continue; // some systems don't always report the file's name
     if (filename === "end") break; // ends the demo; a service would drain on SIGTERM
     events++;
     queue.addAfter(filename, WINDOW);

@@ -32,7 +32,7 @@ function start(name: string, script: string): Started {
   return { child, lines };
 }
 
-/** Stops a process with SIGTERM, like an orchestrator. */
+/** Stops a process with SIGTERM, as an orchestrator does. */
 async function stop({ child }: Started): Promise<void> {
   const ended = once(child, "close");
   process.kill(child.pid!, "SIGTERM"); // after `child.kill`, Deno reports no exit code

@@ -41,7 +41,7 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
 // The rest is a demo: a burst for two repositories, and a shutdown. A real service waits for SIGTERM and then drains
-// like `deploy.ts`: because the service has answered 202, it must not lose events, but it has no time to wait for
+// like `deploy.ts`. The service must not lose events, because it has answered 202, but it has no time to wait for
 // delayed events.
 const { port } = server.address() as AddressInfo;
 for (let i = 0; i < 40; i++) {

@@ -26,8 +26,8 @@ const [configFile = new URL("service.json", import.meta.url)] = process.argv.sli
 const GIVEN_UP = "given-up.jsonl";
 const LEFT = "left.json";
 /**
- * Longest drain, in milliseconds. Must be shorter than the time until the orchestrator kills the process; the default
- * is five seconds shorter than the usual 30 s.
+ * Maximum duration of a drain, in milliseconds. Must be shorter than the time until the orchestrator kills the process;
+ * the default is five seconds shorter than the usual 30 s.
  */
 const GRACE = Number(process.env["GRACE"] ?? 25_000);
 

@@ -10,8 +10,8 @@
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /**
- * Key of a numeric property of each entry in a queue. A discipline can store the entry's position in this property, so
- * that the discipline needs no map from entries to positions.
+ * Key of a numeric property that every entry in a queue has. A discipline can store the entry's position in this
+ * property, so that the discipline needs no map from entries to positions.
  */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 

@@ -7,8 +7,8 @@ export interface Labels {
 }
 
 /**
- * Counter or gauge stored as a plain number, such as one queue's metric. Changing the number takes about a nanosecond.
- * The number is not read until metrics are collected.
+ * Counter or gauge that is stored as a plain number, for example one metric of one queue. Changing the number takes
+ * about a nanosecond. The number is not read until metrics are collected.
  */
 export class LabelledNumber {
   /** The count, or the latest value. */

@@ -75,9 +75,9 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   addWhileDelayed?: "keep" | "replace" | undefined;
   /**
    * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
-   * save it. All calls are made before `shutDown`, or the `abort()` call that ends the drain, returns. Ready items are
-   * not dropped: they are still handed out. An error that the callback throws is written to `console.error`, and the
-   * callback is still called for the other items.
+   * save it. All calls are made before `shutDown` returns or, if a signal ends the drain, before the call to `abort()`
+   * returns. Ready items are not dropped: they are still handed out. An error that the callback throws is written to
+   * `console.error`, and the callback is still called for the other items.
    *
    * @example Save what is left
    * ```ts

@@ -10,8 +10,8 @@ export interface HookedQueue<T> {
 }
 
 /**
- * Members of a queue that layers and pools use in addition to its public interface. For third-party queues, every hook
- * is optional, and its documentation says what is lost without the hook.
+ * Members of a queue that layers and pools use in addition to the queue's public interface. For third-party queues,
+ * every hook is optional, and its documentation says what is lost without the hook.
  */
 export interface QueueHooks<T> {
   /**
@@ -55,8 +55,8 @@ export interface QueueHooks<T> {
   dueAt?(item: T): number | undefined;
 
   /**
-   * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook, a
-   * queue on top of this queue doesn't show this time when it is printed to the console.
+   * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook,
+   * consoles don't show this time for a queue on top of this queue.
    */
   nextDueAt?(): number | undefined;
 

@@ -46,8 +46,9 @@ export interface RateLimiter<T = unknown> {
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Undoes the latest call to `when` for the item. A limiter that combines several limiters calls this method on the
-   * earlier ones when a later one throws. Without this method, the retry remains counted.
+   * Undoes the latest call to `when` for the item. When one of several combined limiters throws, the combining limiter
+   * calls this method on the limiters that have already counted the retry. Without this method, the retry remains
+   * counted.
    */
   uncount?(item: T, key?: unknown): void;
   /**

@@ -86,8 +86,8 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
 
   /**
-   * Waits until no item is ready, blocked, delayed or processing: all work is done, including retries. The promise
-   * resolves after the first idle moment, even if items are added before the promise resolves.
+   * Waits until no item is ready, blocked, delayed or processing: all work is done, including retries. The first idle
+   * moment resolves the promise, even if items are added before the awaiting code continues.
    *
    * @param options `signal`: ends the wait.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
@@ -220,8 +220,8 @@ export interface DrainOptions {
    * retries. The drain's promise rejects with the signal's reason. The promises of other drains of the queue resolve,
    * even though items were dropped.
    *
-   * Without a signal, a drain without workers never ends, and neither does a `"flush"` or `"wait"` drain with an item
-   * that always fails, unless `maxRetries` causes the item to be given up.
+   * Without a signal, a drain without workers never ends. A `"flush"` or `"wait"` drain doesn't end either if an item
+   * always fails, unless `maxRetries` causes the item to be given up.
    */
   signal?: AbortSignal | undefined;
 }
@@ -238,8 +238,8 @@ export interface WorkQueueOptions<T> {
    * Returns the key of an item. Items with equal keys (compared as `Map` does) are the same item, and the newest of
    * them is handed out. By default, an item is its own key, so objects are compared by identity.
    *
-   * If a processing item is added again, for example as a retry, it doesn't replace a newer item with the same key that
-   * was added meanwhile.
+   * An item that is added again while it is processing, for example as a retry, doesn't replace a newer item with the
+   * same key that was added in the meantime.
    */
   keyOf?: ((item: T) => unknown) | undefined;
   /** Order in which ready items are handed out. By default, first in, first out. */
@@ -253,9 +253,9 @@ export interface WorkQueueOptions<T> {
   /** Receives the queue's metrics. As in client-go, a queue without a name has no metrics. */
   metrics?: MetricsProvider | undefined;
   /**
-   * Names of priorities whose depth is measured separately: `{ urgent: 100, background: -100 }`. An item is counted
-   * under the name of the priority with which it was added, if that priority has a name. By default, no priority has a
-   * name.
+   * Names of the priorities for which the queue's depth is measured separately: `{ urgent: 100, background: -100 }`. An
+   * item is counted under the name of the priority with which it was added, if that priority has a name. By default, no
+   * priority has a name.
    */
   priorityLevels?: Readonly<Record<string, number>> | undefined;
 }

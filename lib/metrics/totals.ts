@@ -7,8 +7,8 @@ import type { GiveUpReason } from "../contracts/handler.ts";
  */
 export interface Totals {
   /**
-   * For a queue: items that were handed out. The sum of this count and the numbers of ready and blocked items is the
-   * number of items that became ready.
+   * For a queue: items that were handed out. Adding the numbers of ready and blocked items to this count gives the
+   * number of items that have become ready.
    */
   readonly handedOut?: number;
   /**

@@ -90,14 +90,14 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
-/** Delay before a due item is added again if adding it failed, in milliseconds. */
+/** Delay, in milliseconds, after which a due item is added again if adding it failed. */
 const RETRY_DELAY = 1000;
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
-  /** Whether adding a delayed item without a delay cancels the item's delay. */
+  /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retries: Meter | undefined;

@@ -10,9 +10,9 @@ let changes: Map<(isPause: boolean) => void, boolean> | undefined;
 
 /**
  * Calls `callback` after each call to `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket. Use the
- * callback to cancel a pending reservation and reserve again: a reservation keeps its time, which may be too late after
- * `setRate` or `resume`, or fall within a pause. Changes made inside {@linkcode together} are reported when that
- * function ends. `callback` is never called for a bucket that is not a `TokenBucket`.
+ * callback to cancel a pending reservation and reserve again: a reservation is not updated, so its time may be later
+ * than necessary after `setRate` or `resume`, or may fall within a pause. Changes made inside {@linkcode together} are
+ * reported when that function ends. `callback` is never called for a bucket that is not a `TokenBucket`.
  *
  * Intended for queues outside this process that take tokens from `throttle` themselves.
  *

@@ -133,8 +133,8 @@ export class TokenBucket {
   #tokens: number;
   #last = -FOREVER;
   /**
-   * Time from which the most recently granted tokens may be used, in the bucket's own time; in the past or in the
-   * future.
+   * Time from which the most recently granted tokens may be used, in the bucket's own time. The time may be in the
+   * past.
    */
   #lastEvent = -FOREVER;
   /** Number of grants that took tokens. */
@@ -332,9 +332,9 @@ export class TokenBucket {
    * `Infinity`.
    *
    * Time stands still for a paused bucket: no tokens are added, and the bucket keeps its tokens. During a pause,
-   * `allow` returns `false`, even for 0 tokens. Tokens granted before the pause are not affected: a reservation keeps
-   * its time, and the first pending call to `wait` ends when it would have ended without the pause. A reservation can
-   * be canceled during a pause. `setRate` and `setBurst` take effect at the end of the pause.
+   * `allow` returns `false`, even for 0 tokens. Tokens granted before the pause are not affected, whether they were
+   * granted to a reservation or to the first pending call to `wait`. A reservation can be canceled during a pause.
+   * `setRate` and `setBurst` take effect at the end of the pause.
    *
    * Pools whose `throttle` is this bucket return their unused tokens, and don't begin an attempt before the end of the
    * pause.
@@ -375,8 +375,8 @@ export class TokenBucket {
    * Ends a pause now. Does nothing if the bucket is not paused.
    *
    * The bucket continues with the tokens that it had. Pools that wait for a token, and pending calls to `wait`, request
-   * their tokens again. Reservations made during the pause keep their time. To use the tokens sooner, cancel the
-   * reservation and reserve again.
+   * their tokens again. Reservations made during the pause are not affected. To use their tokens sooner, cancel the
+   * reservations and reserve again.
    *
    * @example The server is back early
    * ```ts
@@ -398,7 +398,8 @@ export class TokenBucket {
   }
 
   /**
-   * Changes the rate from now on. Earlier reservations keep their time.
+   * Changes the rate from now on. Earlier reservations are not affected: their tokens may be used from the same time as
+   * before.
    *
    * @param rate Tokens per second: a non-negative number, possibly a fraction or `Infinity`.
    * @throws {RangeError} If `rate` is negative or `NaN`.
@@ -451,7 +452,7 @@ export class TokenBucket {
 
   /**
    * Returns the number of tokens in the bucket at a given moment of the bucket's own time. If time has gone backwards,
-   * no tokens have been added.
+   * no tokens are added.
    */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
