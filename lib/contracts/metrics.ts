@@ -45,7 +45,7 @@ export interface MetricsProvider {
   queueLatency(queue: string): Histogram;
   /** Seconds from handing an item out until it is done. */
   workDuration(queue: string): Histogram;
-  /** Seconds of unfinished work, summed over all items being processed; set twice a second. */
+  /** Seconds since the hand-out of each processing item, added up across these items; set twice a second. */
   unfinishedWork(queue: string): SettableGauge;
   /** Seconds since the longest-processing item was handed out; set twice a second. */
   longestRunningProcessor(queue: string): SettableGauge;
@@ -71,7 +71,7 @@ export interface MetricsProvider {
   oldestReady?(queue: string): SettableGauge;
   /** Handlers running in this process, including abandoned ones. */
   active?(queue: string): Gauge;
-  /** Maximum number of handlers that run at once, summed over all pools of the queue in this process. */
+  /** Maximum number of handlers that run at once, in total across all pools of the queue in this process. */
   concurrency?(queue: string): SettableGauge;
   /** Attempts that failed. An attempt that times out is counted once, when it times out. */
   failures?(queue: string): Counter;

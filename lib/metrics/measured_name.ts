@@ -3,7 +3,7 @@ import { tellGone } from "./meter.ts";
 
 /** State shared by all queues and pools that report metrics under the same name to the same provider. */
 export class MeasuredName {
-  /** Maximum number of handlers that run at once, summed over all pools. */
+  /** Maximum number of handlers that run at once, in total across all pools. */
   concurrency = 0;
   readonly #provider: MetricsProvider;
   readonly #name: string;
