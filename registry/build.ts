@@ -144,8 +144,8 @@ interface Origin {
 }
 
 /**
- * Origins of all parts that templates created. Templates may create many parts, so parts without inner parts share an
- * origin.
+ * Origins of all parts that templates created. Templates may create many parts, so to save memory, all parts without
+ * inner parts share one origin.
  */
 const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
 

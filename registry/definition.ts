@@ -73,12 +73,12 @@ export interface PartDefinition<
   /** Declarations of the part's options. */
   readonly options: F;
   /**
-   * Returns a broken rule that involves several options; `undefined` if there is none. Called only if each option by
-   * itself is valid.
+   * Checks rules that involve several options. Returns a broken rule, or `undefined` if there is none. Called only if
+   * each option by itself is valid.
    */
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /**
-   * Creates a part from checked options. An error that `create` throws is reported with the place of the part in the
+   * Creates a part from checked options. An error that `create` throws is reported with the location of the part in the
    * config.
    */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;

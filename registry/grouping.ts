@@ -7,7 +7,7 @@ import { actionOf, createInCode } from "./options_in_code.ts";
 /** Returns the group of an item. Groups are compared in the same way as the keys of a `Map`. */
 export type GroupOf = (item: never, key: unknown) => unknown;
 
-/** Option that defines groups in a document, which can't contain a function. */
+/** Option that defines groups in a document, because a document can't contain a function. */
 export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; readonly description: string };
 
 /**

@@ -24,8 +24,8 @@ export type CustomConfig<Type extends string = string> = { type: Type; [option: 
 
 /**
  * Type to which a config of type `C` must be assignable. A part of a declared type, nested or not, must have its
- * required options and no undeclared options. Options of other types are not checked. `Word` is the kind of part, and
- * `Config` is the required type of a config without a `type`.
+ * required options and no undeclared options. The options of parts of other types are not checked. `Word` is the kind
+ * of part, and `Config` is the required type of a config without a `type`.
  */
 export type CheckedPartConfig<C, Declared, Word extends string, Config> = C extends readonly unknown[]
   ? { [I in keyof C]: CheckedPartConfig<C[I], Declared, Word, Config> }

@@ -6,7 +6,7 @@ import type { DurationField, NumberField, PlainField } from "./fields.ts";
 /** String for an unlimited duration in a config. */
 export const UNLIMITED = "unlimited";
 
-/** Bounds of a weight, which keep computed values finite. */
+/** Smallest and largest allowed weight. The bounds keep computed values finite. */
 export const MIN_WEIGHT = 0.001;
 export const MAX_WEIGHT = 1000;
 

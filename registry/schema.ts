@@ -9,8 +9,8 @@ import { MAX_ITEMS } from "./reader.ts";
 export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
- * Returns the definitions to which schemas of options refer: the JSON Schema of a part, and the JSON Schema of an
- * option that takes a part or its name.
+ * Returns the definitions that are referenced in the schemas of options: the JSON Schema of a part, and the JSON Schema
+ * of an option that takes a part or its name.
  */
 export function partSchemas<Word extends string, Part>(
   kind: PartKind<Word, Part>,

@@ -1,6 +1,6 @@
 /**
- * Tree of a checked config, as plain data. Parts can be built from a tree any number of times. A tree records the place
- * of each part. Comparing two trees yields the changes that a reload makes.
+ * Tree of a checked config, as plain data. Parts can be built from a tree any number of times. A tree records the JSON
+ * Pointer of each part. Comparing two trees yields the changes that a reload makes.
  *
  * @module
  */

@@ -47,7 +47,7 @@ let batch: Batch | undefined;
  * some of its inner parts may have been updated already. If this function is called during the update of another part,
  * updates that never throw are postponed to the end of the outermost call.
  *
- * @throws {ConfigError} If an update throws. The error contains the place of the part.
+ * @throws {ConfigError} If an update throws. The error contains the location of the part.
  */
 export function carryOut(updates: readonly Update[], updating: Updating): void {
   if (updates.length === 0) return;
@@ -77,7 +77,7 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
   try {
     definition.update!(part, options as never, context);
   } catch (cause) {
-    if (cause instanceof ConfigError) throw cause; // the error already contains the place of the inner part
+    if (cause instanceof ConfigError) throw cause; // the error already contains the location of the inner part
     const message = cause instanceof Error ? cause.message : `updating ${inspect(definition.type)} failed`;
     throw Object.assign(new ConfigError(action, [{ path, message }]), { cause });
   }

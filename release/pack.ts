@@ -130,7 +130,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   }
 }
 
-/** Adds packages and their dependencies to `found`, in an order in which each package follows its dependencies. */
+/** Adds packages and their dependencies to `found`, so that each package comes after its dependencies. */
 async function addWithSiblings(found: Set<string>, names: string[], folders: Map<string, string>): Promise<void> {
   for (const name of names) {
     if (found.has(name)) continue;

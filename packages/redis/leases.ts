@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@workqueue/core";
 import type { Engine } from "./engine.ts";
 
-/** Members of a lease that `Leases` uses. */
+/** Part of a lease's interface that `Leases` uses. */
 export interface TimedLease {
   readonly token: bigint;
   /** Called when the server might hand out the item to another process. */
@@ -18,7 +18,7 @@ export class Leases<L extends TimedLease> {
   readonly #held = new Set<L>();
   /** Number in the owner's name. Grows when the owner loses its leases, because the old name must not be reused. */
   #generation = 0;
-  /** Time when the latest successful call that took or renewed leases was sent. */
+  /** Send time of the latest successful call that took or renewed leases. */
   #renewedAt = 0;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -71,7 +71,7 @@ export class Leases<L extends TimedLease> {
     this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
-  /** Called with tokens that the server no longer knows because the server was reset to an earlier state. */
+  /** Called with tokens that the server no longer knows about, because it was reset to an earlier state. */
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");
@@ -136,6 +136,6 @@ export class Leases<L extends TimedLease> {
 function tell(leases: Iterable<TimedLease>, message: string): void {
   const reason = new DOMException(message, "AbortError");
   const code: ErrorCode = "WQ_LEASE_LOST";
-  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides `DOMException`'s own `code`
+  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides the inherited `code`
   for (const lease of leases) lease.lose(reason);
 }

@@ -1,5 +1,5 @@
 /**
- * Plans: descriptions of limiters and buckets that the server evaluates. See `scripts/limiters.ts`.
+ * Plans: limiters and buckets in the form in which the server evaluates them. See `scripts/limiters.ts`.
  *
  * @module
  */
@@ -157,7 +157,7 @@ type PlanNode = readonly [type: string, ...details: unknown[]];
  * Failure count of a limiter:
  *
  * - `0`: the limiter counts each failure once;
- * - `[0, TIMES, NTH]`: the limiter is asked TIMES times per failure, and this is the NTH time;
+ * - `[0, TIMES, NTH]`: the limiter occurs TIMES times in the plan, and this is occurrence number NTH;
  * - `[INDEX, FORGET_AFTER]`: the limiter has its own count, which expires.
  */
 type Counting = 0 | readonly [number, number, number?];
@@ -173,7 +173,7 @@ class Planner {
   readonly #random: Random;
   /** Number of times that each limiter is asked per failure. */
   readonly #times = new Map<string, number>();
-  /** Number of times that each limiter has been planned so far. */
+  /** Number of times that each limiter has been added to the plan so far. */
   readonly #met = new Map<string, number>();
   /** Paths of the limiters whose counts expire, by index. */
   readonly #passing: string[] = [];
@@ -261,9 +261,9 @@ class Planner {
   }
 
   /**
-   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter has its path within the limiter as
-   * its name, so the name doesn't depend on the limiter's place in a document or in code. Any other bucket has its path
-   * in the document as its name.
+   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter is named after its path within that
+   * limiter, so moving the limiter in a document or in code doesn't change the name. Any other bucket is named after
+   * its path in the document.
    */
   #idOf({ path }: LimiterDescription): string {
     const { name, path: start } = this.#root;

@@ -1,7 +1,7 @@
 import type { MetricsProvider } from "@workqueue/core";
 import type { Counts } from "./engine.ts";
 
-/** Key of the property that gauges read from a queue object. */
+/** Key of the property of a queue object that gauges read. */
 export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
 
 /** Members of a queue object that its gauges use. */

@@ -17,7 +17,7 @@ import { refuseMemoryOptions } from "./memory_options.ts";
 /** Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. */
 type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
 
-/** Bounds of intervals, in milliseconds. */
+/** Shortest and longest allowed interval, in milliseconds. */
 const MIN = 100;
 const MAX = 86_400_000;
 

@@ -376,8 +376,8 @@ export class Queue<T> implements RedisQueue<T> {
   };
 
   /**
-   * Reports a key that the server gave up, and notifies one of this process's pools, because no pool gave up the key
-   * itself.
+   * Reports a key that the server gave up. Also notifies one of this process's pools, because the pools can't know that
+   * the server gave up the key.
    */
   #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
     const error = errorOfStalls(key);
@@ -408,7 +408,7 @@ export class Queue<T> implements RedisQueue<T> {
         }
         try {
           finish = this.#finishOf(lease, ending, answer);
-        } catch (error) { // the limiter's error: the next retry can't be computed
+        } catch (error) { // the limiter threw, so the next delay can't be computed
           instead = { kind: "givenUp", error, reason: "limiter" };
           finish = this.#finishOf(lease, instead, answer);
         }

@@ -14,7 +14,8 @@ export class Working<T> {
   }
 
   /**
-   * Reports whether work on the lease may begin now. If not, calling `end` for the current lease returns this lease.
+   * Reports whether work on the lease may begin now. If not, `end` returns this lease when the current work on its key
+   * ends.
    */
   begin(lease: HeldLease<T>): boolean {
     const line = this.#current.has(lease.key) ? this.#next : this.#current;

@@ -1,4 +1,4 @@
-/** Tests of `ErrorOutput`, with which the core and the packages write errors to the console. */
+/** Tests of `ErrorOutput`, which the core and the packages use to write errors to the console. */
 
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";

@@ -16,7 +16,7 @@ export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 120_000;
-/** Time that a CLI has to end its children, in milliseconds. */
+/** Time limit for a CLI to end its children, in milliseconds. */
 const END_GRACE = 5000;
 
 /** Exit code and output of the CLI. */
@@ -158,7 +158,7 @@ export class Workspace implements AsyncDisposable {
 export const WITH_PID = `sh -c 'echo $$ > pid.new; mv pid.new pid; exec "$@"' sh "$@"`;
 /**
  * Part of a script for {@linkcode Workspace.start} that writes the exit code of the previous command to the file
- * `code`. The file is created together with its content.
+ * `code`. The file is never visible without its content.
  */
 export const TELL_CODE = "echo $? > code.new; mv code.new code";
 

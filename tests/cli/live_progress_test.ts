@@ -33,7 +33,7 @@ class FakeStream implements OutputStream {
     for (const callback of this.#callbacks.splice(0)) callback();
   }
 
-  /** Returns the lines visible after the first `writes` writes. */
+  /** Returns the lines that are visible after `writes` writes. */
   async linesAfter(writes: number): Promise<string[]> {
     const screen = new Screen(this.columns, this.rows);
     // On a real terminal, the operating system converts line feeds in the same way.

@@ -19,7 +19,7 @@ for (const runtime of Object.keys(runtimes)) {
           ? `{ { "$@"; ${TELL_CODE}; } 2>&1 >&3 | :; } 3>&1`
           : `"$@" 2${script}; ${TELL_CODE}`;
         const { stdout } = await workspace.run(
-          // The command runs until after the first progress line.
+          // The command is still running when the first progress line is written.
           ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", "sleep 1.3; echo $1", "sh", "{}"],
           "a\nb\n",
           redirected,

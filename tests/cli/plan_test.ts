@@ -63,7 +63,7 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
   retries: [
     [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
-    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config; its default doesn't
+    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // a flag overrides the config; a flag's default doesn't
   ],
   timeout: [[["--timeout", "1m30s"], { queueOptions: { timeout: 90_000 } }]],
   backoff: [

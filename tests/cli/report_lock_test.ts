@@ -132,7 +132,7 @@ Deno.test("report lock: a run that was stopped, and whose report another one has
 Deno.test("report lock: a run whose report another one takes while it loads its plugins writes nothing", async () => {
   await using workspace = new Workspace();
   const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
-  // Acting as the other process, the plugin takes over the report. It then delays the run until the run has detected
+  // The plugin acts as another process that takes over the report. It then delays the run until the run has detected
   // the takeover.
   workspace.write(
     "slow.mjs",

@@ -72,8 +72,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`starting, ${runtime}: what a child leaves behind keeps no other from starting`, async () => {
     await using workspace = new Workspace(runtime);
-    // The patient command waits for thirty other commands, which run one at a time. If each of these took half a
-    // second, the patient command would give up.
+    // The command of the item "patient" waits for thirty other commands, which run one at a time. If each of these took
+    // half a second, the waiting command would give up.
     const patient =
       "i=0; until [ $(ls | grep -c did) = 30 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 300 ] || exit 9; done";
     const leaving = 'sleep 30 & touch "did $1"; echo $! >> left';

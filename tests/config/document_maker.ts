@@ -259,7 +259,7 @@ export class DocumentMaker {
         add(parent, this.key(), this.json(2));
         break;
       case 6:
-        // Text has fewer levels of nesting than objects can have, because JSON.stringify is recursive.
+        // A text gets fewer levels of nesting than an object, because JSON.stringify is recursive.
         set(
           parent,
           key,
@@ -354,7 +354,7 @@ function isEditable(value: unknown): value is JsonObject | Json[] {
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
 }
 
-/** Sets an own property of the object, including `__proto__`, as `JSON.parse` does. */
+/** Sets a property of the object itself, even if it is named `__proto__`, as `JSON.parse` does. */
 function set(parent: JsonObject | Json[], key: string, value: Json): void {
   if (Array.isArray(parent) && !/^\d{1,3}$/.test(key)) parent.push(value);
   else Object.defineProperty(parent, key, { value, configurable: true, enumerable: true, writable: true });

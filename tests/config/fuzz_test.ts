@@ -3,7 +3,7 @@
  * refused.
  *
  * `WORKQUEUE_RUNS=1000000` tests more documents. A failure prints the seed of the run, the number of the document, and
- * the document. `WORKQUEUE_SEED` repeats a run.
+ * the document. `WORKQUEUE_SEED` repeats the run with the given seed.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -27,7 +27,7 @@ Deno.test("rule 10: a circle of references is reported, each once, with the name
     [{ in: "a", a: "b", b: "a" }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ a: "b", b: "a", in: "a", further: wait("in") }, [circle("/limiters/a", `"a" → "b" → "a"`)]],
     [{ x: "y", y: "z", z: "z", w: "y" }, [circle("/limiters/z", `"z" → "z"`)]],
-    // a cycle through one of several references, the others of which are valid
+    // a cycle through one of several references; the other references are valid
     [
       {
         leaf: EXPONENTIAL,

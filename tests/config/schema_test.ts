@@ -23,7 +23,7 @@ import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Limiter with all kinds of options that the built-in limiters don't have. */
+/** Limiter with options of kinds and ranges that no built-in limiter has. */
 const custom = defineLimiter({
   type: "custom",
   description: "Waits for nothing.",
@@ -198,7 +198,7 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
   }
 }
 
-/** Returns values at and near the bounds of an option's range, as numbers and as texts. */
+/** Returns values at and near the bounds of an option's range, as numbers and as strings. */
 function edgesOf(field: AnyField): Json[] {
   const bounds = Object.values(field).filter((bound) => typeof bound === "number");
   const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);

@@ -192,11 +192,11 @@ export function replayPriorityReadds(trace: Trace): Promise<void> {
 }
 
 /**
- * Replays promotions. If a delayed item is added without a delay, controller-runtime puts it before items of its
- * priority that became ready during the delay. In this package, the item is placed behind these items. If the priority
- * of a delayed item is raised, and the item becomes due at the same time as items of its new priority,
- * controller-runtime puts it last. In this package, items that become due at the same time are ordered by the start of
- * their delays.
+ * Replays promotions. If an item is added again, without a delay, while it is delayed, controller-runtime puts it
+ * before items of its priority that became ready during the delay. In this package, the item is placed behind these
+ * items. If the priority of a delayed item is raised, and the item becomes due at the same time as items of its new
+ * priority, controller-runtime puts it last. In this package, items that become due at the same time are ordered by the
+ * start of their delays.
  */
 export function replayPriorityPromotions(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "promotion-keeps-its-place").run();

@@ -55,8 +55,8 @@ export class Metrics implements MetricsProvider {
 }
 
 /**
- * Compares the observations since the last operation. The trace contains their number, then each observation in
- * nanoseconds.
+ * Compares the observations since the last operation. The trace contains the number of observations, then each
+ * observation in nanoseconds.
  */
 function compareObservations(trace: Trace, what: string, observed: number[]): void {
   trace.same(`observations of ${what}`, observed.length);

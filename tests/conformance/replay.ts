@@ -47,7 +47,7 @@ const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
   "priority-gauges": replayPriorityGauges,
 };
 
-/** Names of the families. Each family is recorded in a file with its name. */
+/** Names of the families. Each family is recorded in a file that is named after it. */
 export const families: readonly string[] = Object.keys(FAMILIES);
 
 /** Results of replaying a family. */

@@ -16,8 +16,8 @@ interface Place {
  *
  * - An item is added again while processing. In "ours", the item's place is determined by `done`; in "theirs", by the
  *   second add.
- * - A delayed item is added without a delay. In "ours", the item's place is determined by this add; in "theirs", by the
- *   earlier add.
+ * - An item is added again, without a delay, while it is delayed. In "ours", the item's place is determined by this
+ *   add; in "theirs", by the earlier add.
  * - The priority of a delayed item is raised, and the item is due at the same time as other items. In "ours", the
  *   item's place is determined by the start of its delay; in "theirs", by the raise.
  */

@@ -26,7 +26,7 @@ Deno.test("rule 8, two copies: the retry of an old item does not replace a newer
   queue.add({ id: 1, version: 1 });
   const lease = take(queue);
   queue.add({ id: 1, version: 2 });
-  queue.addAfter(lease.item, 10); // a pool also delays an item after a failure
+  queue.addAfter(lease.item, 10); // like a pool after a failed attempt
   lease[Symbol.dispose]();
   take(queue)[Symbol.dispose]();
   await clock.advance(10);

@@ -1,4 +1,4 @@
-/** Tests of the groups of ready items, which are formed by the first part of the keys. */
+/** Tests of grouping ready items by the first part of their keys. */
 
 import { assertEquals } from "@std/assert";
 import { groupsOf, hotGroup } from "../../packages/dashboard/watch/groups.ts";

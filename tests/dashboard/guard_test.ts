@@ -240,7 +240,7 @@ Deno.test("guard: the page is at any path, and one without a slash at its end is
   assertEquals(await get("/api/queues/%E0%A4%A"), [302, "./%E0%A4%A/"]);
 });
 
-/** Second arguments of servers that don't report the client's address. */
+/** Second arguments that servers pass if they don't report the client's address. */
 const NO_ADDRESS: readonly unknown[] = [
   undefined,
   null,

@@ -129,7 +129,7 @@ Deno.test("Redis: pause, resume, retry and take back", async () => {
   assertEquals(acted, ["promoteDelayed a/1", "promoteDelayed a/2", "cancelDelayed b/1", "forget b/1"]);
 });
 
-/** More items than the server lists. The item that is due last is listed as failing. */
+/** Keys of more items than the server lists. The item that is due last is listed as failing. */
 const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
 
 Deno.test("Redis: however many are delayed, a text is retried now or taken back", async () => {
@@ -217,7 +217,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   assertEquals(events.at(-1)!.data.queues[0].verdict, "unknown");
   await pass(time, 20_000);
   const details = asked.details("orders");
-  await pass(time, 1000); // the time limit for the answer
+  await pass(time, 1000); // reaches the time limit for the answer
   const { time: times, ready } = (await details).history;
   assertEquals(ready.map((number) => number === null ? "-" : "x").join(""), "x-x----");
   assertEquals(times.every((at, i) => i === 0 || at - times[i - 1]! >= 4000), true);

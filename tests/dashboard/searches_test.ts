@@ -1,5 +1,5 @@
 /**
- * Tests of searches through all delayed items. Searches take only a small part of the time, no matter how many are
+ * Tests of searches through all delayed items. Searches use only a small share of the time, no matter how many are
  * requested.
  */
 

@@ -3,7 +3,7 @@ import { DURATION, fields, NUMBER } from "./fields.ts";
 
 /** Reply fields with the number of keys in each state. */
 export const NUMBERS = {
-  /** Includes keys that are due. */
+  /** Includes keys whose delay has passed. */
   ready: NUMBER,
   delayed: NUMBER,
   processing: NUMBER,
@@ -14,8 +14,8 @@ export const NUMBERS = {
 };
 
 /**
- * Lua that sets the variables that `NUMBERS` declares, and sets `due` to the number of ready keys that are still in the
- * set of delayed keys.
+ * Lua that sets the variables that `NUMBERS` declares. Also sets `due` to the number of keys whose delay has passed but
+ * that are still in the set of delayed keys.
  */
 export const setNumbers = /* lua */ `
 local due = behind and redis.call('ZCOUNT', q.delayed, '-inf', now) or 0

@@ -21,13 +21,13 @@ export interface Argument<T> {
 export interface ReplyField<T> {
   /** Converts a part of the reply to the field's value. */
   read(sent: unknown): T;
-  /** Whether Lua may omit the field in all rows. */
+  /** Whether Lua may omit the field, either in all rows or in none. */
   readonly isOptional?: boolean;
   /** Returns Lua that declares the field's variable before the script's body. By default, the body declares it. */
   declareInLua?(variable: string): string;
-  /** Returns the Lua expression to send; by default, the variable. */
+  /** Returns the Lua expression whose value is sent. By default, the variable itself is sent. */
   writeInLua?(variable: string): string;
-  /** Returns the names that the body must use; by default, the variable. */
+  /** Returns the names that the body must use. By default, it must use only the variable. */
   usesInLua?(variable: string): string[];
 }
 
@@ -99,7 +99,8 @@ export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua"
 }
 
 /**
- * Numbers from the `meta` hash. `names` contains their names in the hash. The script's body doesn't set these numbers.
+ * Numbers from the `meta` hash. `names` contains the name of each number in the hash. The script's body doesn't set
+ * these numbers.
  */
 export function metaNumbers<Name extends string>(
   names: Readonly<Record<Name, string>>,
@@ -159,7 +160,7 @@ export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
     read(sent) {
       const replied = sent as unknown[];
       if (replied.length !== entries.length) {
-        throw new Error(`'${entries[replied.length]?.[0]}' was not replied`); // its value in Lua was nil
+        throw new Error(`'${entries[replied.length]?.[0]}' was not replied`); // in Lua, its value was nil
       }
       const values: Record<string, unknown> = {};
       for (let i = 0; i < entries.length; i++) values[entries[i]![0]] = entries[i]![1].read(replied[i]);

@@ -9,7 +9,8 @@
  * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If
  *   limiters have `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters
  *   in the order of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
- * - `errors`, a hash by key: the error of the key's last failure that had an error. Removed with the failures.
+ * - `errors`, a hash by key: the error of the key's latest failure. A failure without an error keeps the previous
+ *   error. Removed with the failures.
  * - `failing`, a sorted set: the keys that have failed, with the negative of `COUNT` as the score, so that the keys
  *   with the most failures come first. Removed with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of

@@ -2,15 +2,15 @@ import { declareScript } from "./declare.ts";
 import { fields, list, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
- * Hands back keys that an owner has but doesn't know about, because the reply that handed them out was lost. Each call
- * checks some of the owner's keys. The rows are the tokens that the owner knows.
+ * Hands back keys that an owner has without knowing it, because the reply that handed them out was lost. Each call
+ * checks some of the owner's keys. Each row is a token that the owner knows about.
  */
 export const release = declareScript({
   args: {
     owner: TEXT,
     /** "0" in the first call, then the cursor of the previous reply. */
     cursor: TEXT,
-    /** Largest token to hand back. Missing in the first call, then the number from the previous reply. */
+    /** Largest token to hand back. Missing in the first call. In later calls, the number from the previous reply. */
     final: optional(NUMBER),
   },
   rows: { token: TEXT },

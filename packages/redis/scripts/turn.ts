@@ -19,8 +19,8 @@ export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "hand
 const KIND = TEXT as Argument<FinishKind>;
 
 /**
- * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost. A
- * number means that nothing was changed, because `given` must be computed for this number of failures.
+ * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
+ * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures.
  */
 export type FinishAnswer = boolean | number;
 

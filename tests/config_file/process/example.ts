@@ -1,4 +1,4 @@
-/** Runs the example with a config file that changes while the example runs, as a process on any runtime. */
+/** Runs the example as a process on any runtime, and changes the config file while the example runs. */
 
 import { assert } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
