@@ -1,6 +1,7 @@
 /**
- * Functions that build parts from trees. Parts of an earlier tree are kept where possible: if a part has the same place
- * and the same definition as before, it stays the same object, and is updated if its options changed.
+ * Functions that build parts, such as limiters, from trees (see `tree.ts`). Parts of an earlier tree are kept where
+ * possible: if a part has the same place and the same definition as before, it stays the same object, and is updated if
+ * its options changed.
  *
  * @module
  */

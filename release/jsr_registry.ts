@@ -29,7 +29,9 @@ export async function publishedFiles(): Promise<Files> {
  * server.
  */
 export class JsrRegistry implements AsyncDisposable {
-  /** Contents that replace some of the files. The registry still reports the checksums of the original files. */
+  /**
+   * Contents that are served in place of some of the files. The registry still reports the original files' checksums.
+   */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
   /** Copy of the repository with pinned packages, as for a release. The copy is created when first needed. */

@@ -122,8 +122,8 @@ export class HeldLease<T> implements RedisLease<T> {
 }
 
 /**
- * Resolves to `true` if the ending was applied, and to `false` if it was not. Rejects if the limiter threw and the item
- * was given up instead. Callers don't have to handle the rejection.
+ * Resolves to `true` if the ending was applied, and to `false` if it was not. Rejects if the limiter threw, in which
+ * case the item was given up. Callers don't have to handle the rejection.
  */
 function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   return handled(answer.then((ended) => {
@@ -132,7 +132,10 @@ function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   }));
 }
 
-/** Returns the promise and marks its rejection as handled. For promises whose rejections are reported elsewhere. */
+/**
+ * Returns the promise and marks its rejection as handled. Use it only for promises whose rejections are reported
+ * elsewhere.
+ */
 export function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;

@@ -16,7 +16,7 @@ export class Leases<L extends TimedLease> {
   readonly #engine: Engine;
   readonly #process: string;
   readonly #held = new Set<L>();
-  /** Number in the owner's name. Grows when the owner loses its leases, because the old name must not be reused. */
+  /** Number in the owner's name. Increases when the owner loses its leases, so that an old name is never reused. */
   #generation = 0;
   /** Send time of the latest successful call that took or renewed leases. */
   #renewedAt = 0;

@@ -56,8 +56,8 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
 /**
- * Creates the plan for the `throttle` bucket. Each attempt takes a token from this bucket. A `throttle` bucket with a
- * name is the bucket of the limiter with that name.
+ * Creates the plan for the `throttle` bucket. Each attempt takes a token from this bucket. If the document refers to
+ * the bucket by a limiter's name, the bucket is that limiter's bucket.
  */
 export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
   return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];

@@ -77,7 +77,7 @@ export class Queue<T> implements RedisQueue<T> {
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
-  /** Callbacks that the pools registered, called for items that the server gave up. */
+  /** Callbacks that the pools registered for items that the server gives up. */
   readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
   /** Resolves when the queue object is shut down, has no work left and has reported every outcome. */
@@ -297,7 +297,7 @@ export class Queue<T> implements RedisQueue<T> {
     });
   }
 
-  // The inspection shows only local state and makes no call to the server.
+  // Inspecting a queue object shows only local state and makes no call to the server.
   static {
     const title = (queue: Queue<unknown>) => {
       const { address, database } = queue.#connection;

@@ -15,8 +15,8 @@ function described(config: WorkQueueConfig): unknown {
 }
 
 /**
- * Returns a document with all its defaults. The defaults are taken from the changes that are reported when the document
- * replaces an empty document.
+ * Returns a document with all defaults filled in. The defaults are taken from the changes that are reported when the
+ * document replaces an empty document.
  */
 function complete(document: object): JsonObject {
   const whole: JsonObject = { limiters: {}, queues: {} };

@@ -1,6 +1,6 @@
 /**
- * Tests of the lines that the dashboard logs on a failure. An error may quote an item, so its text must not be able to
- * break the line or control a terminal.
+ * Tests of the lines that the dashboard logs on a failure. An error may quote an item, so the error's text must not be
+ * able to break the line or control a terminal.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";

@@ -33,7 +33,7 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
 /** Script: its Lua, and functions that encode its arguments and decode its replies. */
 export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R> {
   readonly retry: Retry;
-  /** Returns the Lua. `time` is a Lua expression for the time, as a table of seconds and microseconds. */
+  /** Returns the Lua. `time` is a Lua expression that yields the time as a table of seconds and microseconds. */
   lua(time: string): string;
   /** Returns the arguments of a call. */
   write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];

@@ -18,7 +18,7 @@ export const release = declareScript({
     /** "0" if all keys have been checked. */
     cursor: TEXT,
     final: NUMBER,
-    /** Known tokens that the server has for the owner. */
+    /** Tokens from the rows that this call found among the owner's keys. */
     seen: list(TEXT),
   }),
   body: (eachRow) => /* lua */ `
