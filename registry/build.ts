@@ -82,7 +82,7 @@ export class Builder {
     for (const [option, template] of Object.entries(tree.templates)) {
       const before = old?.templates[option];
       if (this.#building.hasTried || (before !== undefined && isSameTree(before, template))) continue;
-      buildPart(template, this.#building); // reports problems with the template now, rather than at each use
+      buildPart(template, this.#building); // reports the template's problems now, rather than at each use
     }
     return optionsOf(tree, this.#building, (part) => this.part(part));
   }

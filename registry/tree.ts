@@ -60,8 +60,8 @@ export function isSameValue(one: unknown, other: unknown): boolean {
 }
 
 /**
- * Reports whether two trees at the same place are equal, even if their configs are written differently, such as `"5ms"`
- * and `"0.005s"`. Parts built from equal trees behave alike.
+ * Reports whether two trees for the same place in two configs are equal, even if the two configs are written
+ * differently, such as `"5ms"` and `"0.005s"`. Parts built from equal trees behave alike.
  */
 export function isSameTree(one: PartTree, other: PartTree): boolean {
   if (isName(one) || isName(other)) return isName(one) && isName(other) && one.name === other.name;

@@ -26,7 +26,7 @@ export interface Result {
   stderr: string;
 }
 
-/** CLI process that is running or has ended. */
+/** CLI process, running or ended. */
 export class Cli {
   /** Output so far. */
   stdout = "";

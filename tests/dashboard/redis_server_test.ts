@@ -28,7 +28,7 @@ redisTest(
     assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
     const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
     assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
-      ["tenant-7/bad", 1, "Error: no such tenant", true], // the time of a failure is known only to its process
+      ["tenant-7/bad", 1, "Error: no such tenant", true], // only the process that had the failure knows its time
     ]);
     assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
     assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);

@@ -199,7 +199,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await pass(time, 5000);
   assertEquals((await asked.verdict())[0], "unknown");
   assertMatch((await asked.verdict())[1], /^The queue has not responded for .*: Error: connect ECONNREFUSED$/);
-  assertEquals((await asked.row()).counts.ready, 7); // counts from the server's last answer
+  assertEquals((await asked.row()).counts.ready, 7); // the count is from the server's last answer
   const [status, error] = await asked.post("api/queues/orders/pause");
   assertEquals([status, error], [422, "Failed, or only partly done: Error: connect ECONNREFUSED"]);
 
@@ -265,7 +265,7 @@ Deno.test("Redis: what is not known of a server that hangs is so at the times of
   const goesOn = is("stopped");
   await pass(time, 40_000);
   is("down");
-  goesOn(); // open calls fail now
+  goesOn(); // the open calls fail now
   await pass(time, 2000);
   is("up");
   await pass(time, 8000);

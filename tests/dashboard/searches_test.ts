@@ -24,8 +24,8 @@ function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number
 }
 
 /**
- * Requests a search for each text once per second, as open pages do. Returns the second in which each search had its
- * first result.
+ * Requests a search for each text once per second, as open pages do. Returns the time of each search's first result, in
+ * seconds.
  */
 async function ask(time: FakeTime, searches: Searches, texts: readonly string[], seconds: number): Promise<number[]> {
   const known = texts.map(() => -1);

@@ -12,7 +12,7 @@ function run(runtime: Runtime, example: string): Promise<string[]> {
 }
 
 Deno.test("the configs in JSON, YAML and TOML build the same limiters and queues, on Deno and on Bun", async () => {
-  const printed: Record<string, string[]> = {}; // by runtime and format
+  const printed: Record<string, string[]> = {}; // output lines, by runtime and format
   for (const [runtime, example] of [["Deno", "load_config.ts"], ["Bun", "load_config_bun.ts"]] as const) {
     for (const line of await run(runtime, example)) {
       const [format, ...rest] = line.split(": ");
