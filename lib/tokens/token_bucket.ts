@@ -549,7 +549,8 @@ export class TokenBucket {
   /** Puts the token of the latest grant back into the bucket. */
   #undo(): void {
     const usableAt = this.#lastEvent + this.#paused;
-    this.#giveBackUnused({ tokens: 1, rate: this.#rate, usableAt, event: this.#lastEvent });
+    const rate = this.#rate || Infinity; // at a rate of 0, the previous event would never come
+    this.#giveBackUnused({ tokens: 1, rate, usableAt, event: this.#lastEvent });
   }
 
   /** Puts tokens into the bucket, up to the burst. Returns the bucket's own time. */

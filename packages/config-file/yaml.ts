@@ -27,7 +27,7 @@ const MAX_DEPTH = 200;
  * Maximum number of aliases in a document after expansion: if an anchored value contains aliases, they are counted
  * again for each use of the anchor. The limit prevents a small file from expanding until memory is full.
  */
-const MAX_USES = 50_000;
+const MAX_USES = 10_000;
 
 const TWO_DOCUMENTS = "a config must contain only one document";
 
@@ -142,5 +142,5 @@ function textOf(key: unknown): string | undefined {
 }
 
 function isMerge({ key }: Pair): boolean {
-  return isScalar(key) && (key.value === "<<" || typeof key.value === "symbol");
+  return isScalar(key) && key.type === "PLAIN" && (key.value === "<<" || typeof key.value === "symbol");
 }

@@ -92,7 +92,7 @@ export function allowLocal(request: Request): boolean {
 
 /** Headers that proxies add. */
 const PROXY_HEADERS =
-  /^(forwarded|via|x-(original-)?forwarded-.*|x-real-ip|(x-|x-cluster-|true-)client-ip|cf-connecting-ip|x-envoy-.*)$/;
+  /^(forwarded|via|cdn-loop|cf-.*|x-forwarded(-.*)?|x-original-.*|x-real-ip|(.+-)?client-?ip|x-envoy-.*)$/;
 
 function hostnameOf(host: string): string {
   try {

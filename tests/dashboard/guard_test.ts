@@ -277,6 +277,8 @@ const local: [url: string, headers: Record<string, string>, peer: string | undef
   ["http://localhost/", { "x-forwarded-proto": "https" }, "127.0.0.1", false],
   ["http://localhost/", { "cf-connecting-ip": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { "x-cluster-client-ip": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "fastly-client-ip": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "x-azure-clientip": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { "x-original-forwarded-for": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { "x-envoy-external-address": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { origin: "https://queues.example" }, "127.0.0.1", false],

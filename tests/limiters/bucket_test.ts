@@ -74,3 +74,15 @@ Deno.test("bucket: a token is given back once, and not after another item has ta
   limiter.uncount!({ id: 1 }, "key");
   assertEquals(limiter.bucket.tokens, 2);
 });
+
+Deno.test("bucket: a token is given back while the rate is 0, and the bucket is at rest once it is full", () => {
+  const clock = new HandClock();
+  const limiter = createBucketLimiter({ rate: 1, burst: 1, clock });
+  limiter.when("a");
+  limiter.when("b");
+  limiter.bucket.setRate(0);
+  limiter.uncount!("b");
+  limiter.bucket.setRate(1);
+  clock.time += 100_000;
+  assert(limiter.atRest!());
+});
