@@ -115,7 +115,7 @@ units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` n
 
 ## Limiters by name
 
-Write a limiter as an object with its \`type\` and options, or as the name of another limiter of the document. A named
+Write a limiter as an object with its \`type\` and options, or as the name of another limiter in the document. A named
 limiter is shared: if several queues refer to the same bucket, all their retries together keep to its rate.
 
 The \`limiter\` of a \`per-group\` limiter must be an object, because each group gets its own copy. Names are

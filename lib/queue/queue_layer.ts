@@ -24,7 +24,8 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly hooks: QueueHooks<T>;
   /** Whether the queue below uses the same keys. */
   protected readonly sharesKeys: boolean;
-  /** Record of the known key, shared by all layers with the same keys; `undefined` if items are their own keys. */
+  /** Holds the item whose key is currently known, and that key. Shared by all layers that use the same keys;
+   * `undefined` if each item is its own key. */
   protected readonly known: KnownKey | undefined;
   readonly name: string;
   keyOf?(item: T): unknown;

@@ -7,7 +7,7 @@ export interface SlotBounds {
 }
 
 /**
- * Slots of a pool's handlers.
+ * A pool's slots for handlers.
  *
  * An abandoned handler frees its slot for another handler. Beyond `maxAbandoned`, abandoned handlers keep their slots.
  * Without this limit, any number of handlers could run while a backend hangs.

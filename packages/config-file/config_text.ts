@@ -79,7 +79,10 @@ export class ConfigText {
   }
 }
 
-/** Returns the reason why a document can't be a config. Returns `undefined` if the core must check the document. */
+/**
+ * Returns the reason why a document can't be a config. Returns `undefined` if there is no such reason; the core then
+ * checks the document.
+ */
 function findFault(document: unknown, format: string): string | undefined {
   if (isEmpty(document, format)) return "it is empty";
   if (typeof document === "object" && document !== null) return undefined;

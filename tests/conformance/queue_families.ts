@@ -196,7 +196,7 @@ export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
  * others, so the item is handed out twice. In this package, the call is ignored.
  */
 class DoneOfReadyReplay extends QueueReplay {
-  /** Items that are ready a second time in client-go, but not in this package, in order. */
+  /** Items, in order, that become ready a second time in client-go but not in this package. */
   readonly #extra: number[] = [];
 
   override async get(): Promise<void> {

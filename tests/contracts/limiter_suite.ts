@@ -65,7 +65,7 @@ export function testLimiter(
 
   Deno.test(`every limiter, ${name}: rule 8: counts by the key where there is one, else by the item`, () => {
     const limiter = make();
-    limiter.when({ id: 1 }, "one"); // the same key, with a new object at each call
+    limiter.when({ id: 1 }, "one"); // the same key, but a new object in each call
     const counted = limiter.numRequeues({ id: 1 }, "one");
     limiter.when({ id: 1 }, "one");
     limiter.when({ id: 2 }, "two");

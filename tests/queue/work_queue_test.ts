@@ -31,7 +31,7 @@ Deno.test("rule 1: adding a ready item again changes nothing", () => {
   assertEquals(takeAll(queue), ["a", "b"]);
 });
 
-Deno.test("rule 1: an item added while processed comes back once, at the tail, when it is done", () => {
+Deno.test("rule 1: an item added while it is processing comes back once, at the tail, when it is done", () => {
   const queue = createWorkQueue<string>();
   queue.add("a");
   const lease = take(queue);
@@ -45,7 +45,7 @@ Deno.test("rule 1: an item added while processed comes back once, at the tail, w
   assertEquals(queue.length, 0);
 });
 
-Deno.test("rule 1: an item can be added anew once it is done", () => {
+Deno.test("rule 1: an item can be added again once it is done", () => {
   const queue = createWorkQueue<string>();
   for (let pass = 0; pass < 3; pass++) {
     queue.add("a");

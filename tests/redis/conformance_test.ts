@@ -13,7 +13,10 @@ const vectors = new URL("../conformance/vectors/", import.meta.url);
 /** The test replays one in `EVERY` traces, starting with trace `SEED`. */
 const [EVERY, SEED] = [6, 3];
 
-/** For each family of traces, names of the differences that the replay may meet. Any other difference is an error. */
+/**
+ * For each family of traces, the names of the differences that are allowed in the replay. Any other difference is an
+ * error.
+ */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "fifo": ["calls-after-shutdown"],
   "delaying": ["calls-after-shutdown", "delayed-survives-shutdown", "too-close-to-call"],

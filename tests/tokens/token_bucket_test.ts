@@ -218,7 +218,7 @@ Deno.test("a reservation's delay shrinks as time passes, down to zero", () => {
   assertEquals(reservation.delay, 0);
 });
 
-Deno.test("reservations and refusals mix: what is allowed must be there now", () => {
+Deno.test("reservations and refusals mix: allow succeeds only if the tokens are there now", () => {
   const made = createBucket(2);
   made.reserve(0, 3, undefined); // more than the bucket's capacity
   made.reserve(0, 2, 0);
@@ -400,7 +400,7 @@ Deno.test("a smaller burst loses the tokens beyond it", () => {
   assertEquals(made.bucket.tokens, 2);
 });
 
-Deno.test("a rate changed before a cancel does not change what is given back", () => {
+Deno.test("changing the rate before canceling a reservation does not change how many tokens are returned", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const reservation = made.reserve(0, 2, 2);

@@ -1,5 +1,5 @@
 /**
- * Tests of items that a pool has not finished when its queue shuts down, while the queue still takes some items back.
+ * Tests of a pool's unfinished items when its queue is shutting down but still takes some items back.
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";

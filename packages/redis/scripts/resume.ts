@@ -2,8 +2,7 @@ import { declareScript } from "./declare.ts";
 import { NOTHING } from "./fields.ts";
 
 /**
- * Resumes the queue. Wakes idle processes, at most `BATCH` of them, because no process was woken while the queue was
- * paused.
+ * Resumes the queue. Wakes up to `BATCH` idle processes, because no process was woken while the queue was paused.
  */
 export const resume = declareScript({
   args: {},
