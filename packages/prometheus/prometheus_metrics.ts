@@ -15,7 +15,7 @@ import { Lifetimes } from "./lifetimes.ts";
 
 const ACTION = "create Prometheus metrics";
 
-/** Subset of a prom-client `Registry`, with any content type. */
+/** Members of a prom-client `Registry` that this package uses. The registry may have any content type. */
 export interface Register {
   /** Registers a metric. */
   registerMetric(metric: never): void;

@@ -40,7 +40,7 @@ const useHistograms: Use = (first, second) => {
   return 0.25 + 1e-9;
 };
 
-/** All methods that create an instrument, each with a function that uses its instruments. */
+/** All methods that create instruments, each with a function that uses the instruments that the method creates. */
 const USES: Readonly<Record<MeteredMethod, Use>> = {
   depth: useGauges,
   adds: useCounters,
