@@ -329,7 +329,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
   #forgetIdle(): void {
-    while (this.#idle.length > 0 && (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE)) {
+    while (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE) {
       this.#forget(this.#idle.pop()!);
     }
   }

@@ -101,10 +101,9 @@ function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Nod
     },
     Pair(_key, pair) {
       if (!isMerge(pair)) return;
-      const source = isAlias(pair.value) ? anchors.get(pair.value.source) : pair.value;
-      const sources = isSeq(source)
-        ? source.items.map((item) => isAlias(item) ? anchors.get(item.source) : item)
-        : [source];
+      const resolve = (value: unknown) => isAlias(value) ? anchors.get(value.source) : value;
+      const source = resolve(pair.value);
+      const sources = isSeq(source) ? source.items.map(resolve) : [source];
       if (sources.every((each) => each === undefined || isMap(each))) return;
       refuse(pair.key as Node, "'<<' must be an object, an alias of an object, or a list of these");
     },
