@@ -16,7 +16,7 @@
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
- * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so somebody else could
+ * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so anyone could
  * publish a package under the same name.
  *
  * @module

@@ -76,8 +76,8 @@ export function report(figures: Figures, facts: Facts): string {
       million.take.many.toFixed(0)
     } µs among ${million.keys.toLocaleString("en")} (medians).`,
     "",
-    "The time of single scripts, as the server measures it. While the machine does something else, so does the server: the worst",
-    "is that of the machine as much as of the script.",
+    "The time of single scripts, as the server measures it. Other work on the machine delays scripts too, so the worst time",
+    "depends on the machine as much as on the script.",
     "",
     ...millionTable(facts),
   ];

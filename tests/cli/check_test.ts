@@ -94,7 +94,7 @@ Deno.test("check: what is not of its format is reported with its place", async (
 });
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`check, ${runtime}: all files are checked, and the exit code is that of the worst`, async () => {
+  Deno.test(`check, ${runtime}: all files are checked, and the worst file determines the exit code`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write(
       "good.json",

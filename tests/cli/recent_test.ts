@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Tally } from "../../packages/cli/run/tally.ts";
 import { failingTally, recentOf, tallyOf } from "./tallies.ts";
 
-Deno.test("recent: the rate is that of the last ten seconds, and unknown during the first one", () => {
+Deno.test("recent: the rate covers the last ten seconds, and is unknown during the first second", () => {
   const at = (seconds: number, succeeded: number) => tallyOf({ seconds, succeeded });
   assertEquals(recentOf(at(0.1, 5), at(0.9, 9)).rate, undefined);
   assertEquals(recentOf(at(0.5, 10), at(2, 20)).rate, 10);
