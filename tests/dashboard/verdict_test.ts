@@ -29,8 +29,12 @@ const ready = (number: number, others: Partial<Situation["look"]> = {}) => ({
 });
 const poison = { key: "orders/13", attempts: 5, error: "Error: no such customer" };
 
+/** Reason for a queue without items through which items flow. */
+const FLOWS = "New items start at once: 3 a second handed out.";
+
 const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, reason: string][] = [
-  ["nothing to do", {}, "healthy", "Nothing to do."],
+  ["items that flow, none of them there now", {}, "healthy", FLOWS],
+  ["nothing to do", { rates: { ...rates, in: 0, out: 0 } }, "healthy", "Nothing to do."],
   [
     "some work",
     { look: { ...look, ready: 1, processing: 2, delayed: 1500 } },
@@ -74,7 +78,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "stuck",
     "No attempt can start because the throttle's rate is 0.",
   ],
-  ["a rate of 0 with tokens left", { throttle: { ...throttle, rate: 0 } }, "healthy", "Nothing to do."],
+  ["a rate of 0 with tokens left", { throttle: { ...throttle, rate: 0 } }, "healthy", FLOWS],
   [
     "a burst of 0",
     { throttle: { ...throttle, burst: 0, tokens: 0 } },
@@ -85,7 +89,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "a burst of 0 without a rate",
     { throttle: { ...throttle, rate: "unlimited", burst: 0 } },
     "healthy",
-    "Nothing to do.",
+    FLOWS,
   ],
   [
     "abandoned handlers everywhere",
@@ -103,7 +107,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "a handler that takes long",
     { longest: { key: "orders/7", for: 7.2 * 60_000 } },
     "healthy",
-    'Nothing to do. The handler of "orders/7" has been running for 7.2 min.',
+    `${FLOWS} The handler of "orders/7" has been running for 7.2 min.`,
   ],
   [
     "handlers that do not end",
@@ -116,7 +120,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "Nothing has been handed out for 40 s, although 70 items are ready. " +
     'The handler of "orders/7" has been running for 5 min.',
   ],
-  ["a handler that takes a while", { longest: { key: "orders/7", for: 299_999 } }, "healthy", "Nothing to do."],
+  ["a handler that takes a while", { longest: { key: "orders/7", for: 299_999 } }, "healthy", FLOWS],
   [
     "an outage",
     { lastMinute: { attempts: 40, failed: 31, givenUp: 0 }, worst: { ...poison, attempts: 3 } },
@@ -129,9 +133,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "failing",
     "5 of 10 attempts failed in the last minute.",
   ],
-  ["fewer than half", { lastMinute: { attempts: 11, failed: 5, givenUp: 0 } }, "healthy", "Nothing to do."],
-  ["a few only", { lastMinute: { attempts: 4, failed: 4, givenUp: 0 } }, "healthy", "Nothing to do."],
-  ["nobody knows", { lastMinute: null }, "healthy", "Nothing to do."],
+  ["fewer than half", { lastMinute: { attempts: 11, failed: 5, givenUp: 0 } }, "healthy", FLOWS],
+  ["a few only", { lastMinute: { attempts: 4, failed: 4, givenUp: 0 } }, "healthy", FLOWS],
+  ["nobody knows", { lastMinute: null }, "healthy", FLOWS],
   [
     "a poison item, while the backend asked for a pause",
     { worst: poison, throttle: { ...throttle, resumesInMs: 2100 } },
@@ -151,7 +155,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "failing",
     "9 of 9 attempts failed in the last minute.",
   ],
-  ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", "Nothing to do."],
+  ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", FLOWS],
   [
     "a pause",
     { ...ready(1, { isPaused: true, workers: { ...workers, paused: true } }), idleFor: 60_000 },
@@ -186,7 +190,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "everybody busy, and nothing else to do",
     ready(0, { workers: { ...workers, active: 4 } }),
     "healthy",
-    "Nothing to do.",
+    FLOWS,
   ],
   [
     "a backlog that grows",
@@ -205,6 +209,12 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     { ...ready(200, { workers: { ...workers, active: 4 } }), hot: { name: "tenant-7", count: 195 }, listed: 200 },
     "busy",
     'All 4 workers are busy and 200 items are ready; 3 a second are handed out. "tenant-7" has 97 % of the ready items.',
+  ],
+  [
+    "a pause whose end is set",
+    { ...ready(3, { isPaused: true }), pauseEndsInMs: 89_500 },
+    "paused",
+    "3 items are ready, and nothing is handed out for another 1.5 min.",
   ],
   [
     "a pause of what fails",
@@ -278,7 +288,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "one of many that was given up",
     { lastMinute: { attempts: 400, failed: 1, givenUp: 1 } },
     "healthy",
-    "Nothing to do.",
+    FLOWS,
   ],
   [
     "all of a few that were given up",

@@ -28,6 +28,8 @@ export interface Situation {
   /** Item whose handler has been running longest. */
   readonly longest: { readonly key: string; readonly for: number } | undefined;
   readonly throttle: Bucket | null;
+  /** Time until the dashboard ends the pause, in milliseconds; `null` if nobody set an end. */
+  readonly pauseEndsInMs?: number | null;
   /** Group with most of the ready items. */
   readonly hot: Group | undefined;
   /** Number of listed ready items. `hot` is the largest group among these items. */
@@ -206,10 +208,13 @@ function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-function paused({ look: { isPaused, ready, failing, workers } }: Situation): string | undefined {
+function paused({ look: { isPaused, ready, failing, workers }, pauseEndsInMs }: Situation): string | undefined {
   if (!isPaused && !workers?.paused) return undefined;
+  const end = pauseEndsInMs == null
+    ? "until work is resumed"
+    : `for another ${formatDuration(Math.ceil(pauseEndsInMs / 1000) * 1000)}`;
   const failed = failing === null || failing === 0 ? "" : ` ${count(failing, "item")} failed before the pause.`;
-  return `${items(ready)} ready, and nothing is handed out until work is resumed.${failed}`;
+  return `${items(ready)} ready, and nothing is handed out ${end}.${failed}`;
 }
 
 function isThrottlePaused({ look: { ready }, throttle }: Situation): string | undefined {
@@ -257,7 +262,7 @@ function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Sit
 }
 
 function healthy({ look: { ready, delayed, processing }, rates }: Situation): string {
-  if (ready + delayed + processing === 0) return "Nothing to do.";
+  if (ready + delayed + processing === 0 && !((rates.out ?? 0) > 0)) return "Nothing to do.";
   const parts = ready > 0 ? [`${items(ready)} ready`] : [];
   if (processing > 0) parts.push(`${formatNumber(processing)} processing`);
   if (delayed > 0) parts.push(`${formatNumber(delayed)} delayed`);
