@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { ByteBuffer } from "./byte_buffer.ts";
 
 /** Longest line that is passed on whole, in bytes. Longer lines are passed on in parts. */
 const MAX_LINE = 1 << 20;
@@ -12,7 +13,8 @@ export class LineWriter {
   isBusy = false;
   readonly #writeLines: (lines: Uint8Array) => Promise<void>;
   readonly #tag: Uint8Array;
-  #rest: Uint8Array = new Uint8Array();
+  /** Start of a line whose line feed has not arrived. */
+  readonly #rest = new ByteBuffer();
   #isWithinLine = false;
 
   /** Creates a writer that passes lines to `writeLines`. */
@@ -23,16 +25,19 @@ export class LineWriter {
 
   /** Adds bytes. Resolves when more bytes can be added. */
   write(chunk: Uint8Array): Promise<void> {
-    const bytes = Buffer.concat([this.#rest, chunk]);
-    const end = bytes.lastIndexOf(LINE_FEED) + 1 || (bytes.length > MAX_LINE ? bytes.length : 0);
-    this.#rest = bytes.subarray(end);
-    return this.#pass(bytes.subarray(0, end));
+    const isTooLong = this.#rest.length + chunk.length > MAX_LINE;
+    const end = chunk.lastIndexOf(LINE_FEED) + 1 || (isTooLong ? chunk.length : 0);
+    this.#rest.add(chunk.subarray(0, end || chunk.length));
+    if (end === 0) return this.idle;
+    const bytes = this.#rest.take();
+    if (end < chunk.length) this.#rest.add(chunk.subarray(end));
+    return this.#pass(bytes);
   }
 
   /** Writes the bytes after the last line feed. */
   async end(): Promise<void> {
     await this.idle;
-    await this.#pass(this.#rest);
+    await this.#pass(this.#rest.take());
   }
 
   #pass(bytes: Uint8Array): Promise<void> {
