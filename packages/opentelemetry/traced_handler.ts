@@ -3,23 +3,30 @@ import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import type { Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
 import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
+import { errorTypeOf, exceptionOf } from "./thrown.ts";
 
 /**
  * Wraps a handler so that each attempt has a span. The wrapper returns and throws the same values as `handler`, and is
  * synchronous if `handler` is synchronous.
  *
- * The name of the span is `process` followed by the name of the queue. The span's kind is `CONSUMER`. Each span starts
- * a new trace, because the span that was active when the item was added has ended, and because one attempt may result
- * from many adds. The span is active while the handler runs. If the program has a context manager, spans that the
- * handler starts are children of this span. In the handler, `trace.getActiveSpan()` returns the span, for example to
- * add attributes or links.
+ * The span follows OpenTelemetry's
+ * [conventions for messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/#process-span),
+ * which have the status "Development" and may still change. The name of the span is `process` followed by the name of
+ * the queue. The span's kind is `CONSUMER`. Each span starts a new trace, because the span that was active when the
+ * item was added has ended, and because one attempt may result from many adds. The span is active while the handler
+ * runs. If the program has a context manager, spans that the handler starts are children of this span. In the handler,
+ * `trace.getActiveSpan()` returns the span, for example to add attributes or links.
  *
  * | attribute | value |
  * | --- | --- |
- * | `workqueue.queue` | the name of the queue |
- * | `workqueue.key` | the key of the item, as text; omitted unless it is a string, number, bigint or boolean |
+ * | `messaging.system` | `workqueue`, for queues in memory and on Redis |
+ * | `messaging.operation.name` | `process` |
+ * | `messaging.operation.type` | `process` |
+ * | `messaging.destination.name` | the name of the queue, if it has a name |
+ * | `messaging.message.id` | the key of the item, as text, if it is a string, number, bigint or boolean |
  * | `workqueue.attempt` | the number of the attempt, from 1 |
  * | `workqueue.outcome` | the outcome of the attempt, as seen by the handler |
+ * | `error.type` | the kind of error, if the attempt failed |
  *
  * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If the handler threw, the
  * outcome is `given-up` for a `TerminalError`, `interrupted` if the signal had already aborted, and `failed` otherwise.
@@ -27,6 +34,11 @@ import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./e
  * timeout is `timed-out`, unless the handler threw a `TerminalError`. The span of such an attempt ends when the handler
  * ends. For the outcomes `given-up`, `interrupted`, `failed` and `timed-out`, the span has the status `ERROR` and
  * records the error as an event.
+ *
+ * The `error.type` of an attempt that is `timed-out` is `timeout`. For the other three outcomes, it is the `code` of
+ * the error, such as `ECONNREFUSED`, or else the `name` of the error, such as `TypeError`. A code or name is not used
+ * if it has more than 64 characters, or characters other than ASCII letters, digits and `_.:-`, because it could be
+ * different for each error. If neither the code nor the name can be used, `error.type` is `_OTHER`.
  *
  * Keys become part of traces. If your keys are secret, let `keyOf` return something else.
  *
@@ -91,9 +103,21 @@ export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T
   };
 }
 
+/** Attributes of every span. */
+const PROCESS: Attributes = {
+  "messaging.system": "workqueue",
+  "messaging.operation.name": "process",
+  "messaging.operation.type": "process",
+};
+
+/**
+ * Returns the attributes that are known when a span starts. The attributes of the messaging conventions are string
+ * literals, because `@opentelemetry/semantic-conventions` exports their names only from its unstable entry point.
+ */
 function attributesOf({ queue, key, attempt }: HandlerContext): Attributes {
-  const attributes: Attributes = { "workqueue.queue": queue, "workqueue.attempt": attempt };
-  if (["string", "number", "boolean", "bigint"].includes(typeof key)) attributes["workqueue.key"] = String(key);
+  const attributes: Attributes = { ...PROCESS, "workqueue.attempt": attempt };
+  if (queue !== "") attributes["messaging.destination.name"] = queue;
+  if (["string", "number", "boolean", "bigint"].includes(typeof key)) attributes["messaging.message.id"] = String(key);
   return attributes;
 }
 
@@ -105,18 +129,9 @@ function end(span: Span, ending: Ending): void {
   span.setAttribute("workqueue.outcome", ending.outcome);
   if ("error" in ending) {
     const exception = exceptionOf(ending.error);
+    span.setAttribute("error.type", ending.outcome === "timed-out" ? "timeout" : errorTypeOf(ending.error));
     span.recordException(exception);
     span.setStatus({ code: SpanStatusCode.ERROR, message: exception.message });
   }
   span.end();
-}
-
-/** Converts a thrown value for a span. Any value can be thrown, even an object whose getters throw. */
-function exceptionOf(thrown: unknown): { name: string; message: string; stack: string } {
-  try {
-    if (!(thrown instanceof Error)) return { name: typeof thrown, message: String(thrown), stack: "" };
-    return { name: String(thrown.name), message: String(thrown.message), stack: String(thrown.stack ?? "") };
-  } catch {
-    return { name: typeof thrown, message: "What was thrown cannot be read", stack: "" };
-  }
 }

@@ -45,9 +45,15 @@ Deno.test("tracedHandler: a span for each attempt says which it is, and how it e
 
   const spans = await sent.spans();
   assertEquals(spans.map(({ name, kind }) => [name, kind]), Array(2).fill(["process images", CONSUMER]));
-  const common = { "workqueue.queue": "images", "workqueue.key": "a" };
+  const common = {
+    "messaging.system": "workqueue",
+    "messaging.operation.name": "process",
+    "messaging.operation.type": "process",
+    "messaging.destination.name": "images",
+    "messaging.message.id": "a",
+  };
   assertEquals(spans.map(attributesOf), [
-    { ...common, "workqueue.attempt": 1, "workqueue.outcome": "failed" },
+    { ...common, "workqueue.attempt": 1, "workqueue.outcome": "failed", "error.type": "RangeError" },
     { ...common, "workqueue.attempt": 2, "workqueue.outcome": "succeeded" },
   ]);
   const [failed, succeeded] = spans;
@@ -59,32 +65,32 @@ Deno.test("tracedHandler: a span for each attempt says which it is, and how it e
   assertEquals([succeeded!.status?.code ?? 0, succeeded!.events ?? []], [0, []]);
 });
 
-const ENDINGS: [outcome: string, end: () => ReturnType<Handler<string>>][] = [
-  ["succeeded", () => {}],
-  ["succeeded", () => ({ requeue: false })],
-  ["succeeded", () => null as never],
-  ["succeeded", () => ({ requeueAfter: "0s" })],
-  ["requeued", () => ({ requeue: true })],
-  ["requeued", () => ({ requeueAfter: 0, requeue: true })],
-  ["requeued-after", () => ({ requeueAfter: "1h" })],
-  ["requeued-after", () => ({ requeueAfter: "1h", requeue: true })],
-  ["failed", () => ({ requeueAfter: "soon" } as never)],
-  ["failed", () => {
+const ENDINGS: [outcome: string, errorType: string | undefined, end: () => ReturnType<Handler<string>>][] = [
+  ["succeeded", undefined, () => {}],
+  ["succeeded", undefined, () => ({ requeue: false })],
+  ["succeeded", undefined, () => null as never],
+  ["succeeded", undefined, () => ({ requeueAfter: "0s" })],
+  ["requeued", undefined, () => ({ requeue: true })],
+  ["requeued", undefined, () => ({ requeueAfter: 0, requeue: true })],
+  ["requeued-after", undefined, () => ({ requeueAfter: "1h" })],
+  ["requeued-after", undefined, () => ({ requeueAfter: "1h", requeue: true })],
+  ["failed", "WQ_ARGUMENT", () => ({ requeueAfter: "soon" } as never)],
+  ["failed", "Error", () => {
     throw new Error("bad");
   }],
-  ["failed", () => {
+  ["failed", "RetryAfterError", () => {
     throw new RetryAfterError("1h");
   }],
-  ["failed", () => {
+  ["failed", "_OTHER", () => {
     throw undefined;
   }],
-  ["given-up", () => {
+  ["given-up", "TerminalError", () => {
     throw new TerminalError("404");
   }],
 ];
 
-for (const [outcome, end] of ENDINGS) {
-  Deno.test(`tracedHandler: ${outcome} is the outcome of ${end.toString().replace(/\s+/g, " ")}`, async () => {
+for (const [outcome, errorType, end] of ENDINGS) {
+  Deno.test(`tracedHandler: the span of ${end.toString().replace(/\s+/g, " ")} has the outcome ${outcome}`, async () => {
     await using sent = await SentSpans.start();
     for (const handler of [end, () => Promise.resolve().then(end)]) {
       const { queue } = work<string>(tracedHandler(sent.tracer, handler));
@@ -92,9 +98,50 @@ for (const [outcome, end] of ENDINGS) {
       await flush();
       queue.shutDown();
     }
-    assertEquals(await sent.outcomes(), [outcome, outcome]);
+    const ends = (await sent.spans()).map((span) => [
+      attributesOf(span)["workqueue.outcome"],
+      attributesOf(span)["error.type"],
+      span.status?.code ?? 0,
+    ]);
+    const expected = [outcome, errorType, errorType === undefined ? 0 : ERROR];
+    assertEquals(ends, [expected, expected]);
   });
 }
+
+Deno.test("tracedHandler: the error type is the error's code or name, but no text that could differ each time", async () => {
+  await using sent = await SentSpans.start();
+  const error = (properties: Record<string, unknown>) => Object.assign(new Error("bad"), properties);
+  const unreadable = Object.defineProperty(new Error(), "code", {
+    get() {
+      throw new Error("do not read");
+    },
+  });
+  const types: [thrown: unknown, type: string][] = [
+    [error({ code: "ECONNREFUSED" }), "ECONNREFUSED"],
+    [error({ code: 404 }), "Error"],
+    [error({ code: "no image a" }), "Error"],
+    [error({ code: "" }), "Error"],
+    [error({ name: "acme.NotFound" }), "acme.NotFound"],
+    [error({ name: "a".repeat(64) }), "a".repeat(64)],
+    [error({ name: "a".repeat(65) }), "_OTHER"],
+    [error({ name: "no image a" }), "_OTHER"],
+    [error({ name: 7 }), "_OTHER"],
+    [new DOMException("stop", "AbortError"), "AbortError"],
+    [new TypeError("bad", { cause: error({ code: "ECONNREFUSED" }) }), "TypeError"],
+    [{ code: "ECONNREFUSED" }, "_OTHER"],
+    ["text", "_OTHER"],
+    [unreadable, "_OTHER"],
+  ];
+  const handler = tracedHandler<number>(sent.tracer, (index) => {
+    throw types[index]![0];
+  });
+  const { queue } = work(handler);
+  for (const index of types.keys()) queue.add(index);
+  await flush();
+  queue.shutDown();
+  const found = (await sent.spans()).map((span) => attributesOf(span)["error.type"]);
+  assertEquals(found, types.map(([, type]) => type));
+});
 
 Deno.test("tracedHandler: a TerminalError of another copy of the core is one", async () => {
   await using sent = await SentSpans.start();
@@ -125,9 +172,13 @@ Deno.test("tracedHandler: when the time is up, that is the outcome, and the span
   for (const end of endings) end();
   await flush();
   const spans = await sent.spans();
-  assertEquals(spans.map((span) => [attributesOf(span)["workqueue.outcome"], span.status]), [
-    ["timed-out", { code: ERROR, message: "The handler did not end within 1000 ms" }],
-    ["timed-out", { code: ERROR, message: "too late" }],
+  const found = spans.map((span) => {
+    const { "workqueue.outcome": outcome, "error.type": type } = attributesOf(span);
+    return [outcome, type, span.status];
+  });
+  assertEquals(found, [
+    ["timed-out", "timeout", { code: ERROR, message: "The handler did not end within 1000 ms" }],
+    ["timed-out", "timeout", { code: ERROR, message: "too late" }],
   ]);
   queue.shutDown();
 });
@@ -144,7 +195,9 @@ Deno.test("tracedHandler: an attempt that throws as the pool is asked to end was
   await flush();
   controller.abort();
   await pool.finished;
-  assertEquals(await sent.outcomes(), ["interrupted"]);
+  const [span] = await sent.spans();
+  const { "workqueue.outcome": outcome, "error.type": type } = attributesOf(span!);
+  assertEquals([outcome, type, span!.status!.code], ["interrupted", "AbortError", ERROR]);
   assertEquals(queue.length, 1);
   queue.shutDown();
 });
@@ -185,9 +238,26 @@ Deno.test("tracedHandler: keys that are text, numbers or booleans are recorded, 
   const items = ["a", 1, 2n, false, { id: "b" }, { id: 3 }, {}, Symbol("c"), null];
   for (const item of items) queue.add(item);
   await flush();
-  const keys = (await sent.spans()).map((span) => attributesOf(span)["workqueue.key"]);
+  const keys = (await sent.spans()).map((span) => attributesOf(span)["messaging.message.id"]);
   assertEquals(keys, ["a", "1", "2", "false", "b", "3", undefined, undefined, undefined]);
   queue.shutDown();
+});
+
+Deno.test("tracedHandler: a queue without a name has no destination", async () => {
+  await using sent = await SentSpans.start();
+  tracedHandler<string>(sent.tracer, () => {})("a", { ...CONTEXT, queue: "" });
+  const [span] = await sent.spans();
+  assertEquals([span!.name, Object.keys(attributesOf(span!))], [
+    "process",
+    [
+      "messaging.system",
+      "messaging.operation.name",
+      "messaging.operation.type",
+      "workqueue.attempt",
+      "messaging.message.id",
+      "workqueue.outcome",
+    ],
+  ]);
 });
 
 const CONTEXT: HandlerContext = {

@@ -44,10 +44,15 @@ Deno.test("opentelemetry: Deno exports metrics and spans by itself", async () =>
   const spans = receiver.spans();
   const attempts = spans.filter(({ kind }) => kind === CONSUMER);
   assertEquals(
-    attempts.map(attributesOf).map(({ "workqueue.key": key, "workqueue.outcome": outcome }) => [key, outcome]),
+    attempts.map(attributesOf).map((given) => [
+      given["messaging.destination.name"],
+      given["messaging.message.id"],
+      given["workqueue.outcome"],
+      given["error.type"],
+    ]),
     [
-      ["cat.jpg", "succeeded"],
-      ["bad.jpg", "failed"],
+      ["images", "cat.jpg", "succeeded", undefined],
+      ["images", "bad.jpg", "failed", "Error"],
     ],
   );
   const children = spans.filter(({ name }) => name === "resize");
