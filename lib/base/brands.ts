@@ -39,5 +39,8 @@ export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.bui
 /** Key of a queue's function that opens a `WorkSource` for a pool. */
 export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.source");
 
+/** Key of a pool's function that adds a `FailureWatcher`. */
+export const FAILURES: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.failures");
+
 /** Key of a queue's or pool's function that returns its `Totals`. */
 export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");

@@ -156,8 +156,20 @@ export type AddSlice = (action: () => boolean) => void;
 export interface AttemptCounts<T> {
   /** Returns the number of attempts at the key; `undefined` if there were none. `item` is an item with that key. */
   get(key: unknown, item: T): number | undefined;
-  /** Stores the number of attempts at the key. */
-  set(key: unknown, attempts: number, item: T): void;
+  /** Stores the number of attempts at the key, and whether the last attempt failed. By default, it failed. */
+  set(key: unknown, attempts: number, item: T, hasFailed?: boolean): void;
   /** Forgets the key. */
   delete(key: unknown): void;
+  /** Number of keys whose last attempt failed. Without this property, snapshots of pools don't have the number. */
+  readonly failing?: number;
+  /**
+   * Reports whether the last attempt at the key failed. `item` is an item with that key. Without this method, every key
+   * with a number of attempts counts as failing.
+   */
+  isFailing?(key: unknown, item: T): boolean;
+  /**
+   * Calls `callback` with each key that was failing and was forgotten. Returns an unsubscribe function. Without this
+   * method, a dashboard doesn't notice that `forget` was called.
+   */
+  watchForgotten?(callback: (key: unknown) => void): () => void;
 }

@@ -88,6 +88,12 @@ export interface WorkSource<T> {
   ): void | Promise<boolean | GivenUpEnding>;
 
   /**
+   * Called when an attempt times out while its handler still runs. The item counts as failing from now on. `finish`
+   * follows when the handler ends. Omit this method if the source learns of failures only from `finish`.
+   */
+  timedOut?(attempt: WorkAttempt<T>): void;
+
+  /**
    * Reports whether the source now takes the item back for this reason, to hand it out again. If not, a failed item is
    * given up, `requeue` means plain success, and the pool processes an item instead of handing it back. If the method
    * is omitted, the source always takes items back.
@@ -134,6 +140,19 @@ export interface WorkSource<T> {
    * the pool assumes that every failed item will be retried, and learns otherwise only from the pool's own attempts.
    */
   isFailing?(key: unknown, item: T): boolean;
+
+  /**
+   * Number of items that failed and will be retried, whichever pool tried them. Omit this property if this process
+   * doesn't know the number.
+   */
+  readonly failing?: number | undefined;
+
+  /**
+   * Calls `callback` with the key of each failing item that is no longer failing, for example because the queue's
+   * `forget` was called. Returns an unsubscribe function. If this method is omitted, watchers of the pool's failures
+   * learn only of the ends that the pool itself decides.
+   */
+  watchForgotten?(callback: (key: unknown) => void): () => void;
 
   /**
    * Returns the time until a delayed item is due, in milliseconds. Returns `undefined` if the item is not delayed or

@@ -154,9 +154,14 @@ export interface PoolSnapshot<T = unknown> {
   /** Items whose handlers are running, the longest-running one first. */
   runningItems: RunningItem<T>[];
   /**
-   * Items whose last attempt in this pool failed and that will be retried, the latest failure first. A pool remembers
-   * the 1,000 keys that failed most recently. The pool forgets a key when the item succeeds, is given up, or is
-   * forgotten by the queue.
+   * Number of items of the queue whose last attempt failed and that will be retried, whichever pool tried them. The
+   * items of abandoned handlers are included. Absent if the queue is outside this process: see the queue's `counts`.
+   */
+  failing?: number;
+  /**
+   * Items whose last attempt in this pool failed and that will be retried, the latest failure first. Includes the items
+   * of abandoned handlers, from their timeouts on. A pool remembers the 1,000 keys that failed most recently. The pool
+   * forgets a key when the item succeeds, is given up, or is forgotten by the queue.
    */
   failingItems: FailingItem<T>[];
 }
@@ -173,6 +178,8 @@ export interface RunningItem<T> {
    * of one such turn: about 10 ms, unless a handler blocks.
    */
   runningMs: number;
+  /** Time since the attempt timed out, in milliseconds. Present only if the handler is abandoned. */
+  abandonedMs?: number;
 }
 
 /** An item whose last attempt failed and that will be retried. */
@@ -183,7 +190,9 @@ export interface FailingItem<T> {
   attempts: number;
   /** The last error, on one line. */
   error: string;
-  /** Time since the last failure, in milliseconds. */
+  /**
+   * Time since the last failure, in milliseconds. After a timeout, the time since the handler ended, if it has ended.
+   */
   failedAgoMs: number;
   /**
    * Time until the item is due, in milliseconds. Absent if the item is not delayed or the queue doesn't know the time.

@@ -41,4 +41,5 @@ export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
 export { type Meter, type MeteredMethod, type MeterOf, meterOf } from "./meter.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";
+export { type FailedAttempt, type FailureWatcher, watchFailures } from "./failure_watch.ts";
 export { type Totals, totalsOf } from "./totals.ts";

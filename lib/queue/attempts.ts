@@ -9,43 +9,89 @@ interface Tried<T> {
   readonly attempts: number;
   /** Whether the limiter has counted the item, and will therefore forget it eventually. */
   readonly isCounted: boolean;
+  /** Whether the last attempt failed. An attempt that requested `requeue` did not fail. */
+  readonly hasFailed: boolean;
 }
+
+/** Members of a limiter that decide when attempts are forgotten. */
+type Forgetting<T> = Pick<RateLimiter<T>, "forgetAfter" | "numRequeues">;
 
 /**
  * Number of attempts at each key. When the limiter forgets an item after a time (`forgetAfter`), the number of attempts
  * at the item is forgotten too.
  */
 export class Attempts<T> implements AttemptCounts<T> {
-  readonly #limiter: RateLimiter<T>;
+  readonly #limiter: Forgetting<T>;
   readonly #tried = new ChurnMap<unknown, Tried<T>>();
   readonly #pruner = new Pruner(this.#tried);
+  #failing = 0;
+  /** Callbacks of `watchForgotten`; `undefined` until it is first called. */
+  #watchers: Set<(key: unknown) => void> | undefined = undefined;
 
-  constructor(limiter: RateLimiter<T>) {
+  constructor(limiter: Forgetting<T>) {
     this.#limiter = limiter;
   }
 
+  /** Number of keys whose last attempt failed. Includes keys that expired and were not pruned yet. */
+  get failing(): number {
+    return this.#failing;
+  }
+
   get(key: unknown, item: T): number | undefined {
-    const tried = this.#tried.get(key);
-    if (tried === undefined) return undefined;
-    if (!this.#isForgotten(tried, key, item)) return tried.attempts;
-    this.#tried.delete(key);
-    return undefined;
+    return this.#get(key, item)?.attempts;
+  }
+
+  isFailing(key: unknown, item: T): boolean {
+    return this.#get(key, item)?.hasFailed === true;
   }
 
   /** Records the number of attempts at a key. Must be called right after the limiter's `when`. */
-  set(key: unknown, attempts: number, item: T): void {
+  set(key: unknown, attempts: number, item: T, hasFailed = true): void {
     const isCounted = !this.#forgets || this.#isKnown(item, key);
-    if (this.#forgets) this.#pruner.prune((tried, key) => this.#isForgotten(tried, key));
-    this.#tried.set(key, { item, attempts, isCounted });
+    if (this.#forgets) this.#pruner.prune((tried, key) => this.#isPruned(tried, key));
+    const before = this.#tried.get(key);
+    this.#tried.set(key, { item, attempts, isCounted, hasFailed });
+    if (hasFailed) this.#failing++;
+    if (before?.hasFailed) this.#failLess(key, hasFailed);
   }
 
   delete(key: unknown): void {
-    this.#tried.delete(key);
+    const tried = this.#tried.get(key);
+    if (tried === undefined) return;
+    this.#tried.remove(key);
+    if (tried.hasFailed) this.#failLess(key);
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    const watchers = this.#watchers ??= new Set();
+    watchers.add(callback);
+    return () => void watchers.delete(callback);
   }
 
   get #forgets(): boolean {
     const { forgetAfter = Infinity } = this.#limiter;
     return forgetAfter < Infinity;
+  }
+
+  #get(key: unknown, item: T): Tried<T> | undefined {
+    const tried = this.#tried.get(key);
+    if (tried === undefined || !this.#isForgotten(tried, key, item)) return tried;
+    this.delete(key);
+    return undefined;
+  }
+
+  /** Counts a failing key less. Tells the watchers, unless the key `isStill` failing. */
+  #failLess(key: unknown, isStill = false): void {
+    this.#failing--;
+    if (this.#watchers === undefined || isStill) return;
+    for (const tell of this.#watchers) tell(key);
+  }
+
+  /** Reports whether the pruner must remove a key, and no longer counts the key if so. */
+  #isPruned(tried: Tried<T>, key: unknown): boolean {
+    if (!this.#isForgotten(tried, key)) return false;
+    if (tried.hasFailed) this.#failLess(key);
+    return true;
   }
 
   #isForgotten({ item, isCounted }: Tried<T>, key: unknown, latest = item): boolean {

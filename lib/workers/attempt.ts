@@ -15,6 +15,13 @@ export interface AttemptTerms {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Timeout of an attempt. */
+export interface TimedOut {
+  readonly error: DOMException;
+  /** Time of the timeout, by the pool's clock. */
+  readonly at: number;
+}
+
 /** One call to the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
 export class Attempt<T> implements WorkAttempt<T> {
   readonly lease: WorkLease<T>;
@@ -27,10 +34,10 @@ export class Attempt<T> implements WorkAttempt<T> {
    */
   began: Moment | undefined = undefined;
   /**
-   * Timeout error, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
-   * afterwards.
+   * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
+   * afterwards. Until its handler ends, the attempt is abandoned.
    */
-  timeoutError: DOMException | undefined = undefined;
+  timedOut: TimedOut | undefined = undefined;
   readonly #terms: AttemptTerms;
   #timer: unknown = undefined;
   #hasEnded = false;
@@ -82,8 +89,9 @@ export class Attempt<T> implements WorkAttempt<T> {
 
   #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
     if (this.#hasEnded) return;
-    this.timeoutError = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-    if (!this.signal.aborted) this.#controller!.abort(this.timeoutError);
+    const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
+    this.timedOut = { error, at: this.#terms.clock.now() };
+    if (!this.signal.aborted) this.#controller!.abort(error);
     onTimeout(this);
   }
 

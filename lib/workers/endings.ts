@@ -33,6 +33,16 @@ export class Endings<T> {
     else this.#settle(attempt, ending, isDone);
   }
 
+  /** Records that an attempt has failed although its handler still runs. An ending follows when the handler ends. */
+  failEarly(attempt: WorkAttempt<T>, error: unknown): void {
+    try {
+      this.#source.timedOut?.(attempt);
+    } catch (failure) { // a third-party source threw
+      this.#reports.error(failure, attempt);
+    }
+    this.#failures.add(attempt, error);
+  }
+
   /** Reports whether the source would take the item back for the given reason. */
   takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
@@ -56,7 +66,10 @@ export class Endings<T> {
         this.#reports.error(answer.error, attempt);
         this.#note(attempt, answer);
       } else if (answer) this.#note(attempt, ending);
-      else if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
+      else {
+        this.#failures.delete(attempt.key); // another process has the item now
+        if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
+      }
     } catch (error) {
       this.#reports.error(error, attempt);
     }

@@ -40,12 +40,12 @@ export class Outcomes<T> {
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const isTerminal = isTerminalError(thrown);
-    const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
+    const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
     if (isInterrupted && this.#handBack(attempt)) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
-    if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
-    const error = attempt.timeoutError ?? thrown;
+    if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
+    const error = attempt.timedOut?.error ?? thrown;
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
     if (attempt.number > maxRetries && !isInterrupted) return this.#giveUp(attempt, error, "maxRetries");
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.

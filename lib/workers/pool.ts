@@ -9,6 +9,7 @@ import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SnapshotOptions } from "../contracts/work_queue.ts";
 import type { SourcedQueue, WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import { setFailureWatch } from "../metrics/failure_watch.ts";
 import { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { limitOf } from "../queue/options.ts";
@@ -52,11 +53,11 @@ export class Pool<T> implements WorkerPool<T> {
     this.#source = source;
     this.#handler = handler;
     this.#time = new BurstTime(clock);
-    this.#failures = new Failures(this.#time);
+    this.#failures = new Failures(this.#time, source);
     if (source.metrics !== undefined && source.name !== "") {
       this.#metrics = new PoolMetrics(source.metrics, source.name);
     }
-    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics);
+    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics, this.#failures);
     this.#endings = new Endings(source, this.#failures, this.#reports, () => this.#endIfIdle());
     this.#outcomes = new Outcomes(this.#endings, this.#reports, this.#settings);
     this.#slots = new Slots(this.#settings);
@@ -76,6 +77,7 @@ export class Pool<T> implements WorkerPool<T> {
     if (settings.signal?.aborted) this.#interrupt();
     soon(() => this.#intake.fill()); // not at once, so that the handler can refer to the pool
     setTotals(this, () => this.#reports.totals);
+    setFailureWatch<T>(this, (watcher) => this.#failures.watch(watcher));
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
 
@@ -178,14 +180,14 @@ export class Pool<T> implements WorkerPool<T> {
             attempt.began = this.#time.now();
             outcome = await returned;
           }
-          if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
+          if (attempt.timedOut !== undefined) throw attempt.timedOut.error;
           this.#outcomes.succeed(attempt, outcome);
         } catch (error) {
           this.#outcomes.fail(attempt, error);
         }
         this.#metrics?.active?.dec();
       }
-      this.#slots.giveBack(attempt?.timeoutError !== undefined);
+      this.#slots.giveBack(attempt?.timedOut !== undefined);
       worker.attempt = undefined;
       if (attempt !== undefined) this.#finish(attempt);
       lease = this.#intake.take();
@@ -256,7 +258,9 @@ export class Pool<T> implements WorkerPool<T> {
    * no other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
-    this.#reports.failed(attempt.timeoutError, attempt);
+    const { error } = attempt.timedOut!;
+    this.#reports.failed(error, attempt);
+    this.#endings.failEarly(attempt, error);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#intake.fill();
   };

@@ -8,10 +8,10 @@ import type { AttemptCounts, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 import type { Ending, SourcedQueue, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import { Attempts } from "../queue/attempts.ts";
 import { hooksOf, takesOptions } from "../queue/hooks.ts";
 import { withKey } from "../queue/known_key.ts";
 import { priorityFor, withPriority } from "../queue/options.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
 
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
@@ -85,12 +85,20 @@ export class QueueSource<T> implements WorkSource<T> {
         }
         return this.#forget(attempt, report);
       case "requeue":
-        return this.#requeue(attempt, this.#optionsOf(lease, ending.priority), 0, report);
+        return this.#requeue(attempt, ending, this.#optionsOf(lease, ending.priority), report);
       case "failed":
-        return this.#requeue(attempt, this.#asItCame(lease), ending.minDelay, report);
+        return this.#requeue(attempt, ending, this.#asItCame(lease), report);
       case "handedBack":
         return this.#handBack(lease);
     }
+  }
+
+  timedOut(attempt: WorkAttempt<T>): void {
+    this.#count(attempt, true);
+  }
+
+  #count({ key, number, lease: { item } }: WorkAttempt<T>, hasFailed: boolean): void {
+    this.#counts.set(key, number, item, hasFailed);
   }
 
   /**
@@ -123,11 +131,17 @@ export class QueueSource<T> implements WorkSource<T> {
     return () => end?.();
   }
 
-  /**
-   * Reports whether a key still has an attempt count. If not, another pool or a call to `forget` has reset the count.
-   */
+  get failing(): number | undefined {
+    return this.#counts.failing;
+  }
+
+  /** Reports whether a key is still failing. If not, another pool or a call to `forget` has reset the count. */
   isFailing(key: unknown, item: T): boolean {
-    return this.#counts.get(key, item) !== undefined;
+    return this.#counts.isFailing?.(key, item) ?? this.#counts.get(key, item) !== undefined;
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.#counts.watchForgotten?.(callback) ?? (() => {});
   }
 
   dueInMs(item: T): number | undefined {
@@ -157,8 +171,15 @@ export class QueueSource<T> implements WorkSource<T> {
    * Adds an item again after the limiter's delay. Throws only if the limiter throws. Any other error is reported, and
    * the item loses at most its delay or its count.
    */
-  #requeue(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
-    const { lease, key, number } = attempt;
+  #requeue(
+    attempt: WorkAttempt<T>,
+    ending: Ending & { kind: "requeue" | "failed" },
+    options: AddOptions | undefined,
+    report: Report<T>,
+  ): void {
+    const { lease } = attempt;
+    const hasFailed = ending.kind === "failed";
+    const minDelay = hasFailed ? ending.minDelay : 0;
     try {
       this.#addRateLimited(lease.item, options, minDelay);
     } catch (error) {
@@ -167,7 +188,7 @@ export class QueueSource<T> implements WorkSource<T> {
       this.#addWithoutLimiter(lease, options, Math.max(minDelay, RETRY_DELAY));
     }
     try {
-      this.#counts.set(key, number, lease.item);
+      this.#count(attempt, hasFailed);
     } catch (error) { // a `Map` has reached the runtime's maximum size
       report(error, attempt);
     }
@@ -223,6 +244,9 @@ export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | Source
   throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 
+/** Limiter of queues without an `attempts` hook, as far as attempts are concerned. */
+const NEVER_FORGETS = { numRequeues: () => 1 };
+
 /** Attempt counts of queues without an `attempts` hook. */
 const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts<unknown>>();
 
@@ -232,6 +256,6 @@ const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts<unknown
  */
 function attemptCountsOf<T>(queue: RateLimitingQueue<T>): AttemptCounts<T> {
   let counts = hooksOf(queue).attempts ?? countsOfQueues.get(queue);
-  if (counts === undefined) countsOfQueues.set(queue, counts = new ChurnMap<unknown, number>());
+  if (counts === undefined) countsOfQueues.set(queue, counts = new Attempts<unknown>(NEVER_FORGETS));
   return counts;
 }

@@ -4,6 +4,7 @@ import type { GivenUpItem, WorkAttempt } from "../contracts/work_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import type { Totals } from "../metrics/totals.ts";
+import type { Failures } from "./failures.ts";
 
 /** Callbacks of a pool for errors and given-up items. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
@@ -15,14 +16,21 @@ export class Reports<T> {
   readonly #callbacks: Callbacks<T>;
   readonly #log: FailureLog;
   readonly #metrics: PoolMetrics | undefined;
+  readonly #failures: Failures<T>;
   readonly #totals = { succeeded: 0, failed: 0, givenUp: 0 };
   readonly #givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
   /** Without an `onError` callback, errors are written to `log`. */
-  constructor(callbacks: Callbacks<T>, log: FailureLog, metrics: PoolMetrics | undefined) {
+  constructor(
+    callbacks: Callbacks<T>,
+    log: FailureLog,
+    metrics: PoolMetrics | undefined,
+    failures: Failures<T>,
+  ) {
     this.#callbacks = callbacks;
     this.#log = log;
     this.#metrics = metrics;
+    this.#failures = failures;
   }
 
   get totals(): Totals {
@@ -38,6 +46,7 @@ export class Reports<T> {
   failed(error: unknown, attempt: WorkAttempt<T>): void {
     this.#totals.failed++;
     this.error(error, attempt);
+    this.#failures.tellFailed(attempt, error);
     this.#metrics?.failures?.inc();
   }
 

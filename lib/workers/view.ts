@@ -31,6 +31,7 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
     abandoned: slots.abandoned,
     concurrency: settings.concurrency,
     paused: state === "paused",
+    ...(pool.source.failing !== undefined && { failing: pool.source.failing }),
     runningItems: listRunning(pool, limit),
     failingItems: listFailing(pool, limit),
   };
@@ -44,10 +45,11 @@ export function setPoolInspection<P extends object>(prototype: P, view: (pool: P
 
 function listRunning<T>({ running, settings }: ViewedPool<T>, limit: number): RunningItem<T>[] {
   const now = settings.clock.now();
-  return running.oldest(limit).map(({ item, number, began }) => ({
+  return running.oldest(limit).map(({ item, number, began, timedOut }) => ({
     item,
     attempt: number,
     runningMs: began === undefined ? 0 : since(began, now),
+    ...(timedOut && { abandonedMs: Math.max(now - timedOut.at, 0) }),
   }));
 }
 
@@ -74,11 +76,12 @@ function describe(pool: ViewedPool<unknown>): string {
   const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
   if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
   if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
-  const failing = failuresOf(pool, MAX_FAILURES);
-  const [latest] = failing;
+  const listed = failuresOf(pool, MAX_FAILURES);
+  const [latest] = listed;
   if (latest !== undefined) {
-    const many = formatNumber(failing.length) + (failing.length === MAX_FAILURES ? " or more" : "");
-    const keys = failing.length === 1 ? "1 key" : `${many} keys`;
+    const failing = pool.source.failing ?? listed.length;
+    const isMore = pool.source.failing === undefined && failing === MAX_FAILURES;
+    const keys = failing === 1 ? "1 key" : `${formatNumber(failing)}${isMore ? " or more" : ""} keys`;
     parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
   }
   return parts.join(", ");

@@ -11,6 +11,7 @@ import {
   TerminalError,
   type WorkerPool,
 } from "@workqueue/core";
+import { watchFailures } from "@workqueue/core/metrics";
 import { test } from "./engines.ts";
 import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
@@ -32,6 +33,7 @@ test("a snapshot shows the handlers that are running, the oldest first, and for 
     abandoned: 0,
     concurrency: 2,
     paused: false,
+    failing: 0,
     runningItems: [],
     failingItems: [],
   });
@@ -51,7 +53,7 @@ test("a snapshot shows the handlers that are running, the oldest first, and for 
   pool.pause();
   const { runningItems, ...counts } = pool.snapshot();
   assertEquals(runningItems.map(({ item, runningMs }) => [item, runningMs]), [["b", 50], ["c", 0]]);
-  assertEquals(counts, { active: 2, abandoned: 0, concurrency: 3, paused: true, failingItems: [] });
+  assertEquals(counts, { active: 2, abandoned: 0, concurrency: 3, paused: true, failing: 0, failingItems: [] });
   for (const item of ["b", "c"]) ends.get(item)!();
   await pool.stop();
   assertEquals(pool.snapshot().runningItems, []);
@@ -84,7 +86,7 @@ test("a handler sees itself in a snapshot, whether it is asynchronous or not", a
   await pool.stop();
 });
 
-test("a handler that timed out is abandoned, and still running", async ({ runWorkers }) => {
+test("a handler that timed out is abandoned and still running, and its item is failing", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const end = Promise.withResolvers<void>();
@@ -92,23 +94,117 @@ test("a handler that timed out is abandoned, and still running", async ({ runWor
   queue.add("a");
   await flush();
   await clock.advance(60);
-  const { active, abandoned, runningItems, failingItems } = pool.snapshot();
-  assertEquals([active, abandoned, failingItems], [1, 1, []]);
-  assertEquals(runningItems, [{ item: "a", attempt: 1, runningMs: 60 }]);
+  const error = "TimeoutError: The handler did not end within 50 ms";
+  const { active, abandoned, failing, runningItems, failingItems } = pool.snapshot();
+  assertEquals([active, abandoned, failing], [1, 1, 1]);
+  assertEquals(failingItems, [{ item: "a", attempts: 1, error, failedAgoMs: 10 }]);
+  assertEquals(runningItems, [{ item: "a", attempt: 1, runningMs: 60, abandonedMs: 10 }]);
   end.resolve();
   await flush();
-  assertEquals(pool.snapshot().abandoned, 0);
-  assertEquals(pool.snapshot().failingItems, [
-    {
-      item: "a",
-      attempts: 1,
-      error: "TimeoutError: The handler did not end within 50 ms",
-      failedAgoMs: 0,
-      dueInMs: 100,
-    },
-  ]);
+  assertEquals([pool.snapshot().abandoned, pool.snapshot().failing], [0, 1]);
+  assertEquals(pool.snapshot().failingItems, [{ item: "a", attempts: 1, error, failedAgoMs: 0, dueInMs: 100 }]);
   await pool.stop();
   queue.shutDown();
+});
+
+test("an abandoned item is failing until its handler ends and the item is given up", async ({ runWorkers }) => {
+  const clock = new HandClock();
+  const queue = newQueue(clock);
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, () => end.promise, { timeout: 50, maxRetries: 0, onError() {} });
+  queue.add("a");
+  await flush();
+  await clock.advance(50);
+  assertEquals([pool.snapshot().failing, pool.snapshot().failingItems.length], [1, 1]);
+  end.resolve();
+  await flush();
+  assertEquals([pool.snapshot().failing, pool.snapshot().failingItems.length], [0, 0]);
+  await pool.stop();
+  queue.shutDown();
+});
+
+test("however many items fail, their number is exact, whatever ends their failing", async ({ runWorkers }) => {
+  const clock = new HandClock();
+  const queue = newQueue<number>(clock);
+  const endings: ((item: number) => unknown)[] = [];
+  const pool = runWorkers(queue, (item, { attempt }) => {
+    if (attempt === 1) throw new Error("no");
+    return endings[item % 4]!(item) as void;
+  }, { onError() {} });
+  endings.push(() => undefined, () => ({ requeueAfter: 1000 }), () => ({ requeue: true }), () => {
+    throw new TerminalError("no");
+  });
+  for (let i = 0; i < 3000; i++) queue.add(i);
+  await flush();
+  assertEquals([pool.snapshot().failing, pool.snapshot({ limit: 5000 }).failingItems.length], [3000, 1000]);
+  for (let i = 0; i < 500; i++) queue.forget(i);
+  for (let i = 0; i < 10; i++) queue.forget(i); // forgetting twice counts once
+  assertEquals(pool.snapshot().failing, 2500);
+  for (let i = 0; i < 500; i++) queue.cancelDelayed(i);
+  await clock.advance(100);
+  assertEquals(pool.snapshot().failing, 0);
+  queue.shutDown();
+  await pool.stop();
+});
+
+test("failures that the limiter forgets after a time are no longer counted", async ({ runWorkers }) => {
+  const clock = new HandClock();
+  const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 100, forgetAfter: 1000, clock });
+  const queue = createRateLimitingQueue<string>(limiter, { clock });
+  const pool = runWorkers(queue, () => Promise.reject(new Error("no")), { onError() {} });
+  queue.add("a");
+  await flush();
+  queue.cancelDelayed("a");
+  clock.time += 5000;
+  assertEquals([pool.snapshot().failingItems, pool.snapshot().failing], [[], 0]);
+  await pool.stop();
+  queue.shutDown();
+});
+
+test("watchers of failures are told of every failure at once, and of every end", async ({ runWorkers }) => {
+  const clock = new HandClock();
+  const queue = newQueue(clock);
+  const held = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, (item, { attempt }) => {
+    if (item === "slow") return held.promise;
+    if (attempt === 1) throw new Error(`${item}\nfails`);
+  }, { timeout: 50, onError() {}, concurrency: 2 });
+  const seen: string[] = [];
+  const end = watchFailures<string>(pool, {
+    failed: ({ item, key, attempts, error }) => seen.push(`${item} ${key} ${attempts} ${error}`),
+    ended: (key) => seen.push(`${key} ended`),
+  })!;
+  watchFailures(pool, {
+    failed() {
+      throw new Error("watcher");
+    },
+    ended() {
+      throw new Error("watcher");
+    },
+  });
+  for (const item of ["a", "b", "slow"]) queue.add(item);
+  await flush();
+  await clock.advance(50);
+  assertEquals(seen.splice(0), [
+    "a a 1 Error: a fails",
+    "b b 1 Error: b fails",
+    "slow slow 1 TimeoutError: The handler did not end within 50 ms",
+  ]);
+  queue.forget("b");
+  assertEquals(seen.splice(0), ["b ended"]);
+  await clock.advance(100);
+  assertEquals(new Set(seen.splice(0)), new Set(["a ended", "b b 1 Error: b fails"])); // "b" begins anew
+  end();
+  held.resolve();
+  await flush();
+  assertEquals(seen, []);
+  await pool.stop();
+  queue.shutDown();
+});
+
+test("a third-party pool has no watchers of failures", ({ runWorkers }) => {
+  assertEquals(watchFailures({}, { failed() {}, ended() {} }), undefined);
+  return runWorkers(newQueue(new HandClock()), () => {}).stop();
 });
 
 test("a snapshot shows what fails, the latest failure first: how often, its error, how long ago, and when it is due", async ({ runWorkers }) => {
@@ -213,7 +309,7 @@ test("a pool knows the latest 1,000 keys that fail, and lists 100 unless asked",
   await flush();
   const itemsOf = ({ failingItems }: PoolSnapshot<number>) => failingItems.map(({ item }) => item);
   const all = itemsOf(pool.snapshot({ limit: 5000 }));
-  assertEquals([all.length, all[0], all.at(-1)], [1000, 1009, 10]);
+  assertEquals([all.length, all[0], all.at(-1), pool.snapshot().failing], [1000, 1009, 10, 1010]);
   assertEquals(itemsOf(pool.snapshot()), all.slice(0, 100));
   assertEquals(itemsOf(pool.snapshot({ limit: undefined })), all.slice(0, 100));
   assertEquals(itemsOf(pool.snapshot({ limit: 0 })), []);

@@ -165,6 +165,18 @@ class RemoteSource<T> implements WorkSource<T> {
     return true;
   }
 
+  get failing() {
+    return this.#here.failing;
+  }
+
+  timedOut(attempt: WorkAttempt<T>): void {
+    this.#here.timedOut({ ...attempt, lease: (attempt.lease as RemoteLease<T>).inner });
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.#here.watchForgotten(callback);
+  }
+
   isFailing(key: unknown, item: T): boolean {
     return this.#here.isFailing(key, item);
   }
