@@ -20,6 +20,11 @@ export interface Totals {
   readonly succeeded?: number;
   /** For a pool: attempts that failed. An attempt that times out counts once, at its timeout. */
   readonly failed?: number;
+  /**
+   * For a pool that was ever paused: calls of `pause`. As long as the number stays the same, nobody has paused the pool
+   * again.
+   */
+  readonly pauses?: number;
   /** For a pool: items that were given up. */
   readonly givenUp?: number;
   /** For a pool: items that were given up, by reason. */

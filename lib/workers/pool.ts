@@ -44,6 +44,8 @@ export class Pool<T> implements WorkerPool<T> {
   readonly #intake: Intake<T>;
   readonly #endWatchGivenUp: (() => void) | undefined;
   #state: PoolState = "open";
+  /** Number of calls of `pause` so far. */
+  #pauses = 0;
   #failure: { error: unknown } | undefined = undefined;
   #settle!: () => void;
 
@@ -76,7 +78,10 @@ export class Pool<T> implements WorkerPool<T> {
     settings.signal?.addEventListener("abort", this.#interrupt, { once: true });
     if (settings.signal?.aborted) this.#interrupt();
     soon(() => this.#intake.fill()); // not at once, so that the handler can refer to the pool
-    setTotals(this, () => this.#reports.totals);
+    setTotals(this, () => {
+      const { totals } = this.#reports;
+      return this.#pauses === 0 ? totals : { ...totals, pauses: this.#pauses };
+    });
     setFailureWatch<T>(this, (watcher) => this.#failures.watch(watcher));
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
@@ -116,6 +121,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   pause(): void {
+    this.#pauses++;
     if (this.#state !== "open") return;
     this.#state = "paused";
     this.#intake.takeBack();

@@ -277,16 +277,19 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    * await queue.resume(); // idle workers take items at once
    * ```
    *
+   * @returns The number of this pause, which {@linkcode resume} accepts.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    */
-  pause(): Promise<void>;
+  pause(): Promise<number>;
 
   /**
    * Resumes the queue after a {@linkcode pause} by any process. Does nothing if the queue is not paused.
    *
+   * @param options A `pause`: the number of a pause. The queue is then resumed only if nobody has paused it again since.
+   * @throws {RangeError | TypeError} (as a rejection) If an option is unknown or invalid.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    */
-  resume(): Promise<void>;
+  resume(options?: { pause?: number | undefined }): Promise<void>;
 
   /**
    * Counts the queue's items across all processes. A call costs the server about as much as adding one item, regardless

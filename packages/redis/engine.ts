@@ -151,12 +151,12 @@ export class Engine {
     return this.#run("numRequeues", { key, plan: this.limiter.text });
   }
 
-  pause(): Promise<void> {
+  pause(): Promise<number> {
     return this.#run("pause", {});
   }
 
-  resume(): Promise<void> {
-    return this.#run("resume", {});
+  resume(pause?: number): Promise<void> {
+    return this.#run("resume", { pause });
   }
 
   turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {

@@ -1,5 +1,6 @@
 import type { Duration, MetricsProvider, Shutdown, SnapshotOptions } from "@workqueue/core";
 import {
+  A_POSITIVE_INTEGER,
   A_SIGNAL,
   argumentError,
   formatNumber,
@@ -166,12 +167,13 @@ export class Queue<T> implements RedisQueue<T> {
     return this.#call(action, () => this.#engine.numRequeues(this.#items.keyOf(action, item)));
   }
 
-  pause(): Promise<void> {
+  pause(): Promise<number> {
     return this.#call("pause queue", () => this.#engine.pause());
   }
 
-  resume(): Promise<void> {
-    return this.#call("resume queue", () => this.#engine.resume());
+  async resume(options: { pause?: number | undefined } = {}): Promise<void> {
+    requireRules("resume queue", options, { pause: A_POSITIVE_INTEGER });
+    await this.#call("resume queue", () => this.#engine.resume(options.pause));
   }
 
   async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RedisLease<T> | Shutdown> {

@@ -26,6 +26,21 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
 });
 
+engineTest("a queue is resumed with the number of a pause only if that was the last one", async (bench) => {
+  const isPaused = async () => (await bench.engine.snapshot(0)).isPaused;
+  const first = await bench.engine.pause();
+  const second = await bench.open({}).pause(); // by another process
+  await bench.engine.resume(first);
+  assertEquals([first, second, await isPaused()], [1, 2, true]);
+  await bench.engine.resume(second);
+  assertEquals(await isPaused(), false);
+  await bench.engine.pause();
+  await bench.engine.resume(second);
+  assertEquals(await isPaused(), true);
+  await bench.engine.resume();
+  assertEquals(await isPaused(), false);
+});
+
 engineTest(
   "while a queue is paused, the items of a crashed process come back, and are handed out after it",
   async (bench) => {

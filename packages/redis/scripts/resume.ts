@@ -1,14 +1,15 @@
 import { declareScript } from "./declare.ts";
-import { NOTHING } from "./fields.ts";
+import { NOTHING, NUMBER, optional } from "./fields.ts";
 
 /**
- * Resumes the queue. Wakes up to `BATCH` idle processes, because no process was woken while the queue was paused.
+ * Resumes the queue. If `pause` is the number of a pause, resumes the queue only if that was the last pause. Wakes up to `BATCH` idle processes, because no process was woken while the queue was paused.
  */
 export const resume = declareScript({
-  args: {},
+  args: { pause: optional(NUMBER) },
   reply: NOTHING,
   body: /* lua */ `
-if redis.call('HDEL', q.meta, 'paused') == 1 then
+local isLast = not pause or tonumber(redis.call('HGET', q.meta, 'pauses')) == pause
+if isLast and redis.call('HDEL', q.meta, 'paused') == 1 then
   isPaused = false
   for _ = 1, BATCH do
     if not wake() then break end
