@@ -34,7 +34,7 @@ export {
   type Rule,
 } from "./arguments.ts";
 export { callSafely } from "./call_safely.ts";
-export { requireDuration } from "./duration_arguments.ts";
+export { requireDuration, timeoutRule } from "./duration_arguments.ts";
 export { ErrorOutput } from "./error_output.ts";
 export { messageOf } from "./error_text.ts";
 export { argumentError, inspect, invalidArgument } from "./errors.ts";

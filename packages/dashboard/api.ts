@@ -22,8 +22,34 @@ export interface State {
   readonly mayControl: boolean;
   /** Whether the client may reload the config from its file. */
   readonly mayReload: boolean;
+  /** Number of acts since the start of this process. `GET api/audit` lists the latest acts. */
+  readonly acts: number;
   /** Queues, worst verdict first. Queues with the same verdict have the same order as in the dashboard's options. */
   readonly queues: readonly QueueRow[];
+}
+
+/** Response to `GET api/audit`. */
+export interface Audit {
+  /** Latest acts of users who control queues, newest first. At most 200, of this process only. */
+  readonly acts: readonly Act[];
+}
+
+/** Act of a user who controls queues. */
+export interface Act {
+  /** Time when the act ended, as returned by `Date.now()`. */
+  readonly time: number;
+  /** Name that `control` or `view` returned; `null` if neither returned a name. */
+  readonly by: string | null;
+  /** Name of the queue on the dashboard; `null` for a reload of the config. */
+  readonly queue: string | null;
+  /** Name of the act, as in its address: `pause`, `take-back`, `reload`. */
+  readonly action: string;
+  /** Body of the request as JSON, cut to 500 characters. */
+  readonly body: string;
+  /** Result or error, as a sentence. */
+  readonly message: string;
+  /** Whether the act failed, or may have failed because it took too long. */
+  readonly isError: boolean;
 }
 
 /** Queue in the list. */
@@ -49,6 +75,10 @@ export interface QueueRow {
    * Redis, the queue is paused.
    */
   readonly paused: boolean;
+  /**
+   * Time until this process resumes work, in milliseconds; `null` if work is not paused, or until someone resumes it.
+   */
+  readonly pauseEndsInMs: number | null;
   /**
    * Samples of the last fifteen minutes, one every fifteen seconds, oldest first; at most 60. Each sample is the total
    * number of ready, blocked and delayed items.
@@ -241,10 +271,11 @@ export interface LimiterNode {
  *
  * | action | body |
  * | --- | --- |
- * | `pause`, `resume` | `{}` |
+ * | `pause` | `{}`, or `{ "duration": "10m" }`: the dashboard's process resumes work after this time |
+ * | `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
  * | `throttle` | `{ "rate": 20, "burst": 5 }`; the rate may be `"unlimited"` |
- * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for this many milliseconds |
+ * | `pause-throttle` | `{ "duration": "30s" }`: no attempt begins for this time; a number is in milliseconds |
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: matching delayed items become ready |
  * | `take-back` | the same body as `retry`: matching delayed items are removed and not retried |

@@ -1,10 +1,29 @@
 import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
 
 /**
- * Function that decides whether a request is allowed. If it throws, rejects, or takes longer than five seconds, access
- * is denied.
+ * Function that decides whether a request is allowed. `true` allows the request. A non-empty string also allows it: the
+ * string is the user's name, which the list of acts shows. Anything else denies access, and so does a function that
+ * throws, rejects, or takes longer than five seconds.
  */
-export type Access = (request: Request) => boolean | Promise<boolean>;
+export type Access = (request: Request) => boolean | string | Promise<boolean | string>;
+
+/** Act of a user who controls queues (see {@linkcode DashboardOptions.onSteer}). */
+export interface SteerEvent {
+  /** Time when the act ended, as returned by `Date.now()`. */
+  readonly time: number;
+  /** Name returned by `control`, or else by `view`; `null` if neither returned a name. */
+  readonly by: string | null;
+  /** Name of the queue on the dashboard; `null` for a reload of the config. */
+  readonly queue: string | null;
+  /** Name of the act, as in its address: `pause`, `take-back`, `reload`. */
+  readonly action: string;
+  /** Body of the request, such as `{ concurrency: 10 }`. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Result or error, as a sentence. */
+  readonly message: string;
+  /** Whether the act failed, or may have failed because it took too long. */
+  readonly isError: boolean;
+}
 
 /**
  * Part of the interface of queues from `@workqueue/redis`: the members that the dashboard uses. The dashboard doesn't
@@ -23,10 +42,10 @@ export interface QueueOnRedis<T> {
   forget(item: T): Promise<void>;
   /** Makes a delayed item ready. Resolves with `false` if the item was not delayed. */
   promoteDelayed(item: T): Promise<boolean>;
-  /** Pauses the queue in all processes. */
-  pause(): Promise<void>;
-  /** Resumes the queue in all processes. */
-  resume(): Promise<void>;
+  /** Pauses the queue in all processes. Resolves with the number of this pause. */
+  pause(): Promise<number | void>;
+  /** Resumes the queue in all processes; with the number of a pause, only if that was the last pause. */
+  resume(options?: { pause?: number }): Promise<void>;
 }
 
 /** Contents of a queue on Redis. */
@@ -78,6 +97,11 @@ export interface DashboardOptions {
   readonly view: Access;
   /** Decides who can control the queues. If omitted, nobody can control the queues. */
   readonly control?: Access | undefined;
+  /**
+   * Called after each act of a user, for example to write an audit log. Refused requests are no acts. If the function
+   * throws, the act stands, and the error is logged.
+   */
+  readonly onSteer?: ((event: SteerEvent) => void) | undefined;
   /**
    * Reads the config again for the reload button, for example `() => readConfigFile(path)`. If omitted, the page has no
    * reload button.

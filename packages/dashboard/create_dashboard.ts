@@ -7,6 +7,7 @@ import {
   requireRules,
   type Rule,
 } from "@workqueue/core/internal";
+import { Audit } from "./control/audit.ts";
 import type { Dashboard, DashboardOptions } from "./contract.ts";
 import { Events } from "./http/events.ts";
 import { Guard } from "./http/guard.ts";
@@ -78,9 +79,10 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     config: A_CONFIG,
     view: A_FUNCTION,
     control: A_FUNCTION,
+    onSteer: A_FUNCTION,
     readConfig: A_FUNCTION,
   });
-  const { queues, config, view, control, readConfig } = options;
+  const { queues, config, view, control, onSteer, readConfig } = options;
   if (queues === undefined) throw invalidArgument(ACTION, "queues", QUEUES[1], queues);
   if (view === undefined) throw invalidArgument(ACTION, "view", "must be a function, such as allowLocal", view);
   if (readConfig !== undefined && config === undefined) {
@@ -90,13 +92,15 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
   const instance = crypto.randomUUID();
   const watch = new Watch(queues, config);
-  const views = new Views(watch, { instance, mayReload: readConfig !== undefined });
+  const audit = new Audit(onSteer);
+  const views = new Views(watch, { instance, mayReload: readConfig !== undefined, audit });
   const events = new Events(watch, views);
   const server = new Server({
     guard: new Guard({ view, control }, instance),
     watch,
     views,
     events,
+    audit,
     options: { config, readConfig },
   });
   return {

@@ -8,6 +8,8 @@ import "./core_version.ts"; // imported first, to report a wrong core version be
 
 export { allowLocal, allowToken } from "./access.ts";
 export type {
+  Act,
+  Audit,
   Bucket,
   Control,
   ControlResult,

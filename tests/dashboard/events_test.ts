@@ -164,6 +164,30 @@ Deno.test("events: one who does not read gets no more than what is under way, an
   await response.body!.cancel();
 });
 
+Deno.test("events: a process has at most 100 streams open, and the next request says so", async () => {
+  using time = new FakeTime();
+  using one = new Asked({ queues: { images: { queue: newQueue() } } });
+  using other = new Asked({ queues: { images: { queue: newQueue() } } });
+  const streams: Watching[] = [];
+  for (let i = 0; i < 50; i++) streams.push(await one.watch(), await other.watch("?queue=images"));
+  for (const asked of [one, other]) {
+    const response = await asked.get("api/events");
+    assertEquals([response.status, response.headers.get("retry-after")], [503, "5"]);
+    assertEquals(
+      (await response.json()).error,
+      "Too many pages are open: this process sends updates to at most 100 pages at once. " +
+        "Close a page; this one tries again by itself.",
+    );
+  }
+  assertEquals((await one.get("api/state")).status, 200);
+  await streams.pop()!.end();
+  const last = await one.watch();
+  assertEquals((await one.get("api/events")).status, 503);
+  for (const stream of [...streams, last]) await stream.end();
+  await (await one.watch()).end();
+  await pass(time, 1000);
+});
+
 Deno.test("cost: without anybody who looks, a queue is looked at every five seconds, without its items", async () => {
   using time = new FakeTime();
   const queue = newQueue();

@@ -17,7 +17,15 @@ function open(options: Partial<DashboardOptions> = {}) {
   return { pool, dashboard, [Symbol.dispose]: () => dashboard[Symbol.dispose]() };
 }
 
-const PATHS = ["", "api/state", "api/queues/images", "api/events", "api/events?queue=images", "api/queues/none"];
+const PATHS = [
+  "",
+  "api/state",
+  "api/audit",
+  "api/queues/images",
+  "api/events",
+  "api/events?queue=images",
+  "api/queues/none",
+];
 const ACTIONS = [
   "api/queues/images/pause",
   "api/queues/images/retry",
@@ -413,6 +421,7 @@ Deno.test("createDashboard: options are checked", () => {
     [{ queues: { "": { queue } }, view: allowLocal }, 'queue "": URLs cannot contain that name'],
     [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a":'],
     [{ queues: {}, view: allowLocal, config: {} }, "'config' must be a config returned by loadConfig"],
+    [{ queues: {}, view: allowLocal, onSteer: "log" }, "'onSteer' must be a function"],
     [{ queues: {}, view: allowLocal, readConfig: () => ({}) }, "'readConfig' requires 'config'"],
   ];
   for (const [options, message] of refused) {

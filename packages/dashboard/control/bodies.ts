@@ -1,37 +1,37 @@
-import { formatNumber, inspect, suggest } from "@workqueue/core/internal";
+import { formatNumber, inspect, type Rule, suggest, timeoutRule } from "@workqueue/core/internal";
 import { Refusal } from "../http/answers.ts";
-
-/** Rule for a member of a request body: a check, and a description of the rule for use in error messages. */
-type Rule = readonly [holds: (value: unknown) => boolean, words: string];
 
 const MAX_TEXT = 10_000;
 const MAX_CONCURRENCY = 100_000;
-const MAX_PAUSE = 24 * 3_600_000;
+/** Maximum rate and burst of a throttle. Larger numbers are typing mistakes: no process starts as many attempts. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** Returns the rule for a number within bounds, both inclusive. */
+function between(min: number, max: number, isInteger: boolean, orElse?: string): Rule {
+  const noun = isInteger ? "an integer" : "a number";
+  return [
+    (value: unknown) =>
+      typeof value === "number" && value >= min && value <= max && (!isInteger || Number.isInteger(value)) ||
+      orElse !== undefined && value === orElse,
+    `must be ${noun} from ${min} to ${formatNumber(max)}${orElse === undefined ? "" : `, or ${inspect(orElse)}`}`,
+  ];
+}
 
 const A_TEXT: Rule = [
-  (value) => typeof value === "string" && value.length <= MAX_TEXT,
+  (value: unknown) => typeof value === "string" && value.length <= MAX_TEXT,
   `must be a string of at most ${formatNumber(MAX_TEXT)} characters`,
 ];
 
 /** Rules for the members of request bodies, by name. */
 const MEMBERS = {
-  concurrency: [
-    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY,
-    `must be an integer from 1 to ${formatNumber(MAX_CONCURRENCY)}`,
-  ],
-  rate: [
-    (value) => value === "unlimited" || typeof value === "number" && value >= 0,
-    'must be a non-negative number, or "unlimited"',
-  ],
-  burst: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "must be a non-negative integer"],
-  duration: [
-    (value) => typeof value === "number" && value >= 0 && value <= MAX_PAUSE,
-    `must be a number of milliseconds from 0 to ${formatNumber(MAX_PAUSE)}`,
-  ],
+  concurrency: between(1, MAX_CONCURRENCY, true),
+  rate: between(0, MAX_TOKENS, false, "unlimited"),
+  burst: between(0, MAX_TOKENS, true),
+  duration: timeoutRule(),
   key: A_TEXT,
   search: A_TEXT,
   shown: A_TEXT,
-  apply: [(value) => typeof value === "boolean", "must be true or false"],
+  apply: [(value: unknown) => typeof value === "boolean", "must be true or false"],
 } as const satisfies Record<string, Rule>;
 
 /** Members of a valid request body. */
@@ -39,7 +39,7 @@ export interface Body {
   readonly concurrency?: number;
   readonly rate?: number | "unlimited";
   readonly burst?: number;
-  readonly duration?: number;
+  readonly duration?: number | string;
   readonly key?: string;
   readonly search?: string;
   readonly apply?: boolean;
@@ -70,7 +70,7 @@ export function readBody(action: string, text: string, known: readonly (keyof Bo
       );
     }
     const [holds, words] = MEMBERS[name as keyof Body];
-    if (!holds(value)) throw new Refusal(422, `Cannot ${action}: '${name}' ${words}, got ${inspect(value)}`);
+    if (!holds(value as never)) throw new Refusal(422, `Cannot ${action}: '${name}' ${words}, got ${inspect(value)}`);
   }
   if (isOneNeeded && Object.keys(body).length === 0) {
     throw new Refusal(

@@ -1,3 +1,4 @@
+import { parseDuration } from "@workqueue/core";
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
@@ -50,20 +51,24 @@ export const actions: Readonly<Record<string, Action>> = {
 };
 
 async function pause(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  readBody("pause", body, []);
-  await pausingOf(queue).pause();
-  return { message: `${subject(queue)} is paused: running handlers continue, and no more items are handed out.` };
+  const { duration } = readBody("pause", body, ["duration"]);
+  const ms = duration === undefined ? undefined : parseDuration(duration);
+  await pausesOf(queue).pause(ms);
+  const time = ms === undefined ? "" : ` for ${formatDuration(ms)}`;
+  return {
+    message: `${subject(queue)} is paused${time}: running handlers continue, and no more items are handed out.`,
+  };
 }
 
 async function resume(queue: WatchedQueue, body: string): Promise<ControlResult> {
   readBody("resume", body, []);
-  await pausingOf(queue).resume();
+  await pausesOf(queue).resume();
   return { message: `${subject(queue)} is resumed.` };
 }
 
-function pausingOf({ source: { pausing } }: WatchedQueue) {
-  if (typeof pausing === "string") throw new Refusal(422, pausing);
-  return pausing;
+function pausesOf({ pauses }: WatchedQueue) {
+  if (typeof pauses === "string") throw new Refusal(422, pauses);
+  return pauses;
 }
 
 function subject({ name, source: { engine } }: WatchedQueue): string {
@@ -96,8 +101,9 @@ function throttle(queue: WatchedQueue, body: string): ControlResult {
 function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
   const { duration } = readBody("pause throttle", body, ["duration"], true);
   const bucket = throttleOf(queue);
-  bucket.pauseFor(duration!);
-  return { message: `No attempt starts for ${formatDuration(Math.max(duration!, bucket.resumesInMs))}.` };
+  const ms = parseDuration(duration!);
+  bucket.pauseFor(ms);
+  return { message: `No attempt starts for ${formatDuration(Math.max(ms, bucket.resumesInMs))}.` };
 }
 
 function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {

@@ -12,6 +12,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Refusal of an act that was begun: it failed, or its result is unknown. */
+export class Failure extends Refusal {}
+
 /**
  * Headers of every response. The headers let only the dashboard's own page use a response, and forbid storing it in
  * caches.
@@ -51,10 +54,15 @@ export function answerJson(json: string): Response {
   return answer(200, "application/json", json);
 }
 
+/** Time after which a client may repeat a request that was not answered, in seconds. Acts must not be repeated blindly. */
+const RETRY_AFTER = "5";
+
 /** Creates the response for an error: JSON for the API, or text for the page. */
-export function answerRefusal({ status, message }: Refusal, isApi: boolean): Response {
+export function answerRefusal(refusal: Refusal, isApi: boolean): Response {
+  const { status, message } = refusal;
   const headers: Record<string, string> = {};
   if (status === 401) headers["www-authenticate"] = "Bearer";
+  if (status === 503 && !(refusal instanceof Failure)) headers["retry-after"] = RETRY_AFTER;
   if (status === 405) headers["allow"] = "GET, HEAD, POST";
   if (!isApi) return answer(status, "text/plain; charset=utf-8", `${message}\n`, headers);
   const body: ErrorBody = { error: message };

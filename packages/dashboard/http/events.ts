@@ -2,7 +2,7 @@ import { systemClock } from "@workqueue/core";
 import type { Views } from "../watch/views.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
-import { answer } from "./answers.ts";
+import { answer, Refusal } from "./answers.ts";
 import { logFailure } from "./failure_log.ts";
 
 /** Request for a stream of events. */
@@ -24,6 +24,11 @@ const CONNECT_AGAIN = 1000;
  */
 const ASK_AGAIN_AFTER = 4500;
 
+/** Maximum number of open streams in this process. Each stream takes memory, and work every second. */
+const MAX_STREAMS = 100;
+/** Number of open streams of all dashboards in this process. */
+let openStreams = 0;
+
 /**
  * Streams of server-sent events. Each open stream gets a `state` event every second. A stream for the page of a queue
  * also gets a `queue` event.
@@ -39,7 +44,15 @@ export class Events implements Disposable {
     this.#views = views;
   }
 
+  /** @throws {Refusal} If too many streams are open in this process. */
   answer(request: EventsRequest): Response {
+    if (openStreams >= MAX_STREAMS) {
+      throw new Refusal(
+        503,
+        `Too many pages are open: this process sends updates to at most ${MAX_STREAMS} pages at once. ` +
+          "Close a page; this one tries again by itself.",
+      );
+    }
     return answer(200, "text/event-stream", this.#stream(request), { "x-accel-buffering": "no" });
   }
 
@@ -89,6 +102,7 @@ export class Events implements Disposable {
           unwatch();
           signal?.removeEventListener("abort", close);
           this.#open.delete(close);
+          openStreams--;
           try {
             controller.close();
           } catch {
@@ -96,6 +110,7 @@ export class Events implements Disposable {
           }
         };
         this.#open.add(close);
+        openStreams++;
         signal?.addEventListener("abort", close, { once: true });
         if (signal?.aborted || this.#isDisposed) return close();
         controller.enqueue(encoder.encode(`retry: ${CONNECT_AGAIN}\n\n`));

@@ -26,12 +26,13 @@ export class Guard {
   }
 
   /**
-   * Checks that the client may view the dashboard.
+   * Checks that the client may view the dashboard. Returns the client's name, if known.
    *
    * @throws {Refusal} If the client is not allowed to view the dashboard.
    */
-  async requireView(request: Request): Promise<void> {
-    if (await mayDo(this.#view, request)) return;
+  async requireView(request: Request): Promise<string | undefined> {
+    const pass = await passOf(this.#view, request);
+    if (pass !== undefined) return pass.name;
     if (signInOf(this.#view) === undefined) throw new Refusal(403, denied("view", this.#view));
     throw new Refusal(
       401,
@@ -40,23 +41,24 @@ export class Guard {
   }
 
   async mayControl(request: Request): Promise<boolean> {
-    return this.#control !== undefined && await mayDo(this.#control, request);
+    return this.#control !== undefined && await passOf(this.#control, request) !== undefined;
   }
 
   /**
-   * Returns the body of a request that changes something.
+   * Returns the body of a request that changes something, and the client's name, if known.
    *
    * @throws {Refusal} If the request doesn't come from the page itself, the client is not allowed to control queues, or
    * the page is stale.
    */
-  async requireControl(request: Request): Promise<string> {
+  async requireControl(request: Request): Promise<{ body: string; name: string | undefined }> {
     if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard has no 'control'.");
     requireSameOrigin(request);
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
       throw new Refusal(400, "Invalid request: the content type must be application/json.");
     }
     const body = await readText(request); // after this, an access function can't read the body
-    if (!await mayDo(this.#control, request)) {
+    const pass = await passOf(this.#control, request);
+    if (pass === undefined) {
       throw new Refusal(403, denied("control", this.#control));
     }
     const instance = request.headers.get("x-workqueue-instance");
@@ -66,7 +68,7 @@ export class Guard {
     if (instance !== this.#instance) {
       throw new Refusal(409, "Nothing was done: the page shows a process that has ended. Reload the page.");
     }
-    return body;
+    return { body, name: pass.name };
   }
 
   /**
@@ -89,15 +91,23 @@ function denied(name: "view" | "control", access: Access): string {
   }.`;
 }
 
+/** Permission from an access function. */
+interface Pass {
+  /** Name that the access function returned. */
+  readonly name: string | undefined;
+}
+
 /**
- * Reports whether an access function allows a request. If the function throws, rejects or takes too long, access is
- * denied, and the response doesn't give the reason.
+ * Returns a pass if an access function allows a request; `undefined` if not. If the function throws, rejects or takes
+ * too long, access is denied, and the response doesn't give the reason.
  */
-async function mayDo(access: Access, request: Request): Promise<boolean> {
+async function passOf(access: Access, request: Request): Promise<Pass | undefined> {
   try {
-    return await within(Promise.resolve(access(request)), ACCESS_TIMEOUT) === true;
+    const said: unknown = await within(Promise.resolve(access(request)), ACCESS_TIMEOUT);
+    if (typeof said === "string" && said !== "") return { name: said };
+    return said === true ? { name: undefined } : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

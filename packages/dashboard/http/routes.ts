@@ -1,6 +1,6 @@
 /** Route, determined by the end of a path. The rest of the path depends on where the dashboard is mounted. */
 export type Route =
-  | { readonly kind: "state" | "events" | "reload" }
+  | { readonly kind: "state" | "events" | "audit" | "reload" }
   | { readonly kind: "queue"; readonly name: string }
   | { readonly kind: "action"; readonly name: string; readonly action: string }
   | { readonly kind: "page" }
@@ -11,8 +11,8 @@ export type Route =
   | { readonly kind: "toPage"; readonly location: string };
 
 export function routeOf(path: string): Route {
-  const [, kind] = /\/api\/(state|events|reload)$/.exec(path) ?? [];
-  if (kind !== undefined) return { kind: kind as "state" | "events" | "reload" };
+  const [, kind] = /\/api\/(state|events|audit|reload)$/.exec(path) ?? [];
+  if (kind !== undefined) return { kind: kind as "state" | "events" | "audit" | "reload" };
   const [, queue, action] = /\/api\/queues\/([^/]+)(?:\/([a-z-]+))?$/.exec(path) ?? [];
   const name = queue === undefined ? undefined : decoded(queue);
   if (name !== undefined) return action === undefined ? { kind: "queue", name } : { kind: "action", name, action };
@@ -23,7 +23,7 @@ export function routeOf(path: string): Route {
 export function baseOf(path: string): string {
   const route = routeOf(path);
   if (route.kind === "toPage") return `${path}/`;
-  return route.kind === "page" ? path : path.replace(/api\/(state|events|reload|queues\/[^/]+(\/[a-z-]+)?)$/, "");
+  return route.kind === "page" ? path : path.replace(/api\/(state|events|audit|reload|queues\/[^/]+(\/[a-z-]+)?)$/, "");
 }
 
 function decoded(part: string): string | undefined {

@@ -2,6 +2,7 @@ import { formatDuration, inspect, suggest } from "@workqueue/core/internal";
 import { notePeer } from "../access.ts";
 import type { ControlResult } from "../api.ts";
 import type { DashboardOptions } from "../contract.ts";
+import type { Audit } from "../control/audit.ts";
 import { type Action, actions } from "../control/controls.ts";
 import { reload } from "../control/reload.ts";
 import type { Views } from "../watch/views.ts";
@@ -10,7 +11,7 @@ import { MAX_LISTED } from "../watch/source.ts";
 import { within } from "../watch/timer.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
-import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Refusal } from "./answers.ts";
+import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Failure, Refusal } from "./answers.ts";
 import type { Events } from "./events.ts";
 import { logFailure } from "./failure_log.ts";
 import type { Guard } from "./guard.ts";
@@ -22,7 +23,18 @@ export interface ServerParts {
   readonly watch: Watch;
   readonly views: Views;
   readonly events: Events;
+  readonly audit: Audit;
   readonly options: Pick<DashboardOptions, "config" | "readConfig">;
+}
+
+/** Act that a request asks for. */
+interface Order {
+  /** Queue to change; `undefined` for a reload of the config. */
+  readonly queue: WatchedQueue | undefined;
+  readonly action: string;
+  /** Part of the dashboard that is named if the act takes too long. */
+  readonly subject: string;
+  act(body: string): Promise<ControlResult>;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -66,7 +78,7 @@ export class Server {
   }
 
   async #get(request: Request, route: Route, info: unknown): Promise<Response> {
-    const { guard, watch, views, events } = this.#parts;
+    const { guard, watch, views, events, audit } = this.#parts;
     const url = new URL(request.url);
     if (url.searchParams.has("token")) {
       const response = await guard.signIn(request, baseOf(url.pathname), locationWithoutToken(url));
@@ -94,6 +106,8 @@ export class Server {
         };
         return events.answer({ queue, ...query, mayControl, askAgain, signal: signalOf(request, info) });
       }
+      case "audit":
+        return answerJson(JSON.stringify(audit.list()));
       case "page":
         return answerPage();
       case "toPage":
@@ -104,25 +118,50 @@ export class Server {
   }
 
   async #post(request: Request, route: Route): Promise<Response> {
-    const { guard, watch, options: { config, readConfig } } = this.#parts;
-    await guard.requireView(request);
-    const body = await guard.requireControl(request);
-    let result: ControlResult;
+    const { guard, watch } = this.#parts;
+    const viewer = await guard.requireView(request);
+    const { body, name = viewer } = await guard.requireControl(request);
+    const order = this.#orderOf(route);
+    const done = order.act(body).then((result) => {
+      this.#record(order, name, body, result.message, false);
+      return result;
+    }, (error) => {
+      if (error instanceof Failure) this.#record(order, name, body, error.message, true);
+      throw error;
+    }).finally(() => watch.changed(order.queue));
+    const result = await within(done, ACTION_PATIENCE);
+    if (result !== undefined) return answerJson(JSON.stringify(result));
+    done.catch(() => {}); // the result is no longer needed
+    const message = `${order.subject} has not responded for ${formatDuration(ACTION_PATIENCE)}: ` +
+      "the action may have been done, or may be done later.";
+    this.#record(order, name, body, message, true); // recorded again when it ends
+    throw new Failure(503, message);
+  }
+
+  #orderOf(route: Route): Order {
+    const { options: { config, readConfig } } = this.#parts;
     if (route.kind === "reload") {
       if (config === undefined || readConfig === undefined) {
         throw new Refusal(404, "Not found: this dashboard has no 'config' and 'readConfig'.");
       }
-      result = await inTime(reload(config, readConfig, body), "'readConfig'");
-      await watch.changed();
-    } else if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
-      const queue = this.#queue(route.name);
-      const done = act(actions[route.action]!, queue, body).finally(() => watch.changed(queue));
-      result = await inTime(done, `The queue ${inspect(route.name)}`);
-    } else {
-      const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
-      throw new Refusal(404, `Not found: there is no such action${known}`);
+      const act = (body: string) => reload(config, readConfig, body);
+      return { queue: undefined, action: "reload", subject: "'readConfig'", act };
     }
-    return answerJson(JSON.stringify(result));
+    if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
+      const queue = this.#queue(route.name);
+      const act = (body: string) => perform(actions[route.action]!, queue, body);
+      return { queue, action: route.action, subject: `The queue ${inspect(queue.name)}`, act };
+    }
+    const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
+    throw new Refusal(404, `Not found: there is no such action${known}`);
+  }
+
+  /** Records an act for the audit list. The preview of a reload changes nothing, so it is not recorded. */
+  #record({ queue, action }: Order, name: string | undefined, text: string, message: string, isError: boolean): void {
+    const body = JSON.parse(text) as Record<string, unknown>; // parsed without an error before
+    if (queue === undefined && body["apply"] !== true) return;
+    const [by, time] = [name ?? null, Date.now()];
+    this.#parts.audit.add({ time, by, queue: queue?.name ?? null, action, body, message, isError });
   }
 
   #queue(name: string): WatchedQueue {
@@ -145,28 +184,13 @@ function signalOf(request: Request, info: unknown): AbortSignal | undefined {
   return typeof info === "object" && info !== null && "completed" in info ? undefined : request.signal;
 }
 
-async function act(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {
+/** Performs an action. Errors of the queue become failures, for example if its server is unreachable. */
+async function perform(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {
   try {
     return await action(queue, body);
-  } catch (error) { // for example, the server is unreachable
-    throw error instanceof Refusal ? error : new Refusal(422, `Failed, or only partly done: ${thrownText(error)}`);
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Failure(422, `Failed, or only partly done: ${thrownText(error)}`);
   }
-}
-
-/**
- * Waits for the result of a control for a limited time.
- *
- * @throws {Refusal} If the control takes too long.
- */
-async function inTime(result: Promise<ControlResult>, subject: string): Promise<ControlResult> {
-  const known = await within(result, ACTION_PATIENCE);
-  if (known !== undefined) return known;
-  result.catch(() => {}); // the result is no longer needed
-  const time = formatDuration(ACTION_PATIENCE);
-  throw new Refusal(
-    503,
-    `${subject} has not responded for ${time}: the action may have been done, or may be done later.`,
-  );
 }
 
 function readQuery({ searchParams }: URL): { search: string; limit: number } {

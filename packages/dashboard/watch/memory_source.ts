@@ -101,7 +101,18 @@ export class MemorySource implements Source {
   }
 
   get pausing(): Source["pausing"] {
-    return this.#pool ?? "Pausing requires the queue's pool, which the dashboard was not given.";
+    const pool = this.#pool;
+    if (pool === undefined) return "Pausing requires the queue's pool, which the dashboard was not given.";
+    return {
+      pause() {
+        pool.pause();
+        return totalsOf(pool).pauses;
+      },
+      resume: () => pool.resume(),
+      end(pause) {
+        if (totalsOf(pool).pauses === pause) pool.resume();
+      },
+    };
   }
 }
 

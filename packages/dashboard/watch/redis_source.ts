@@ -27,6 +27,7 @@ export class RedisSource implements Source {
         await queue.resume();
         pool?.resume(); // the pool itself may have been paused
       },
+      end: (pause) => queue.resume(typeof pause === "number" ? { pause } : {}),
     };
   }
 

@@ -86,6 +86,15 @@ export const MAX_LISTED = 1000;
 /** Control of a queue, or a sentence that explains why the queue doesn't support the control. */
 export type Can<F> = F | string;
 
+/** Functions that pause and resume the work of a queue. */
+export interface Pausing {
+  /** Pauses work. Returns the number of this pause, if the queue counts pauses. */
+  pause(): number | void | Promise<number | void>;
+  resume(): void | Promise<void>;
+  /** Ends the pause with this number: resumes work, unless someone has paused it again since. */
+  end(pause: number | void): void | Promise<void>;
+}
+
 export interface Source {
   readonly engine: "memory" | "redis";
   /** Name given to the queue when it was created. */
@@ -121,5 +130,5 @@ export interface Source {
   retry(item: DelayedLook): boolean | Promise<boolean>;
   /** Removes a delayed item and forgets its failures. Returns `false` if the item was not delayed. */
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
-  readonly pausing: Can<{ pause(): void | Promise<void>; resume(): void | Promise<void> }>;
+  readonly pausing: Can<Pausing>;
 }

@@ -62,7 +62,8 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T | un
   }
 }
 
-function setUnref(callback: () => void, ms: number): unknown {
+/** Sets a timer that doesn't keep the process alive. */
+export function setUnref(callback: () => void, ms: number): unknown {
   const handle = systemClock.setTimeout(callback, ms) as { unref?(): void };
   handle.unref?.();
   return handle;

@@ -8,6 +8,7 @@ import type { WatchedQueue } from "./watched_queue.ts";
 export interface Surroundings {
   readonly instance: string;
   readonly mayReload: boolean;
+  readonly audit: { readonly count: number };
 }
 
 /** JSON responses of the API. Each response is created once per look at the queues and is shared by all clients. */
@@ -24,12 +25,13 @@ export class Views {
 
   state(mayControl: boolean): string {
     return this.#once(`state ${mayControl}`, () => {
-      const { instance, mayReload } = this.#surroundings;
+      const { instance, mayReload, audit } = this.#surroundings;
       const state: State = {
         instance,
         time: Date.now(),
         mayControl,
         mayReload: mayReload && mayControl,
+        acts: audit.count,
         queues: worstFirst(Array.from(this.#watch.queues.values(), (queue) => queue.row())),
       };
       return JSON.stringify(state);

@@ -9,7 +9,8 @@ import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
 import { matcher, Searches } from "./searches.ts";
 import { Slices } from "./slices.ts";
-import type { DelayedItems, DelayedLook, Look, Source } from "./source.ts";
+import { Pauses } from "./pauses.ts";
+import type { Can, DelayedItems, DelayedLook, Look, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
@@ -45,6 +46,7 @@ export class WatchedQueue {
   readonly name: string;
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
+  readonly pauses: Can<Pauses>;
   readonly textOf: (item: unknown) => string;
   /** Whether the text of an item is the item itself. */
   readonly #hasTexts: boolean;
@@ -68,6 +70,8 @@ export class WatchedQueue {
     this.name = name;
     this.pool = pool;
     this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
+    const { pausing } = this.source;
+    this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches((limit) => itemsOf(this.source.allDelayed(limit)), this.textOf);
@@ -130,6 +134,7 @@ export class WatchedQueue {
     try {
       const look = await this.source.look(limit);
       const sample = sampleOf(systemClock.now(), look);
+      if (!look.isPaused && typeof this.pauses !== "string") this.pauses.sawRunning(since);
       const before = this.#seen;
       const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.isPaused &&
         !look.workers?.paused &&
@@ -170,6 +175,10 @@ export class WatchedQueue {
     return this.source.engine === "redis" && isTokenBucket(throttle) ? showFarBucket(throttle) : null;
   }
 
+  get #pauseEndsInMs(): number | null {
+    return typeof this.pauses === "string" ? null : this.pauses.endsInMs;
+  }
+
   row(): QueueRow {
     const { engine } = this.source;
     const seen = this.#seen;
@@ -187,6 +196,7 @@ export class WatchedQueue {
         oldestReadyMs: null,
         workers: null,
         paused: false,
+        pauseEndsInMs: null,
         trend,
       };
     }
@@ -201,6 +211,7 @@ export class WatchedQueue {
       oldestReadyMs: whole(look.oldestReadyMs ?? (look.isFifo ? this.#history.oldestReadyMs(sample) : null)),
       workers: workers && { active: workers.active, concurrency: workers.concurrency },
       paused: look.isPaused,
+      pauseEndsInMs: whole(this.#pauseEndsInMs),
       trend,
     };
   }
@@ -230,6 +241,7 @@ export class WatchedQueue {
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
       longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
       throttle: this.throttle,
+      pauseEndsInMs: this.#pauseEndsInMs,
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
     });

@@ -1,6 +1,6 @@
 /** Server that sends prepared data to the page and records the requests that the page sends. */
 
-import type { ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
+import type { Act, ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
 import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
 
 /** Request that the page sends when a control is used. */
@@ -22,6 +22,8 @@ export class FakeServer implements AsyncDisposable {
   /** Whether the server sends nothing on its open connections. */
   isSilent = false;
   answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
+  /** Acts, newest first. */
+  acts: Act[] = [];
   readonly posted: Posted[] = [];
   readonly searches: string[] = [];
   queues: QueueDetails[];
@@ -71,6 +73,7 @@ export class FakeServer implements AsyncDisposable {
       const { status = 200, body } = this.answer(posted);
       return Response.json(body, { status });
     }
+    if (path === "api/audit") return Response.json({ acts: this.acts });
     if (path === "api/state") return Response.json(this.#state());
     if (path === "api/events") return this.#events(searchParams.get("queue"), searchParams.get("search") ?? "");
     if (path !== "") return new Response("no such thing", { status: 404 });
@@ -114,14 +117,14 @@ export class FakeServer implements AsyncDisposable {
 
   #state(): State {
     const { instance, time, mayControl, mayReload } = this;
-    return { instance, time, mayControl, mayReload, queues: this.queues.map(rowOf) };
+    return { instance, time, mayControl, mayReload, acts: this.acts.length, queues: this.queues.map(rowOf) };
   }
 }
 
 function rowOf(
-  { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend }: QueueDetails,
+  { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend }: QueueDetails,
 ): QueueRow {
-  return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend };
+  return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend };
 }
 
 /** Returns the details of a queue with only the items that match a search. */

@@ -46,6 +46,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     oldestReadyMs: 80,
     workers: { active: 6, concurrency: 10 },
     paused: false,
+    pauseEndsInMs: null,
     trend: history.ready.map((ready, i) => ready! + history.delayed[i]!).filter((_, i) => i % 3 === 0),
     failingItems: [],
     runningItems: Array.from({ length: 6 }, (_, i) => ({ key: `${name}/run-${i}`, attempt: 1, for: 220 - i * 30 })),
