@@ -285,7 +285,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   /**
    * Resumes the queue after a {@linkcode pause} by any process. Does nothing if the queue is not paused.
    *
-   * @param options A `pause`: the number of a pause. The queue is then resumed only if nobody has paused it again since.
+   * @param options A `pause`: the number of a pause. The queue is then resumed only if nobody has paused it again
+   * since.
    * @throws {RangeError | TypeError} (as a rejection) If an option is unknown or invalid.
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than `callTimeout`.
    */

@@ -54,7 +54,7 @@ export function answerJson(json: string): Response {
   return answer(200, "application/json", json);
 }
 
-/** Time after which a client may repeat a request that was not answered, in seconds. Acts must not be repeated blindly. */
+/** Time after which a client may ask again for a stream, in seconds. A client must not repeat an act blindly. */
 const RETRY_AFTER = "5";
 
 /** Creates the response for an error: JSON for the API, or text for the page. */

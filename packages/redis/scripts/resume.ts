@@ -2,7 +2,8 @@ import { declareScript } from "./declare.ts";
 import { NOTHING, NUMBER, optional } from "./fields.ts";
 
 /**
- * Resumes the queue. If `pause` is the number of a pause, resumes the queue only if that was the last pause. Wakes up to `BATCH` idle processes, because no process was woken while the queue was paused.
+ * Resumes the queue. If `pause` is the number of a pause, resumes the queue only if that was the last pause. Wakes up
+ * to `BATCH` idle processes, because no process was woken while the queue was paused.
  */
 export const resume = declareScript({
   args: { pause: optional(NUMBER) },
