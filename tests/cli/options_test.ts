@@ -264,6 +264,12 @@ const WRONG: Record<string, [string, string]> = {
   "--jitter": ["1.5", "It must be a number from 0 to 1."],
   "--rate": ["10", "It must be a number per unit of time, such as 10/s, 100/m or 5/h."],
   "--group-by": ["", "It must not be empty."],
+  "--colsep": [
+    "|",
+    "It must be a regular expression that matches at least one character, such as '\\t', ', *' or '\\|'.",
+  ],
+  "--give-up-on": ["0,65", "It must be exit codes from 1 to 255, such as 65 or 64,65."],
+  "--retry-after-on": ["75,", "It must be exit codes from 1 to 255, such as 65 or 64,65."],
   "--halt": ["later,fail=1", "It must have the form soon,fail=1 or now,fail=10%."],
   "--report": ["-", "It must be a file, because standard output is for the output of the commands."],
   "--resume": ["-", "It must be a file, because standard output is for the output of the commands."],

@@ -3,7 +3,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
 import type { RunEnvironment } from "../../packages/cli/commands/run_environment.ts";
-import { type FlagName, RUN_FLAGS, type RunFlags } from "../../packages/cli/commands/run_flags.ts";
+import {
+  type FlagDeclaration,
+  type FlagName,
+  RUN_FLAGS,
+  type RunFlags,
+} from "../../packages/cli/commands/run_flags.ts";
 import { addRunFlags, givenFlags } from "../../packages/cli/commands/run_parser.ts";
 import { planRun, type RunPlan } from "../../packages/cli/commands/run_plan.ts";
 import { UsageError } from "../../packages/cli/system/usage_error.ts";
@@ -15,12 +20,16 @@ const EXPONENTIAL = { type: "exponential", baseDelay: 100, maxDelay: 30_000 } as
 /** Plan of `workqueue run -- echo`. */
 const PLAN: RunPlan = {
   command: ["echo"],
+  items: undefined,
   input: "-",
   separator: "line feed",
   isJson: false,
+  columnSeparator: undefined,
   isDistinct: true,
   appends: true,
   jitter: undefined,
+  giveUpOn: [],
+  retryAfterOn: [],
   halt: undefined,
   report: undefined,
   isTagged: false,
@@ -51,6 +60,15 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
     [["--json"], { isJson: true, reading: ["--json"] }],
     [["--null", "--json"], { isJson: true, separator: "NUL", reading: ["--json", "--null"] }],
   ],
+  colsep: [
+    [["--colsep", ","], { command: ["echo", "{1}"], columnSeparator: ",", reading: ["--colsep=,"] }],
+    [["--colsep", "\\t", "--null"], {
+      command: ["{2.}"],
+      columnSeparator: "\\t",
+      separator: "NUL",
+      reading: ["--null", "--colsep=\\t"],
+    }],
+  ],
   "no-dedupe": [[["--no-dedupe"], { isDistinct: false, reading: ["--no-dedupe"] }]],
   "no-append": [
     [["--no-append"], { appends: false, reading: ["--no-append"] }],
@@ -60,7 +78,17 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
       reading: ["--no-dedupe", "--no-append"],
     }],
   ],
-  concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
+  concurrency: [
+    [["--concurrency", "3"], { queueOptions: { concurrency: 3 } }],
+    [["-j3"], { queueOptions: { concurrency: 3 } }],
+    [["-P", "3"], { queueOptions: { concurrency: 3 } }],
+    [["-j2", "--concurrency=4", "-P3"], { queueOptions: { concurrency: 3 } }],
+    [["-P3", "-j2"], { queueOptions: { concurrency: 2 } }],
+    [["-j50%"], { queueOptions: { concurrency: 4 } }],
+    [["--concurrency", "49%"], { queueOptions: { concurrency: 3 } }],
+    [["-P1%"], { queueOptions: { concurrency: 1 } }],
+    [["-j", "200%"], { queueOptions: { concurrency: 16 } }],
+  ],
   retries: [
     [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
     [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // a flag overrides the config; a flag's default doesn't
@@ -73,6 +101,11 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
     [["--jitter", "0"], { jitter: 0 }],
     [["--jitter", "0.5", "--backoff", "100ms..30s"], { jitter: 0.5, queueOptions: { limiter: EXPONENTIAL } }],
   ],
+  "give-up-on": [
+    [["--give-up-on", "65"], { giveUpOn: [65] }],
+    [["--give-up-on", "1,65,255", "--retry-after-on", "75"], { giveUpOn: [1, 65, 255], retryAfterOn: [75] }],
+  ],
+  "retry-after-on": [[["--retry-after-on", "75,69"], { retryAfterOn: [75, 69] }]],
   rate: [
     [["--rate", "5/s"], { queueOptions: { throttle: { rate: 5, burst: 1 } } }],
     [["--rate", "1/ms"], { queueOptions: { throttle: { rate: 1000, burst: 100 } } }],
@@ -102,18 +135,26 @@ Deno.test("plan: without flags, it has the defaults", () => {
 
 for (const [flag, rows] of Object.entries(CHANGES)) {
   Deno.test(`plan: --${flag} changes its own field or option and nothing else`, () => {
+    const { short, alias }: FlagDeclaration = RUN_FLAGS[flag as FlagName];
+    const names = [`--${flag}`, short, alias].filter((name) => name !== undefined);
     for (const [args, change] of rows) {
-      assert(args.some((arg) => arg === `--${flag}`) || flag === "null");
-      assertEquals(plan(args), { ...PLAN, ...change }, args.join(" "));
+      assert(args.some((arg) => names.some((name) => arg.startsWith(name))));
+      assertEquals(plan(args, [...change.command ?? ["echo"]]), { ...PLAN, ...change }, args.join(" "));
     }
   });
 }
 
 Deno.test("plan: its options of the queue are valid in a config", () => {
   for (const [args] of Object.values(CHANGES).flat()) {
-    const { queueOptions, queueDefaults } = plan(args);
+    const { queueOptions, queueDefaults } = plan(args, ["echo", "{1}"]);
     for (const queue of [queueOptions, { ...queueDefaults, ...queueOptions }]) loadConfig({ queues: { queue } });
   }
+});
+
+Deno.test("plan: the first ::: ends the command, and the items follow", () => {
+  const whole = planRun(["echo", "{}", ":::", "a", "--json", "{1}"], {}, { ...ENVIRONMENT, isInputTerminal: true });
+  assertEquals(whole, { ...PLAN, command: ["echo", "{}"], items: ["a", "--json", "{1}"], separator: "NUL" });
+  assertEquals(planRun(["echo", ":::"], {}, ENVIRONMENT).items, []);
 });
 
 Deno.test("plan: flags after the command are the command's", () => {
@@ -144,11 +185,32 @@ const NO_REPORT = "Cannot use --report with --resume, which appends to its own r
 const NO_GROUPS = "Cannot group JSON lines by a separator; leave out --json or --group-by";
 const NO_PATH = "Cannot fill {/.}: a JSON line is not a path; use the name of a member, such as {name}";
 
+const TWO_LISTS = "Cannot use --input with ':::', after which the items follow; leave out one of them";
+const SECOND = "Cannot use a second ':::': lists can't be combined; write all items after the first ':::'";
+const LINKED = "lists can't be linked; write the values of an item in one line, and use --colsep";
+const NO_COLUMN = "Cannot use --colsep: the command has no placeholder for a column, such as {1}";
+
 const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
   { args: ["--report", "a", "--resume", "b"], message: NO_REPORT },
   { args: ["--resume", "a", "--report", "a", "--dry-run"], message: NO_REPORT },
   { args: ["--json", "--group-by", "/"], message: NO_GROUPS },
   { args: ["--json"], command: ["echo", "{url}", "<{/.}>", "{.}"], message: NO_PATH },
+  { args: ["--input", "-"], command: ["echo", ":::"], message: TWO_LISTS },
+  { args: [], command: [":::", "a"], message: "Cannot run: there is no command before ':::'" },
+  { args: [], command: ["echo", ":::", "a", ":::", "b"], message: SECOND },
+  { args: [], command: ["echo", ":::", "a", ":::+", "b"], message: `Cannot use ':::+': ${LINKED}` },
+  { args: [], command: ["echo", "::::", "list"], message: "Cannot use '::::': name a file of items with --input" },
+  { args: [], command: ["echo", "::::+", "list"], message: `Cannot use '::::+': ${LINKED}` },
+  { args: ["--colsep", ","], command: ["echo", "{}", "{.}", ":::", "{1}"], message: NO_COLUMN },
+  {
+    args: ["--colsep", ",", "--json"],
+    command: ["echo", "{1}"],
+    message: "Cannot split JSON lines into columns; leave out --json or --colsep",
+  },
+  {
+    args: ["--give-up-on", "64,65,66", "--retry-after-on", "66,75,64"],
+    message: "Cannot both give up and retry on exit code 64, 66; remove it from --give-up-on or --retry-after-on",
+  },
   {
     args: ["--json", "--group-by", "/", "--report", "a", "--resume", "b"],
     command: ["{/.}"],

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { StartLimit } from "../../packages/cli/children/start_limit.ts";
 
@@ -6,15 +6,25 @@ const shortage = (code = "EMFILE") => Object.assign(new Error(code), { code });
 
 /** Simulated system with a maximum number of processes. */
 class System {
-  running = 0;
   tries = 0;
+  readonly #slots: number[] = [];
   constructor(public room: number, readonly code = "EMFILE") {}
 
-  start = (): Promise<number> => {
+  get running(): number {
+    return this.#slots.length;
+  }
+
+  start = (slot: number): Promise<number> => {
     this.tries++;
+    assert(!this.#slots.includes(slot), `slot ${slot} is in use`);
     if (this.running >= this.room) return Promise.reject(shortage(this.code));
-    return Promise.resolve(++this.running);
+    return Promise.resolve(this.#slots.push(slot));
   };
+
+  /** Ends a process. Returns its slot. */
+  end(): number {
+    return this.#slots.shift()!;
+  }
 }
 
 /** Lets promises settle. */
@@ -42,8 +52,7 @@ for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
     assertEquals(reported.length, 6);
 
     while (system.running > 0) {
-      system.running--;
-      limit.end();
+      limit.end(system.end());
       await settle();
     }
     assertEquals([started, limit.running], [10, 0]);
@@ -61,8 +70,7 @@ Deno.test("start limit: it rises again when there is room", async () => {
   let most = 0;
   while (limit.running > 0) {
     most = Math.max(most, system.running);
-    system.running--;
-    limit.end();
+    limit.end(system.end());
     await settle();
   }
   await Promise.all(starts);
@@ -90,8 +98,7 @@ Deno.test("start limit: while nothing runs, it retries for a while, and gives up
   assertEquals(await first, 1);
 
   system.room = 0;
-  system.running = 0;
-  limit.end();
+  limit.end(system.end());
   const second = assertRejects(() => limit.start(system.start, signal), Error, "EMFILE");
   await pass(time, 60_000);
   await second;
@@ -106,7 +113,7 @@ Deno.test("start limit: a signal ends every wait, and nothing is started after i
   await limit.start(system.start, controller.signal);
   const waiting = limit.start(system.start, controller.signal);
   const other = new StartLimit(() => 1, () => {});
-  const pausing = other.start(system.start, controller.signal);
+  const pausing = other.start(new System(0).start, controller.signal);
   await settle();
   controller.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");

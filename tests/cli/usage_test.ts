@@ -56,12 +56,14 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
   {
     name: "a concurrency that is no number",
     args: ["run", "--concurrency", "two", "--", "true"],
-    message: "error: option '--concurrency <n>' argument 'two' is invalid. It must be an integer from 1 to 10000.\n",
+    message:
+      "error: option '-j, -P, --concurrency <n>' argument 'two' is invalid. It must be an integer from 1 to 10000, or a percentage of the processors, such as 50%.\n",
   },
   {
     name: "a concurrency of zero",
     args: ["run", "--concurrency", "0", "--", "true"],
-    message: "error: option '--concurrency <n>' argument '0' is invalid. It must be an integer from 1 to 10000.\n",
+    message:
+      "error: option '-j, -P, --concurrency <n>' argument '0' is invalid. It must be an integer from 1 to 10000, or a percentage of the processors, such as 50%.\n",
   },
   { name: "an unknown command of ours", args: ["walk"], message: "error: unknown command 'walk'\n" },
   {
@@ -132,7 +134,7 @@ Deno.test("usage: help and version are no errors", async () => {
   for (const option of ["--config", "--queue", "--input", "--no-dedupe", "--concurrency", "--report"]) {
     assertStringIncludes(runHelp.stdout, option);
   }
-  assertMatch(runHelp.stdout, /^bytes for each distinct line, or nothing with --no-dedupe\.$/m);
+  assertMatch(runHelp.stdout, /^each distinct line, or nothing with --no-dedupe\.$/m);
   const version = await workspace.run(["--version"]);
   assertEquals(version.code, 0);
   assertMatch(version.stdout, /^\d+\.\d+\.\d+\n$/);

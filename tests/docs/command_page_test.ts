@@ -63,8 +63,8 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
   assertEquals(names, ["run", "check", "schema", "delays"]);
   for (const name of names) {
     const used = optionsInScripts(name);
-    const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:(-\w), )?(--[a-z-]+)/gm)]
-      .map(([, ...flags]) => flags.filter((flag) => flag !== undefined))
+    const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:-\w, )*--[a-z-]+/gm)]
+      .map(([flags]) => flags.trim().split(", "))
       .filter((flags) => !flags.includes("--help"));
     assert(options.length > 0);
     for (const flags of options) {

@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { LineWriter, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
+import { RetryAfterLine } from "./retry_after_line.ts";
 import { isGroupThere, signalGroup } from "./start.ts";
 
 /** Destination of a child's output. */
 export interface ChildOutput {
   /** Prefix of each line of the child's standard output. */
   readonly tag: string;
+  /** Whether to read `Child.retryAfter` from the error output. */
+  readonly readsRetryAfter: boolean;
   /** Receives standard output in whole lines. Reading pauses until the returned promise settles. */
   onOutput(lines: Uint8Array): Promise<void>;
   /**
@@ -52,6 +55,7 @@ export class Child {
   readonly #stderr = new Tail(MAX_STDERR);
   readonly #output: LineWriter;
   readonly #errorOutput: LineWriter | undefined;
+  readonly #retryAfter: RetryAfterLine | undefined;
   #received = 0;
   /** Whether both pipes are closed. */
   #isClosed = false;
@@ -61,10 +65,11 @@ export class Child {
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** Creates a child from a newly started process. */
-  constructor(process: Process, { tag, onOutput, onErrorOutput }: ChildOutput) {
+  constructor(process: Process, { tag, readsRetryAfter, onOutput, onErrorOutput }: ChildOutput) {
     this.#process = process;
     this.#output = new LineWriter(onOutput, tag);
     this.#errorOutput = onErrorOutput && new LineWriter(onErrorOutput);
+    this.#retryAfter = readsRetryAfter ? new RetryAfterLine() : undefined;
     const closed = Promise.all([
       process.stdout.forEach((chunk) => this.#write(chunk)),
       process.stderr.forEach((chunk) => this.#writeError(chunk)),
@@ -77,6 +82,11 @@ export class Child {
   /** Last 4 KiB of the error output so far. */
   get stderr(): string {
     return this.#stderr.toString();
+  }
+
+  /** Delay that the error output so far asks for before the next attempt, in milliseconds; 0 for none. */
+  get retryAfter(): number {
+    return this.#retryAfter?.delay ?? 0;
   }
 
   /**
@@ -106,6 +116,7 @@ export class Child {
 
   #writeError(chunk: Uint8Array): Promise<void> | undefined {
     this.#stderr.write(chunk);
+    this.#retryAfter?.write(chunk);
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 

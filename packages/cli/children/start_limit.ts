@@ -1,4 +1,5 @@
 import { orAborted } from "../system/or_aborted.ts";
+import { Slots } from "./slots.ts";
 import { isShortage } from "./start_error.ts";
 
 /**
@@ -27,7 +28,7 @@ const MAX_TRIES = 32;
  * ("additive increase, multiplicative decrease"). Commands beyond the limit wait until others have ended.
  */
 export class StartLimit {
-  #running = 0;
+  readonly #slots = new Slots();
   /** Estimated number of commands that the system can run at once. */
   #room = Infinity;
   readonly #max: () => number;
@@ -47,7 +48,7 @@ export class StartLimit {
 
   /** Number of running commands. */
   get running(): number {
-    return this.#running;
+    return this.#slots.count;
   }
 
   /** Number of commands that may currently run at once. */
@@ -58,44 +59,44 @@ export class StartLimit {
   /**
    * Starts a command as soon as there is room for it.
    *
-   * @param start Starts the command. Rejects if the command could not be started.
+   * @param start Starts the command in the given slot. Rejects if the command could not be started.
    * @param signal Cancels the wait for room.
-   * @returns The result of `start`. Call `end` when the command has ended.
+   * @returns The result of `start`. Call `end` with the slot when the command has ended.
    * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists even while no other
    * command is running.
    * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
-  async start<R>(start: () => Promise<R>, signal: AbortSignal): Promise<R> {
+  async start<R>(start: (slot: number) => Promise<R>, signal: AbortSignal): Promise<R> {
     for (let tries = 1;;) {
-      while (this.#running >= this.limit) await this.#place(signal);
+      while (this.running >= this.limit) await this.#place(signal);
       signal.throwIfAborted();
-      this.#running++;
+      const slot = this.#slots.take();
       try {
-        return await start();
+        return await start(slot);
       } catch (error) {
         try {
-          const others = this.#running - 1;
+          const others = this.running - 1;
           if (!isShortage(error) || (others === 0 && tries === MAX_TRIES)) throw error;
           this.#room = Math.max(1, Math.min(others * KEPT, this.#room));
           this.#onShortage(error);
           if (others > 0) tries = 1;
           else await pause(Math.min(MIN_PAUSE * 2 ** (tries++ - 1), MAX_PAUSE), signal);
         } finally {
-          this.#leave();
+          this.#leave(slot);
         }
       }
     }
   }
 
-  /** Records the end of a command. */
-  end(): void {
+  /** Records the end of the command in a slot. */
+  end(slot: number): void {
     this.#room += 1 / this.#room;
-    this.#leave();
+    this.#leave(slot);
   }
 
-  #leave(): void {
-    this.#running--;
-    let room = this.limit - this.#running;
+  #leave(slot: number): void {
+    this.#slots.free(slot);
+    let room = this.limit - this.running;
     for (const wake of this.#waiting) {
       if (room-- <= 0) break;
       this.#waiting.delete(wake);

@@ -8,6 +8,9 @@ import { print } from "./print.ts";
 import type { RunPlan } from "./run_plan.ts";
 import type { PreparedItems } from "./run_preparation.ts";
 
+/** Slot of all printed commands, as if they ran one at a time. */
+const FIRST_SLOT = 1;
+
 /**
  * Prints the commands of a run, quoted for a shell, without starting them. Stops early if standard output no longer has
  * a reader.
@@ -28,7 +31,7 @@ export async function printCommands(plan: RunPlan, { input, template, backlog }:
     let text = "";
     for (const line of lines) backlog.add(line);
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
-      text += quoteAll(template.fill(line)) + "\n";
+      text += quoteAll(template.fill(line, FIRST_SLOT)) + "\n";
     }
     if (text !== "" && !await print(text)) break;
   }

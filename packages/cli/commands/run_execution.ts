@@ -42,6 +42,8 @@ export async function executeRun(
     separator: plan.separator,
     isDistinct: plan.isDistinct,
     isTagged: plan.isTagged,
+    giveUpOn: plan.giveUpOn,
+    retryAfterOn: plan.retryAfterOn,
     halt: plan.halt,
     onOutput: (lines) =>
       progress.write(lines).catch((error) => {

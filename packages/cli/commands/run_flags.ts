@@ -4,7 +4,9 @@ import { append, PLUGIN_HELP } from "./option_values.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import {
   parseBackoff,
+  parseColumnSeparator,
   parseConcurrency,
+  parseExitCodes,
   parseJitter,
   parsePort,
   parseRate,
@@ -21,12 +23,15 @@ export type FlagDeclaration = FlagSyntax & FlagTarget;
 interface FlagSyntax {
   /** Short name, of one letter. */
   readonly short?: `-${string}`;
+  /** Another short name, of one letter, for a flag that takes a value. */
+  readonly alias?: `-${string}`;
   /** Name of the value in the help: `<n>` if the value is required, `[port]` if it is optional. */
   readonly takes?: `<${string}>` | `[${string}]`;
   /** Description in the help. */
   readonly help: string;
   /**
-   * Parses the value. `before` is the parsed value of the flag's previous occurrence on the command line.
+   * Parses the value. `before` is the parsed value of the flag's previous occurrence on the command line. The result
+   * can be a function that returns the value.
    *
    * @throws {InvalidArgumentError} If the value is invalid.
    */
@@ -73,6 +78,12 @@ export const RUN_FLAGS = {
     default: false,
     field: "isJson",
   },
+  colsep: {
+    takes: "<regexp>",
+    help: "split each line into columns at this regular expression, and replace {1}, {2} … in the command",
+    parse: parseColumnSeparator,
+    field: "columnSeparator",
+  },
   "no-dedupe": {
     help: "make each line an item, even if it equals another line",
     value: false,
@@ -86,8 +97,10 @@ export const RUN_FLAGS = {
     field: "appends",
   },
   concurrency: {
+    short: "-j",
+    alias: "-P",
     takes: "<n>",
-    help: "maximum number of commands that run at once",
+    help: "maximum number of commands that run at once, or a percentage of the processors, such as 50%",
     parse: parseConcurrency,
     default: ({ processors }: RunEnvironment) => processors,
     shownDefault: "number of processors",
@@ -120,6 +133,20 @@ export const RUN_FLAGS = {
     help: "random part of each delay, from 0 to 1",
     parse: parseJitter,
     field: "jitter",
+  },
+  "give-up-on": {
+    takes: "<codes>",
+    help: "exit codes after which an item is not retried, such as 64,65",
+    parse: parseExitCodes,
+    default: [],
+    field: "giveUpOn",
+  },
+  "retry-after-on": {
+    takes: "<codes>",
+    help: "exit codes after which a last error line such as retry-after: 30s sets the minimum delay of the retry",
+    parse: parseExitCodes,
+    default: [],
+    field: "retryAfterOn",
   },
   rate: {
     takes: "<n/unit>",
@@ -207,9 +234,9 @@ type ValueOf<Flag> =
   | (Flag extends { readonly parse: (text: string) => infer Value } ? Value : never)
   | (Flag extends { readonly value: infer Value } ? Value : never);
 
-type DefaultOf<Flag> = Flag extends { readonly default: (environment: RunEnvironment) => infer Value } ? Value
-  : Flag extends { readonly default: infer Value } ? Value
-  : undefined;
+type DefaultOf<Flag> = Flag extends { readonly default: infer Value } ? Resolved<Value> : undefined;
+
+type Resolved<Value> = Value extends (environment: RunEnvironment) => infer Result ? Result : Value;
 
 /** Values of the given flags. */
 export type RunFlags = { readonly [Name in FlagName]?: ValueOf<Flags[Name]> };
@@ -217,6 +244,6 @@ export type RunFlags = { readonly [Name in FlagName]?: ValueOf<Flags[Name]> };
 /** Fields of the plan that flags set. */
 export type FlagFields = {
   readonly [Name in FlagName as Flags[Name] extends { readonly field: infer Field extends string } ? Field : never]:
-    | ValueOf<Flags[Name]>
+    | Resolved<ValueOf<Flags[Name]>>
     | DefaultOf<Flags[Name]>;
 };

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { withHint } from "./foreign_options.ts";
 import { type FlagDeclaration, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
 
 const NOTES = `
@@ -9,19 +10,25 @@ Placeholders in COMMAND:
   {//}    the part before the last slash
   {/.}    the part after the last slash, without its extension
   {#}     the number of the item, 1 for the first
+  {%}     the slot: the lowest number, from 1, that no running command has
   {name}  with --json, the member of that name
+  {2}     with --colsep, the second column; {2.}, {2/} … are parts of its path
 
-With --json, only {}, {#} and {name} are valid. Without a placeholder, the item
-is appended to the command. No shell is involved; if you need one, run
+With --json, only {}, {#}, {%} and {name} are valid. Without a placeholder, the
+item is appended to the command. No shell is involved; if you need one, run
 sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM, and the
 number of the attempt in WORKQUEUE_ATTEMPT, 1 for the first.
 
+If the arguments contain :::, the first one ends the command, each argument
+after it is an item, and no list is read.
+
 Equal lines are one item. Lines that are not UTF-8 are refused. With --json,
 lines that are not objects, or that lack a member that the command names, are
-also refused. Refused lines are listed at the end. A retry that is due goes
-before items without an attempt. The input may be endless: at most 10,000 lines
-are read ahead, and at most 100,000 items are delayed. A run keeps 27 to 54
-bytes for each distinct line, or nothing with --no-dedupe.
+also refused; with --colsep, lines that lack a column that the command names.
+Refused lines are listed at the end. A retry that is due goes before items
+without an attempt. The input may be endless: at most 10,000 lines are read
+ahead, and at most 100,000 items are delayed. A run keeps 27 to 54 bytes for
+each distinct line, or nothing with --no-dedupe.
 
 Options override the config of the queue. When the config file changes, the run
 follows it at once. With --group-by or a discipline, groups take turns among the
@@ -45,17 +52,19 @@ Exit codes:
 Examples:
   workqueue run --input urls.txt --rate 10/s --resume report.jsonl -- curl -fsSO
   find . -name '*.wav' -print0 | workqueue run -0 -- lame {} {.}.mp3
-  workqueue run --json --input users.jsonl --retries 3 -- ./invite {email}`;
+  workqueue run --json --input users.jsonl --retries 3 -- ./invite {email}
+  workqueue run -j50% gzip ::: *.log`;
 
 /** Adds the flags and the help of `workqueue run` to a command. Default: a new command. */
 export function addRunFlags(command: Command = new Command("run")): Command {
   command
     .description("Run a command for each line of a list, and retry failed items with backoff.")
-    .usage("[options] -- COMMAND [ARG with {} …]")
+    .usage("[options] -- COMMAND [ARG with {} …] [::: ITEM …]")
     .argument("<command...>", "the command and its arguments")
     .addHelpText("after", NOTES)
+    .configureOutput({ outputError: (message, write) => write(withHint(message)) })
     .passThroughOptions();
-  for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) command.addOption(optionOf(name, flag));
+  for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) addFlag(command, name, flag);
   return command;
 }
 
@@ -70,6 +79,18 @@ export function givenFlags(command: Command): RunFlags {
     given[name as FlagName] = typeof value === "boolean" ? flag.value : value;
   }
   return given as RunFlags;
+}
+
+function addFlag(command: Command, name: string, flag: FlagDeclaration): void {
+  const option = optionOf(name, flag);
+  command.addOption(option);
+  if (flag.alias === undefined) return;
+  // Commander allows only one short name, so the alias is a hidden option that sets the value of the first option.
+  const alias = new Option(`${flag.alias} ${flag.takes}`).hideHelp().argParser((text) =>
+    command.setOptionValueWithSource(option.attributeName(), flag.parse!(text), "cli")
+  );
+  command.addOption(alias);
+  option.flags = option.flags.replace(",", `, ${flag.alias},`);
 }
 
 function optionOf(name: string, { short, takes, help, parse, shownDefault }: FlagDeclaration): Option {

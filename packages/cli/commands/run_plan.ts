@@ -1,6 +1,8 @@
 import type { QueueDocument } from "../config/run_config.ts";
 import { pathPlaceholderIn } from "../items/command_template.ts";
 import { STANDARD_INPUT } from "../items/input.ts";
+import { operatorFaults, splitArguments } from "../items/item_arguments.ts";
+import { namesColumn } from "../items/line_columns.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
@@ -9,7 +11,12 @@ import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type R
 export interface RunPlan extends FlagFields {
   /** Command and its arguments. */
   readonly command: readonly string[];
-  /** Flags that decide how lines become items, such as `"--json"`. A report can be resumed only with the same flags. */
+  /** Items on the command line; `undefined` if the items are read from the input. */
+  readonly items: readonly string[] | undefined;
+  /**
+   * Flags that decide how lines become items, such as `"--json"` or `"--colsep=,"`. A report can be resumed only with
+   * the same flags.
+   */
   readonly reading: readonly string[];
   /** Whether the list is typed at a terminal. */
   readonly readsTerminal: boolean;
@@ -20,19 +27,19 @@ export interface RunPlan extends FlagFields {
 }
 
 /** Flags that {@linkcode RunPlan.reading} may contain, in the order in which reports list them. */
-const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
+const READING_FLAGS = ["json", "null", "colsep", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
 
 /**
  * Decides all settings of a run. Opens, reads and writes nothing.
  *
- * @param command The command and its arguments.
+ * @param args The command and its arguments, and possibly `:::` and items.
  * @param flags The given flags.
  * @param environment The facts about this process that determine defaults.
  * @returns The plan.
  * @throws {UsageError} If flags contradict each other or the command. The message lists every contradiction.
  */
-export function planRun(command: readonly string[], flags: RunFlags, environment: RunEnvironment): RunPlan {
-  const conflicts = conflictsOf(command, flags);
+export function planRun(args: readonly string[], flags: RunFlags, environment: RunEnvironment): RunPlan {
+  const conflicts = conflictsOf(args, flags);
   if (conflicts.length === 1) throw new UsageError(conflicts[0]!);
   if (conflicts.length > 1) {
     throw new UsageError(
@@ -40,23 +47,49 @@ export function planRun(command: readonly string[], flags: RunFlags, environment
     );
   }
   const { fields, queueOptions, queueDefaults } = settingsOf(flags, environment);
+  const { command, items } = splitArguments(args);
   return {
     command,
+    items,
     ...fields,
-    reading: READING_FLAGS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`),
-    readsTerminal: fields.input === STANDARD_INPUT && environment.isInputTerminal,
+    separator: items === undefined ? fields.separator : "NUL",
+    reading: READING_FLAGS.filter((name) => flags[name] !== undefined).map((name) => readingFlag(name, flags[name])),
+    readsTerminal: items === undefined && fields.input === STANDARD_INPUT && environment.isInputTerminal,
     queueOptions,
     queueDefaults,
   };
 }
 
-function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
-  const conflicts: string[] = [];
+function readingFlag(name: FlagName, value: unknown): string {
+  const { takes }: FlagDeclaration = RUN_FLAGS[name];
+  return takes === undefined ? `--${name}` : `--${name}=${value}`;
+}
+
+function conflictsOf(args: readonly string[], flags: RunFlags): string[] {
+  const { command, items } = splitArguments(args);
+  const conflicts = operatorFaults(args);
+  if (items !== undefined && flags.input !== undefined) {
+    conflicts.push(
+      "Cannot use --input with ':::', after which the items follow; leave out one of them",
+    );
+  }
   if (flags.report !== undefined && flags.resume !== undefined) {
     conflicts.push("Cannot use --report with --resume, which appends to its own report; leave out --report");
   }
   if (flags.json && flags["group-by"] !== undefined) {
     conflicts.push("Cannot group JSON lines by a separator; leave out --json or --group-by");
+  }
+  if (flags.json && flags.colsep !== undefined) {
+    conflicts.push("Cannot split JSON lines into columns; leave out --json or --colsep");
+  }
+  if (!flags.json && flags.colsep !== undefined && !namesColumn(command)) {
+    conflicts.push("Cannot use --colsep: the command has no placeholder for a column, such as {1}");
+  }
+  const codes = flags["give-up-on"]?.filter((code) => flags["retry-after-on"]?.includes(code)) ?? [];
+  if (codes.length > 0) {
+    conflicts.push(
+      `Cannot both give up and retry on exit code ${codes.join(", ")}; remove it from --give-up-on or --retry-after-on`,
+    );
   }
   const placeholder = flags.json && pathPlaceholderIn(command);
   if (placeholder !== undefined) {
@@ -70,12 +103,13 @@ function settingsOf(
   flags: RunFlags,
   environment: RunEnvironment,
 ): { fields: FlagFields; queueOptions: QueueDocument; queueDefaults: QueueDocument } {
+  const resolve = (value: unknown): unknown => typeof value === "function" ? value(environment) : value;
   const fields: Record<string, unknown> = {};
   const queueOptions: Record<string, unknown> = {};
   const queueDefaults: Record<string, unknown> = {};
   for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) {
-    const given: unknown = flags[name as FlagName];
-    const otherwise: unknown = typeof flag.default === "function" ? flag.default(environment) : flag.default;
+    const given = resolve(flags[name as FlagName]);
+    const otherwise = resolve(flag.default);
     if (flag.field !== undefined) {
       fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags can set the same field
     } else {

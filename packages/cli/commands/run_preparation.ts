@@ -2,8 +2,9 @@ import type { Readable } from "node:stream";
 import type { LoadConfigOptions } from "@workqueue/core";
 import { RunConfig } from "../config/run_config.ts";
 import { Backlog } from "../items/backlog.ts";
-import { CommandTemplate } from "../items/command_template.ts";
-import { type Input, openInput } from "../items/input.ts";
+import { CommandTemplate, type Fields } from "../items/command_template.ts";
+import { type Input, openInput, openItems } from "../items/input.ts";
+import { columnFields } from "../items/line_columns.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import { openReport, type Report } from "../report/report.ts";
@@ -61,11 +62,10 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
     jitter: plan.jitter,
     load,
   });
-  const readMembers = plan.isJson ? (await import("../items/json_members.ts")).readMembers : undefined;
-  const template = new CommandTemplate(plan.command, { readMembers, appends: plan.appends });
+  const template = new CommandTemplate(plan.command, { fields: await fieldsOf(plan), appends: plan.appends });
   const header = () => headerOf(plan, config);
   const earlier = plan.report?.resumes ? await readEarlierReport(plan.report.path, header()) : undefined;
-  const input = openInput(plan.input, standardInput);
+  const input = plan.items === undefined ? openInput(plan.input, standardInput) : openItems(plan.items);
   const backlog = new Backlog({ isDistinct: plan.isDistinct, done: earlier?.done });
   return { config, metrics, template, input, backlog, earlier, header };
 }
@@ -91,6 +91,12 @@ export async function prepareRun(
   const showProgress = await loadProgress(plan.progress);
   lost?.throwIfAborted(); // opening the report would truncate the other process's output
   return { ...items, server, report: openReportOf(plan, items), showProgress };
+}
+
+/** Returns the fields of lines that the command's placeholders can name; `undefined` for plain lines. */
+async function fieldsOf(plan: RunPlan): Promise<Fields | undefined> {
+  if (plan.isJson) return (await import("../items/json_members.ts")).jsonMembers;
+  return plan.columnSeparator === undefined ? undefined : columnFields(plan.columnSeparator);
 }
 
 /**

@@ -6,10 +6,13 @@
 import { parseDuration } from "@workqueue/core";
 import { InvalidArgumentError } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
+import { separatorOf } from "../items/line_columns.ts";
 import { type Halt, parseHalt } from "../run/halt.ts";
 import { parseInteger } from "./option_values.ts";
+import type { RunEnvironment } from "./run_environment.ts";
 
 const MAX_CONCURRENCY = 10_000;
+const MAX_EXIT_CODE = 255;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 /** Largest rate, in attempts per second. No machine starts commands faster. */
@@ -17,9 +20,17 @@ const MAX_RATE = 1_000_000;
 /** Burst for a high rate: the number of attempts that the rate allows in this time, in seconds. */
 const BURST = 0.1;
 
-/** Parses the number of concurrent commands. */
-export function parseConcurrency(text: string): number {
-  return parseInteger(text, 1, MAX_CONCURRENCY);
+/** Parses the number of concurrent commands. The number of processors determines the value of a percentage. */
+export function parseConcurrency(text: string): number | ((environment: RunEnvironment) => number) {
+  const [, digits, sign] = /^(\d+)(%?)$/.exec(text) ?? [];
+  const number = Number(digits);
+  if (sign === "%" && number > 0) {
+    return ({ processors }) => Math.min(Math.max(Math.floor(processors * number / 100), 1), MAX_CONCURRENCY);
+  }
+  if (sign === "" && number > 0 && number <= MAX_CONCURRENCY) return number;
+  throw new InvalidArgumentError(
+    `It must be an integer from 1 to ${MAX_CONCURRENCY}, or a percentage of the processors, such as 50%.`,
+  );
 }
 
 /** Parses the number of retries of an item. */
@@ -89,6 +100,21 @@ export function parseRate(text: string): { rate: number; burst: number } {
 export function parseSeparator(text: string): { type: "fair"; separator: string } {
   if (text === "") throw new InvalidArgumentError("It must not be empty.");
   return { type: "fair", separator: text.replaceAll("\\t", "\t") }; // shells have no simple way to write a tab
+}
+
+/** Checks the separator of columns, which is a regular expression. */
+export function parseColumnSeparator(text: string): string {
+  if (separatorOf(text) !== undefined) return text;
+  throw new InvalidArgumentError(
+    "It must be a regular expression that matches at least one character, such as '\\t', ', *' or '\\|'.",
+  );
+}
+
+/** Parses a list of exit codes. */
+export function parseExitCodes(text: string): readonly number[] {
+  const codes = text.split(",").map((code) => /^\d+$/.test(code) ? Number(code) : 0);
+  if (codes.every((code) => code >= 1 && code <= MAX_EXIT_CODE)) return codes;
+  throw new InvalidArgumentError(`It must be exit codes from 1 to ${MAX_EXIT_CODE}, such as 65 or 64,65.`);
 }
 
 /** Parses the path of a report. */

@@ -1,59 +1,79 @@
 import { posix } from "node:path";
 import type { Line } from "./backlog.ts";
-import type { Members } from "./json_members.ts";
+
+/** Named parts of a line, such as the members of a JSON object. */
+export interface Fields {
+  /**
+   * Pattern of a placeholder. The first group is the name of a field, or empty for the whole line. The second group is
+   * an operation, such as `/` in `{/}`.
+   */
+  readonly placeholder: RegExp;
+  /** Description of a valid line: `"a JSON object"`. */
+  readonly whole: string;
+  /** Reads the fields of a line, by name; `undefined` if the line is invalid. */
+  read(text: string): ReadonlyMap<string, string> | undefined;
+  /** Returns a field's name in messages: `"member 'id'"`. */
+  nameOf(field: string): string;
+}
 
 /** Options of a {@linkcode CommandTemplate}. */
 export interface TemplateOptions {
-  /**
-   * Reads a line as a JSON object whose members fill the placeholders with the same names; `undefined` for plain lines.
-   */
-  readonly readMembers: ((text: string) => Members | undefined) | undefined;
+  /** Fields that the command's placeholders can name; `undefined` for plain lines. */
+  readonly fields: Fields | undefined;
   /** Whether the item is appended to a command without placeholders. */
   readonly appends: boolean;
 }
 
-/**
- * Functions that return the value of a placeholder, given a plain line. Each key is the text between the placeholder's
- * braces.
- */
-const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
-  "": ({ text }) => text,
-  ".": ({ text }) => withoutExtension(text),
-  "/": ({ text }) => posix.basename(text),
-  "//": ({ text }) => posix.dirname(text),
-  "/.": ({ text }) => withoutExtension(posix.basename(text)),
-  "#": ({ number }) => String(number),
+/** Placeholder in an argument of a command. */
+interface Placeholder {
+  /** Name of a field, or empty for the whole line. */
+  readonly field: string;
+  /** Function that returns the value of the placeholder. */
+  readonly valueOf: Operation;
+}
+
+type Operation = (text: string, line: Line, slot: number) => string;
+
+/** Operations of placeholders. Each key is the text between the placeholder's braces, after the name of a field. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "": (text) => text,
+  ".": (text) => withoutExtension(text),
+  "/": (text) => posix.basename(text),
+  "//": (text) => posix.dirname(text),
+  "/.": (text) => withoutExtension(posix.basename(text)),
+  "#": (_text, { number }) => String(number),
+  "%": (_text, _line, slot) => String(slot),
 };
 /**
  * Half of a surrogate pair. An argument can't contain an unpaired half: the command would receive a different
  * character.
  */
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
-const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
+const PLACEHOLDER = /\{()(\/\/|\/\.|[./#%]|)\}/;
 /** Placeholder for a part of a path. A JSON line is not a path. */
 const PATH_PLACEHOLDER = /\{(\/\/|\/\.|[./])\}/;
+/** Placeholder for the whole line, which is appended to a command without placeholders. */
+const WHOLE_LINE: Placeholder = { field: "", valueOf: OPERATIONS[""]! };
 
 /** Command and its arguments, with placeholders for an item. */
 export class CommandTemplate {
   /** Whether the path of the command depends on the item. */
   readonly hasPlaceholderInFile: boolean;
-  readonly #readMembers: TemplateOptions["readMembers"];
-  /** Pieces of each argument, alternating between literal text and the text inside a placeholder. */
-  readonly #args: readonly string[][];
-  /** Names of the members that a JSON line must have. */
-  readonly #members: readonly string[];
+  readonly #fields: Fields | undefined;
+  /** Pieces of each argument. */
+  readonly #args: readonly (string | Placeholder)[][];
+  /** Names of the fields that a line must have. */
+  readonly #names: readonly string[];
 
   /** Parses a command. With JSON lines, the command must not have placeholders for parts of a path. */
-  constructor(command: readonly string[], { readMembers, appends }: TemplateOptions) {
-    this.#readMembers = readMembers;
-    const isJson = readMembers !== undefined;
-    const args = command.map((arg) => arg.split(isJson ? JSON_PLACEHOLDER : PLACEHOLDER));
+  constructor(command: readonly string[], { fields, appends }: TemplateOptions) {
+    this.#fields = fields;
+    const args = command.map((arg) => parse(arg, fields?.placeholder ?? PLACEHOLDER));
     const isFixed = args.every((pieces) => pieces.length === 1);
-    this.#args = isFixed && appends ? [...args, ["", "", ""]] : args;
+    this.#args = isFixed && appends ? [...args, [WHOLE_LINE]] : args;
     this.hasPlaceholderInFile = args[0]!.length > 1;
-    const names = this.#args.flatMap((pieces) => pieces.filter((_, index) => index % 2 === 1));
-    this.#members = isJson ? [...new Set(names)].filter((name) => name !== "" && name !== "#") : [];
+    const names = args.flat().map((piece) => typeof piece === "string" ? "" : piece.field);
+    this.#names = [...new Set(names)].filter((name) => name !== "");
   }
 
   /**
@@ -61,21 +81,36 @@ export class CommandTemplate {
    * item.
    */
   fault(text: string): string | undefined {
-    if (this.#readMembers === undefined) return undefined;
-    const members = this.#readMembers(text);
-    if (members === undefined) return "not a JSON object";
-    const missing = this.#members.find((name) => !members.has(name));
-    if (missing !== undefined) return `no member '${missing}'`;
-    const broken = this.#members.find((name) => LONE_SURROGATE.test(members.get(name)!));
-    return broken === undefined ? undefined : `unpaired surrogate in member '${broken}'`;
+    if (this.#fields === undefined) return undefined;
+    const { whole, nameOf } = this.#fields;
+    const fields = this.#fields.read(text);
+    if (fields === undefined) return `not ${whole}`;
+    const missing = this.#names.find((name) => !fields.has(name));
+    if (missing !== undefined) return `no ${nameOf(missing)}`;
+    const broken = this.#names.find((name) => LONE_SURROGATE.test(fields.get(name)!));
+    return broken === undefined ? undefined : `unpaired surrogate in ${nameOf(broken)}`;
   }
 
-  /** Returns the command for an item. */
-  fill(line: Line): string[] {
-    const members = this.#members.length > 0 ? this.#readMembers!(line.text) : undefined;
-    const valueOf = (name: string) => this.#members.includes(name) ? members!.get(name)! : OF_LINES[name]!(line);
-    return this.#args.map((pieces) => pieces.map((piece, index) => index % 2 === 0 ? piece : valueOf(piece)).join(""));
+  /** Returns the command for an item. `slot` is the number of the slot in which the command runs. */
+  fill(line: Line, slot: number): string[] {
+    const fields = this.#names.length > 0 ? this.#fields!.read(line.text)! : undefined;
+    const textOf = (piece: string | Placeholder) => {
+      if (typeof piece === "string") return piece;
+      return piece.valueOf(piece.field === "" ? line.text : fields!.get(piece.field)!, line, slot);
+    };
+    return this.#args.map((pieces) => pieces.map(textOf).join(""));
   }
+}
+
+/** Splits an argument into text and placeholders. */
+function parse(arg: string, placeholder: RegExp): (string | Placeholder)[] {
+  const pieces: (string | Placeholder)[] = [];
+  const texts = arg.split(placeholder); // text, field, operation, text …
+  for (let i = 0; i < texts.length; i += 3) {
+    if (i > 0) pieces.push({ field: texts[i - 2]!, valueOf: OPERATIONS[texts[i - 1]!]! });
+    pieces.push(texts[i]!);
+  }
+  return pieces;
 }
 
 /**

@@ -1,7 +1,9 @@
+import { Buffer } from "node:buffer";
 import { createReadStream, fstatSync, openSync } from "node:fs";
 import process from "node:process";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { REPLACEMENT } from "./lines.ts";
 
 /** List of items, open for reading. */
 export interface Input {
@@ -46,6 +48,18 @@ export function openInput(path: string, standardInput: Readable): Input {
   } catch (error) {
     throw new UsageError(`Cannot read input '${path}': ${describeSystemError(error, "file")}`);
   }
+}
+
+/** Opens a list of items from the command line. The bytes of the input are the items, each followed by NUL. */
+export function openItems(items: readonly string[]): Input {
+  // The runtime replaces bytes of an argument that are not UTF-8. Such an item becomes a line that is not UTF-8.
+  const bytes = items.map((item) => Buffer.from(`${item}\0`, item.includes(REPLACEMENT) ? "latin1" : "utf8"));
+  return {
+    stream: Readable.from([Buffer.concat(bytes)]),
+    name: "the command line",
+    fd: undefined,
+    partRead: undefined,
+  };
 }
 
 /**

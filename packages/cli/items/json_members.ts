@@ -1,15 +1,22 @@
 import { type Node, parseTree } from "jsonc-parser";
+import type { Fields } from "./command_template.ts";
 
-/** Members of a JSON object, by name. A string is decoded. Any other value is kept as its source text. */
-export type Members = ReadonlyMap<string, string>;
+/** Members of JSON objects as fields of lines. */
+export const jsonMembers: Fields = {
+  placeholder: /\{([\p{L}_][\p{L}\p{N}_.-]*|)((?<=\{)[#%]|)\}/u,
+  whole: "a JSON object",
+  read: readMembers,
+  nameOf: (member) => `member '${member}'`,
+};
 
 /**
- * Reads a JSON object. Keeps numbers as written because JavaScript would round large IDs.
+ * Reads a JSON object. Decodes strings, and keeps any other value as its source text, because JavaScript would round
+ * large IDs.
  *
  * @param text The text.
  * @returns The members; `undefined` if the text is not a JSON object or is nested too deeply for the parser.
  */
-export function readMembers(text: string): Members | undefined {
+function readMembers(text: string): ReadonlyMap<string, string> | undefined {
   const properties = isObject(text) ? propertiesOf(text) : undefined;
   return properties && new Map(properties.map(([name, value]) => [name.value, textOf(value, text)]));
 }

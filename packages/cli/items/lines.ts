@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
 /**
  * Character that a decoder inserts in place of bytes that are not UTF-8. A valid line can also contain this character.
  */
-const REPLACEMENT = "\uFFFD";
+export const REPLACEMENT = "\uFFFD";
 
 /** Options of {@linkcode readLines}. */
 export interface LineOptions {

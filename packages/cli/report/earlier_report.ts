@@ -92,8 +92,8 @@ function requireSameWork(
     Array.isArray(earlier.reading);
   if (!isHeader) throw fail("it is not a report");
   if (String(earlier.reading) !== String(reading)) {
-    const flags = earlier.reading!.length > 0 ? `with ${earlier.reading!.join(" ")}` : `without ${reading.join(" ")}`;
-    throw fail(`its run read lines ${flags}; use the same options`);
+    const flags = earlier.reading!.length > 0 ? `with ${quoteAll(earlier.reading!)}` : `without ${quoteAll(reading)}`;
+    throw fail(`its run read lines ${printable(flags)}; use the same options`);
   }
   if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
     throw fail(`it belongs to another command: ${printable(quoteAll(earlier.command!))}`);

@@ -19,6 +19,10 @@ export interface AttemptSettings {
   readonly template: CommandTemplate;
   /** Whether to print the item before each line of a child's output. */
   readonly isTagged: boolean;
+  /** Exit codes after which an item is not retried. */
+  readonly giveUpOn: readonly number[];
+  /** Exit codes after which the child's error output can set the minimum delay of the retry. */
+  readonly retryAfterOn: readonly number[];
   /** Receives output of children in whole lines. If the returned promise rejects, the run ends with the error. */
   onOutput(lines: Uint8Array): Promise<void>;
   /** Receives error output of children in whole lines; `undefined` to hide it. */
@@ -41,9 +45,11 @@ export interface AttemptContext {
 
 /**
  * Result of an attempt: `"hopeless"` means that all retries would fail too. `"not-begun"` means that the run ended
- * before the attempt began.
+ * before the attempt began. `minDelay` is the minimum delay of the retry, in milliseconds.
  */
-export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
+export type AttemptResult =
+  | { readonly kind: "succeeded" | "hopeless" | "not-begun" }
+  | { readonly kind: "failed"; readonly minDelay: number };
 
 /**
  * Size limit, in bytes, of an item that is passed in the environment of its command. Operating systems reject variables
@@ -96,22 +102,25 @@ export class Attempts {
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.
-   * @returns The result. If the command can't be started for this item, the result is `"failed"` or `"hopeless"`.
+   * @returns The result. If the command can't be started for this item, its kind is `"failed"` or `"hopeless"`.
    * @throws {Error} If the attempt failed for a reason that ends the run.
    */
   async make(item: OpenItem, attempt: number): Promise<AttemptResult> {
     const { template, config: { timeout } } = this.#settings;
     const { stopped, killed } = this.#context;
-    const command = template.fill(item.line);
+    let command: string[] = [];
+    let slot = 0;
     let beganAt = performance.now();
     let child: Child;
     try {
-      child = await this.#starts.start(async () => {
+      child = await this.#starts.start(async (freeSlot) => {
+        slot = freeSlot;
+        command = template.fill(item.line, slot);
         beganAt = performance.now();
         return this.#takeOver(await this.#starter.start(command, environmentOf(item, attempt)), item);
       }, stopped);
     } catch (error) {
-      if (stopped.aborted) return "not-begun";
+      if (stopped.aborted) return { kind: "not-begun" };
       item.begin(attempt, beganAt);
       return this.#noteNotStarted(item, command[0]!, error);
     }
@@ -123,10 +132,18 @@ export class Attempts {
     const end = await child.ended;
     timer?.[Symbol.dispose]();
     this.#children.delete(child);
-    this.#starts.end();
+    this.#starts.end(slot);
     item.end({ ...end, stderr: child.stderr }, timedOut);
     item.listenTo(child);
-    return end.exitCode === 0 && !timedOut && !killed.aborted ? "succeeded" : "failed";
+    // After a timeout or a kill, the exit code says nothing about the item.
+    return timedOut || killed.aborted ? { kind: "failed", minDelay: 0 } : this.#resultOf(child, end.exitCode);
+  }
+
+  #resultOf({ retryAfter }: Child, exitCode: number | null): AttemptResult {
+    const { giveUpOn, retryAfterOn } = this.#settings;
+    if (exitCode === 0) return { kind: "succeeded" };
+    if (giveUpOn.includes(exitCode ?? 0)) return { kind: "hopeless" };
+    return { kind: "failed", minDelay: retryAfterOn.includes(exitCode ?? 0) ? retryAfter : 0 };
   }
 
   #noteNotStarted(item: OpenItem, file: string, error: unknown): AttemptResult {
@@ -137,14 +154,15 @@ export class Attempts {
       throw error;
     }
     item.end({ exitCode: null, signal: null, stderr: reason }, false);
-    return isItemError(error) || isCommandsFault ? "hopeless" : "failed";
+    return isItemError(error) || isCommandsFault ? { kind: "hopeless" } : { kind: "failed", minDelay: 0 };
   }
 
   #takeOver(process: Process, item: OpenItem): Child {
-    const { isTagged, onErrorOutput } = this.#settings;
+    const { isTagged, onErrorOutput, retryAfterOn } = this.#settings;
     const { text } = item.line;
     const child = new Child(process, {
       tag: isTagged ? `${text}\t` : "",
+      readsRetryAfter: retryAfterOn.length > 0,
       onOutput: (lines) => this.#passOn(lines),
       onErrorOutput: onErrorOutput && ((lines) => onErrorOutput(text, lines)),
     });

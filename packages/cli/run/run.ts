@@ -4,6 +4,7 @@ import {
   type HandlerContext,
   type Outcome,
   type RateLimitingQueue,
+  RetryAfterError,
   TerminalError,
   type WorkerPool,
 } from "@workqueue/core";
@@ -56,8 +57,8 @@ const NO_TIMEOUT = 2 ** 31 - 1;
  */
 const LOOK = 200;
 
-/** Error of an attempt whose command failed. */
-class AttemptError extends Error {}
+/** Error of an attempt whose command failed. The error's `delay` is the minimum delay of the retry. */
+class AttemptError extends RetryAfterError {}
 
 /**
  * Runs a command for each line of the input.
@@ -279,13 +280,13 @@ export class Run {
     const sizeBefore = item.size;
     const result = await this.#attempts.make(item, attempt);
     this.#openSize += item.size - sizeBefore;
-    switch (result) {
+    switch (result.kind) {
       case "succeeded":
         return this.#decide(item, "succeeded");
       case "not-begun":
         return { requeue: true };
       case "failed":
-        throw new AttemptError(this.#countFailing(item));
+        throw new AttemptError(result.minDelay, this.#countFailing(item));
       case "hopeless":
         throw new TerminalError(this.#countFailing(item));
     }

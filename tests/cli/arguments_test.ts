@@ -1,0 +1,191 @@
+/** Tests of what `workqueue run` takes over from the command lines of xargs and GNU parallel. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { FOREIGN_OPTIONS } from "../../packages/cli/commands/foreign_options.ts";
+import { type FlagDeclaration, RUN_FLAGS } from "../../packages/cli/commands/run_flags.ts";
+import { runtimes, until, Workspace } from "./cli.ts";
+
+const ONE = ["run", "--concurrency", "1"];
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`arguments, ${runtime}: what comes after ::: are the items, as they are`, async () => {
+    await using workspace = new Workspace(runtime);
+    const items = ["b", "a c", "-x", "", "two\nlines", " ", "é", "b", "--", "{}"];
+    const stdout = "<b>\n<a c>\n<-x>\n<two\nlines>\n< >\n<é>\n<-->\n<{}>\n";
+    for (const args of [["--", "printf", "<%s>\\n"], ["printf", "<%s>\\n"], ["printf", "<%s>\\n", "{}"]]) {
+      const result = await workspace.run([...ONE, ...args, ":::", ...items], "not read\n");
+      assertEquals([result.code, result.stdout], [0, stdout], result.stderr);
+    }
+  });
+
+  Deno.test(`arguments, ${runtime}: an argument that is not UTF-8 is refused, and the others are worked on`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = `exec "$@" "$(printf '\\377')" b`;
+    const { code, stdout, stderr } = await workspace.run([...ONE, "echo", ":::", "a"], "", script);
+    assertEquals([code, stdout], [1, "a\nb\n"]);
+    assertStringIncludes(stderr, "Refused (not UTF-8): line 2\n");
+  });
+}
+
+Deno.test("arguments: without an item after :::, nothing is run and nothing is read", async () => {
+  await using workspace = new Workspace();
+  const { code, stdout, stderr } = await workspace.run(["run", "echo", ":::"], "not read\n");
+  assertEquals([code, stdout], [0, ""]);
+  assertStringIncludes(stderr, "Distinct items     0\n");
+});
+
+Deno.test("arguments: items of the command line can be resumed, from there and from a file", async () => {
+  await using workspace = new Workspace();
+  const args = ["run", "--retries", "0", "--resume", "report.jsonl"];
+  const command = ["sh", "-c", 'echo "$1" >> done; [ "$1" != "$(cat bad)" ]', "sh", "{}"];
+  workspace.write("bad", "b c");
+  assertEquals((await workspace.run([...args, "-j1", "--", ...command, ":::", "a", "b c"])).code, 1);
+  workspace.write("bad", "d");
+  assertEquals((await workspace.run([...args, "-j1", "--", ...command, ":::", "a", "b c", "d"])).code, 1);
+  workspace.write("bad", "");
+  assertEquals((await workspace.run([...args, "-j1", "--", ...command], "d\na\ne\n")).code, 0);
+  assertEquals(workspace.read("done"), "a\nb c\nb c\nd\nd\ne\n");
+  const [header] = workspace.read("report.jsonl").split("\n");
+  assertEquals(JSON.parse(header!).command, command, "the items are no part of the command");
+});
+
+Deno.test("arguments: with --json, each item after ::: is an object", async () => {
+  await using workspace = new Workspace();
+  const items = ['{"id":1}', '{"id": 2}', "3"];
+  const { code, stdout, stderr } = await workspace.run([...ONE, "--json", "echo", "{id}", ":::", ...items]);
+  assertEquals([code, stdout], [1, "1\n2\n"]);
+  assertStringIncludes(stderr, "Refused (not a JSON object): line 3\n");
+});
+
+Deno.test("arguments: --dry-run prints the commands for the items after :::", async () => {
+  await using workspace = new Workspace();
+  const args = ["run", "--dry-run", "--", "gzip", "{}", "{%}", ":::", "a b", "c"];
+  assertEquals((await workspace.run(args)).stdout, "gzip 'a b' 1\ngzip c 1\n");
+});
+
+/** Returns a command that waits until as many commands have begun as there are items, and then prints `{%}`. */
+const together = (count: number) => [
+  "sh",
+  "-c",
+  `touch "began $1"; until [ "$(ls | grep -c began)" = ${count} ]; do sleep 0.02; done; echo "$2"`,
+  ...["sh", "{#}", "{%}"],
+];
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`arguments, ${runtime}: {%} is a number of its own for each running command`, async () => {
+    await using workspace = new Workspace(runtime);
+    const { stdout } = await workspace.run(["run", "-j4", "--", ...together(4), ":::", "a", "b", "c", "d"]);
+    assertEquals(stdout.split("\n").sort().join(""), "1234");
+    const one = await workspace.run(["run", "-j1", "--json", "echo", "{%}", ":::", '{"a":1}', '{"a":2}']);
+    assertEquals(one.stdout, "1\n1\n");
+  });
+}
+
+Deno.test("arguments: {%} follows a concurrency that changes", async () => {
+  await using workspace = new Workspace();
+  const config = (concurrency: number) =>
+    workspace.write("config.json", JSON.stringify({ queues: { q: { concurrency } } }));
+  config(1);
+  const script = 'echo "$2" > "began $1"; until [ -e "go $1" ]; do sleep 0.02; done';
+  const args = ["run", "--config", "config.json", "--", "sh", "-c", script, "sh", "{}", "{%}"];
+  const cli = await workspace.start([...args, ":::", "a", "b", "c", "d"]);
+  const begins = (item: string) =>
+    until(() => workspace.has(`began ${item}`) && workspace.read(`began ${item}`) !== "", `${item} begins`);
+  await begins("a");
+  config(3);
+  for (const item of ["b", "c"]) await begins(item);
+  config(2);
+  await until(() => cli.stderr.includes("from 3 to 2"), "the change is in force");
+  workspace.write("go a", "");
+  workspace.write("go c", "");
+  await begins("d");
+  for (const item of ["b", "d"]) workspace.write(`go ${item}`, "");
+  assertEquals((await cli.ended).code, 0);
+  assertEquals(["a", "b", "c", "d"].map((item) => workspace.read(`began ${item}`).trim()), ["1", "2", "3", "1"]);
+});
+
+Deno.test("arguments: a command that is being killed keeps its slot until it is gone", async () => {
+  await using workspace = new Workspace();
+  const script = `
+    echo "$1 $2" >> slots
+    case $1 in
+      slow) trap 'until [ "$(grep -c quick slots)" = 3 ]; do sleep 0.02; done; exit 1' TERM; sleep 300 & wait ;;
+      *) until [ -s slots ] && grep -q slow slots; do sleep 0.02; done ;;
+    esac`;
+  const args = ["run", "-j2", "--retries", "0", "--timeout", "500ms", "--", "sh", "-c", script, "sh", "{}", "{%}"];
+  await workspace.run([...args, ":::", "slow", "quick1", "quick2", "quick3"]);
+  assertEquals(workspace.read("slots").trim().split("\n").sort(), ["quick1 2", "quick2 2", "quick3 2", "slow 1"]);
+});
+
+Deno.test("arguments: --colsep splits lines into columns", async () => {
+  await using workspace = new Workspace();
+  const run = async (separator: string, lines: string, ...args: string[]) => {
+    const result = await workspace.run([...ONE, "--colsep", separator, "--", "printf", "<%s>", ...args], lines);
+    return [result.code, result.stdout];
+  };
+  assertEquals(await run("\\t", "a b\tc\n", "{2}{1}", "{}"), [0, "<ca b><a b\tc>"]);
+  assertEquals(await run("\t", "a\tb\n", "{2}"), [0, "<b>"]);
+  assertEquals(await run(" +", "a   b c\n", "{3}-{2}-{1}"), [0, "<c-b-a>"]);
+  assertEquals(await run("\\|", "a|b\n", "{2}"), [0, "<b>"]);
+  assertEquals(await run("(,|;)", "a,b;c\n", "{3}{2}{1}"), [0, "<cba>"]);
+  assertEquals(await run(",", " a ,, b\n", "{1}{2}{3}"), [0, "< a  b>"]);
+  assertEquals(await run(",", "x/a.tar.gz,y/b.c\n", "{1.}", "{2/}", "{1//}", "{2/.}"), [
+    0,
+    "<x/a.tar><b.c><x><b>",
+  ]);
+  assertEquals(await run(",", "a,b\n", "{1}", "{.}{/}{#}{%}", "{0}{-1}{01}{1#}"), [
+    0,
+    "<a><a,ba,b11><{0}{-1}{01}{1#}>",
+  ]);
+});
+
+Deno.test("arguments: --colsep refuses a line that lacks a column, and leaves lines as they are otherwise", async () => {
+  await using workspace = new Workspace();
+  const args = [...ONE, "--colsep", ",", "--report", "report.jsonl", "--", "echo", "{2}"];
+  const { code, stdout, stderr } = await workspace.run(args, "a,b\nc\nd,\na,b\nx,b\n");
+  assertEquals([code, stdout], [1, "b\n\nb\n"]);
+  assertStringIncludes(stderr, "Refused (no column 2): line 2\n");
+  assertEquals(workspace.report().map(({ item }) => item), ["a,b", "d,", "x,b"]);
+  assertEquals(JSON.parse(workspace.read("report.jsonl").split("\n")[0]!).reading, ["--colsep=,"]);
+  const other = await workspace.run(["run", "--colsep", ";", "--resume", "report.jsonl", "--", "echo", "{2}"]);
+  assertEquals(other.code, 2);
+  assertStringIncludes(other.stderr, "its run read lines with '--colsep=,'; use the same options\n");
+});
+
+Deno.test("arguments: without --colsep, {1} is text", async () => {
+  await using workspace = new Workspace();
+  assertEquals((await workspace.run([...ONE, "--", "echo", "a{1}"], "x\n")).stdout, "a{1} x\n");
+});
+
+const OPTIONS = Object.entries<FlagDeclaration>(RUN_FLAGS).flatMap(([name, { short, alias }]) => [
+  `--${name}`,
+  ...[short, alias].filter((flag) => flag !== undefined),
+]);
+
+Deno.test("arguments: each hint is for an option that does not exist, and names only options that do", () => {
+  const foreign = FOREIGN_OPTIONS.flatMap(([_, ...options]) => options);
+  assertEquals(new Set(foreign).size, foreign.length, "each option has one hint");
+  assertEquals(foreign.filter((option) => [...OPTIONS, "-h", "--help"].includes(option)), []);
+  for (const [hint, ...options] of FOREIGN_OPTIONS) {
+    assert(options.every((option) => /^(-\w|--[a-z-]{2,})$/.test(option)), `${options}`);
+    const named = hint.match(/(?<=^| )-[\w-]+/g) ?? [];
+    assertEquals(named.filter((option) => !OPTIONS.includes(option)), [], hint);
+  }
+});
+
+for (
+  const [args, option, hint] of [
+    [["--joblog", "log"], "--joblog", "Use --report."],
+    [["--joblog=log"], "--joblog=log", "Use --report."],
+    [["-n1"], "-n1", "Leave it out: each command gets one item."],
+    [["-j2", "-I%"], "-I%", "Write {} in the command."],
+    [["-0r"], "-r", "Leave it out: an empty list runs no command."],
+    [["--jobs", "2"], "--jobs", "Use --concurrency."], // and not --json, which is spelled more alike
+  ] as const
+) {
+  Deno.test(`arguments: ${args.join(" ")} gets a hint, with exit code 2`, async () => {
+    await using workspace = new Workspace();
+    const { code, stdout, stderr } = await workspace.run(["run", ...args, "--", "echo"], "a\n");
+    assertEquals([code, stdout, stderr], [2, "", `error: unknown option '${option}'\n(${hint})\n`]);
+  });
+}
