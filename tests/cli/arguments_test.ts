@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { FOREIGN_OPTIONS } from "../../packages/cli/commands/foreign_options.ts";
 import { type FlagDeclaration, RUN_FLAGS } from "../../packages/cli/commands/run_flags.ts";
+import { quoteAll } from "../../packages/cli/system/text.ts";
 import { runtimes, until, Workspace } from "./cli.ts";
 
 const ONE = ["run", "--concurrency", "1"];
@@ -189,3 +190,33 @@ for (
     assertEquals([code, stdout, stderr], [2, "", `error: unknown option '${option}'\n(${hint})\n`]);
   });
 }
+
+/** Command lines that mean the same to GNU parallel, after `parallel` or `workqueue run`. */
+const SAME: string[][] = [
+  ["-j1", "echo", "{}", ":::", "b", "a c", "it's"],
+  ["-P", "1", "echo", "{%}", "{#}", ":::", "a", "b"],
+  ["-j1%", "echo", "{.}", "{/}", "{//}", "{/.}", ":::", "x/a.tar.gz"],
+  ["-j1", "--colsep", "\\t", "echo", "{2}-{1}", ":::", "a\tb", "c d\te"],
+  ["-j1", "--colsep", " +", "echo", "{3}{2.}{1/}", ":::", "x/a  b.c   d"],
+  ["-j1", "--colsep", "\\|", "echo", "{2//}", "{2/.}", "{%}", ":::", "a|x/y.z"],
+  ["-j1", "--colsep", ",", "echo", "{1}{2}{3}", ":::", "a,,c"],
+];
+
+const parallel = await new Deno.Command("parallel", { args: ["--version"] }).output().then(
+  ({ stdout }) => new TextDecoder().decode(stdout),
+  () => "",
+);
+if (!parallel.startsWith("GNU")) console.warn("There is no GNU parallel: the comparison with it is skipped.");
+
+Deno.test({
+  name: "arguments: GNU parallel understands them in the same way",
+  ignore: !parallel.startsWith("GNU"),
+  fn: async () => {
+    await using workspace = new Workspace();
+    for (const args of SAME) {
+      const ours = await workspace.run(["run", ...args]);
+      const theirs = await workspace.run([], "", `exec ${quoteAll(["parallel", "--will-cite", ...args])}`);
+      assertEquals([ours.code, ours.stdout], [theirs.code, theirs.stdout], args.join(" "));
+    }
+  },
+});

@@ -33,66 +33,58 @@ function serve(): Deno.HttpServer<Deno.NetAddr> {
   });
 }
 
+function testWithCurl(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name: `examples/fetch.sh: ${name}`, ignore: !HAS_CURL || Deno.build.os === "windows", fn });
+}
+
 const FETCH = ["--", "sh", `${ROOT}examples/fetch.sh`];
 
-Deno.test({
-  name: "examples/fetch.sh: its exit codes decide about retries",
-  ignore: !HAS_CURL || Deno.build.os === "windows",
-  fn: async () => {
-    await using workspace = new Workspace();
-    await using server = serve();
-    const { port } = server.addr;
-    const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    closed.close();
-    const items = ["here", "moved", "gone", "busy"].map((path) => `http://127.0.0.1:${port}/${path}`);
-    items.push(`http://127.0.0.1:${closed.addr.port}/`, "ftp://127.0.0.1/", "http://:x/");
-    const args = ["run", "-j1", "--retries", "2", "--backoff", "1ms..1ms", "--report", "report.jsonl"];
-    const codes = ["--give-up-on", "65", "--retry-after-on", "75"];
-    const { code } = await workspace.run([...args, ...codes, ...FETCH, "{}", "{#}.html", ":::", ...items]);
-    assertEquals(code, 1);
-    const report = new Map(workspace.report().map((line) => [line.item, line]));
-    assertEquals(
-      items.map((item) => [report.get(item)!.outcome, report.get(item)!.exitCode, report.get(item)!.attempts]),
-      [
-        ["succeeded", 0, 1],
-        ["succeeded", 0, 1],
-        ["given-up", 65, 1],
-        ["succeeded", 0, 3],
-        ["given-up", 75, 3],
-        ["given-up", 65, 1],
-        ["given-up", 65, 1],
-      ],
-    );
-    assertEquals(report.get(items[2]!)!.stderr, "retry-after: 1\nHTTP status 404\n");
-    assertEquals(workspace.files(), ["1.html", "2.html", "4.html", "report.jsonl"]);
-    assertEquals(["1.html", "2.html", "4.html"].map((file) => workspace.read(file)), ["/here", "/here", "at last"]);
-  },
+testWithCurl("its exit codes decide about retries", async () => {
+  await using workspace = new Workspace();
+  await using server = serve();
+  const { port } = server.addr;
+  const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  closed.close();
+  const items = ["here", "moved", "gone", "busy"].map((path) => `http://127.0.0.1:${port}/${path}`);
+  items.push(`http://127.0.0.1:${closed.addr.port}/`, "ftp://127.0.0.1/", "http://:x/");
+  const args = ["run", "-j1", "--retries", "2", "--backoff", "1ms..1ms", "--report", "report.jsonl"];
+  const codes = ["--give-up-on", "65", "--retry-after-on", "75"];
+  const { code } = await workspace.run([...args, ...codes, ...FETCH, "{}", "{#}.html", ":::", ...items]);
+  assertEquals(code, 1);
+  const report = new Map(workspace.report().map((line) => [line.item, line]));
+  assertEquals(
+    items.map((item) => [report.get(item)!.outcome, report.get(item)!.exitCode, report.get(item)!.attempts]),
+    [
+      ["succeeded", 0, 1],
+      ["succeeded", 0, 1],
+      ["given-up", 65, 1],
+      ["succeeded", 0, 3],
+      ["given-up", 75, 3],
+      ["given-up", 65, 1],
+      ["given-up", 65, 1],
+    ],
+  );
+  assertEquals(report.get(items[2]!)!.stderr, "retry-after: 1\nHTTP status 404\n");
+  assertEquals(workspace.files(), ["1.html", "2.html", "4.html", "report.jsonl"]);
+  assertEquals(["1.html", "2.html", "4.html"].map((file) => workspace.read(file)), ["/here", "/here", "at last"]);
 });
 
-Deno.test({
-  name: "examples/fetch.sh: it passes on the seconds of Retry-After, and no date",
-  ignore: !HAS_CURL || Deno.build.os === "windows",
-  fn: async () => {
-    await using workspace = new Workspace();
-    await using server = serve();
-    const items = ["down", "later"].map((path) => `http://127.0.0.1:${server.addr.port}/${path}`);
-    const args = ["run", "--retries", "0", "--report", "report.jsonl", ...FETCH, "{}", "{#}.html", ":::", ...items];
-    assertStringIncludes((await workspace.run(args)).stderr, "exit code 75 after 1 attempt: HTTP status 503\n");
-    assertEquals(workspace.report().map(({ exitCode, stderr }) => [exitCode, stderr]), [
-      [75, "retry-after: 3600\nHTTP status 503\n"],
-      [75, "HTTP status 503\n"],
-    ]);
-  },
+testWithCurl("it passes on the seconds of Retry-After, and no date", async () => {
+  await using workspace = new Workspace();
+  await using server = serve();
+  const items = ["down", "later"].map((path) => `http://127.0.0.1:${server.addr.port}/${path}`);
+  const args = ["run", "--retries", "0", "--report", "report.jsonl", ...FETCH, "{}", "{#}.html", ":::", ...items];
+  assertStringIncludes((await workspace.run(args)).stderr, "exit code 75 after 1 attempt: HTTP status 503\n");
+  assertEquals(workspace.report().map(({ exitCode, stderr }) => [exitCode, stderr]), [
+    [75, "retry-after: 3600\nHTTP status 503\n"],
+    [75, "HTTP status 503\n"],
+  ]);
 });
 
-Deno.test({
-  name: "examples/fetch.sh: a download that cannot be stored is no matter of the URL",
-  ignore: !HAS_CURL || Deno.build.os === "windows",
-  fn: async () => {
-    await using workspace = new Workspace();
-    await using server = serve();
-    const args = ["run", "--retries", "0", "--report", "report.jsonl", ...FETCH, "{}", "none/x.html"];
-    await workspace.run(args, `http://127.0.0.1:${server.addr.port}/here\n`);
-    assertEquals(workspace.report().map(({ exitCode, reason }) => [exitCode, reason]), [[1, "maxRetries"]]);
-  },
+testWithCurl("a download that cannot be stored is no matter of the URL", async () => {
+  await using workspace = new Workspace();
+  await using server = serve();
+  const args = ["run", "--retries", "0", "--report", "report.jsonl", ...FETCH, "{}", "none/x.html"];
+  await workspace.run(args, `http://127.0.0.1:${server.addr.port}/here\n`);
+  assertEquals(workspace.report().map(({ exitCode, reason }) => [exitCode, reason]), [[1, "maxRetries"]]);
 });

@@ -143,7 +143,7 @@ export const RUN_FLAGS = {
   },
   "retry-after-on": {
     takes: "<codes>",
-    help: "exit codes after which a last error line such as retry-after: 30s sets the minimum delay of the retry",
+    help: "exit codes after which a line retry-after: 30s on standard error sets the minimum delay of the retry",
     parse: parseExitCodes,
     default: [],
     field: "retryAfterOn",
