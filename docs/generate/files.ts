@@ -1,4 +1,5 @@
 import { configSchema } from "@workqueue/core/config";
+import { alerts } from "./alerts.ts";
 import { allPackages, packageFolders, tsconfig } from "./all_packages.ts";
 import { mainEntry, manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
@@ -18,6 +19,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/delays.svg": plotDelays,
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,
+  "docs/operate/alerts.yml": alerts,
   "docs/operate/dashboard.json": dashboard,
   "lib/base/version.ts": versionModule,
   ...Object.fromEntries(packageFolders().map((folder) => [`${folder}/version.ts`, versionModule])),

@@ -62,6 +62,8 @@ export interface QueueRow {
   readonly verdict: Verdict;
   /** Reason for the verdict, as a sentence. */
   readonly reason: string;
+  /** Address of the section of `docs/operate.md` that says what to do. */
+  readonly guide: string;
   /** Numbers of items. */
   readonly counts: Counts;
   /** Rates of items and failures. */

@@ -56,6 +56,24 @@ Deno.test("history: the trend has one number for three samples, the same ones as
   assertEquals(Math.max(...trends.map((trend) => trend.split(",").length)), 60);
 });
 
+Deno.test("history: a trend is the slope over a period, and unknown before half a minute", () => {
+  const history = new History();
+  for (let at = 0; at < 600_000; at += 5000) history.add(sample(at, at < 300_000 ? at / 100 : 3000, 0));
+  history.add(sampleOf(600_000, undefined));
+  const now = sample(605_000, 3000, 0);
+  const rounded = (time: number) => {
+    const { perSecond, ms } = history.trendOf("ready", now, time)!;
+    return [Math.round(perSecond * 100) / 100, ms];
+  };
+  assertEquals(rounded(300_000), [0, 300_000]);
+  assertEquals(rounded(900_000), [5, 605_000]);
+  assertEquals(historyOf(sample(0, 0, 0), sample(5000, 50, 0)).trendOf("ready", sample(29_999, 300, 0), 60_000), null);
+  assertEquals(historyOf(sample(0, 0, 0)).trendOf("ready", sample(30_000, 300, 0), 60_000), {
+    perSecond: 10,
+    ms: 30_000,
+  });
+});
+
 Deno.test("history: the oldest ready item is older than all that is kept", () => {
   const history = new History();
   for (let i = 0; i < 200; i++) history.add(sample(i * 5000, 1, 0));

@@ -1,8 +1,10 @@
 /** Tests of verdicts on queues, and of the reasons for these verdicts. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Verdict } from "@workqueue/dashboard";
-import { judge, type Situation, worstFirst } from "../../packages/dashboard/watch/verdict.ts";
+import { readFileSync } from "node:fs";
+import { judge, RULES, type Situation, worstFirst } from "../../packages/dashboard/watch/verdict.ts";
+import { anchorsOf } from "../docs/markdown.ts";
 
 const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
 const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
@@ -15,7 +17,13 @@ const calm: Situation = {
   idleFor: 0,
   lastMinute: { attempts: 180, failed: 0, givenUp: 0 },
   recent: null,
-  growth: 0,
+  counted: { attempts: 900, failed: 0, ms: 300_000 },
+  handedOut: { change: 900, ms: 300_000 },
+  growth: { perSecond: 0, ms: 300_000 },
+  delayedGrowth: { perSecond: 0, ms: 900_000 },
+  failureRate: 0,
+  oldestReadyMs: null,
+  fading: undefined,
   rates,
   worst: undefined,
   longest: undefined,
@@ -194,15 +202,103 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "a backlog that grows",
-    { ...ready(900, { blocked: 100 }), growth: 540, rates: { ...rates, in: 12 } },
+    { ...ready(900, { blocked: 100 }), growth: { perSecond: 9, ms: 61_000 }, rates: { ...rates, in: 12 } },
     "busy",
-    "The backlog grew by 540 to 1,000 in the last minute: 12 a second become ready and 3 are handed out.",
+    "The backlog grew by 9 items a second over the last 1 min and has 1,000 items; " +
+    "12 a second become ready and 3 are handed out.",
   ],
   [
     "a backlog that grows behind a rate",
-    { ...ready(900), growth: 540, rates: { ...rates, in: 12, out: 9.9 }, throttle: { ...throttle, tokens: 0 } },
+    {
+      ...ready(900),
+      growth: { perSecond: 2.104, ms: 300_000 },
+      rates: { ...rates, in: 12, out: 9.9 },
+      throttle: { ...throttle, tokens: 0 },
+    },
     "busy",
-    "The backlog grew by 540 to 900 in the last minute: 12 a second become ready and 9.9 are handed out; the throttle allows 10 a second.",
+    "The backlog grew by 2.1 items a second over the last 5 min and has 900 items; " +
+    "12 a second become ready and 9.9 are handed out, and the throttle allows 10 a second.",
+  ],
+  [
+    "a large backlog that grows by a small part",
+    { ...ready(12_000), growth: { perSecond: 0.101, ms: 898_000 } },
+    "busy",
+    "The backlog grew by 0.1 items a second over the last 15 min and has 12,000 items; " +
+    "3 a second become ready and 3 are handed out.",
+  ],
+  ["a backlog that hardly grows", { ...ready(101), growth: { perSecond: 0.1, ms: 300_000 } }, "healthy", /101/.source],
+  ["a small backlog that grows", { ...ready(100), growth: { perSecond: 9, ms: 60_000 } }, "healthy", /100/.source],
+  [
+    "a backlog of which no trend is known",
+    { ...ready(101), growth: null },
+    "unknown",
+    "101 items are ready or blocked. The dashboard doesn't know yet whether the backlog grows.",
+  ],
+  ["a small backlog of which no trend is known", { ...ready(100), growth: null }, "healthy", /100/.source],
+  [
+    "an old item",
+    { ...ready(3), oldestReadyMs: 330_000 },
+    "busy",
+    "The oldest of 3 items has been ready for 5.5 min.",
+  ],
+  ["an item that is not old yet", { ...ready(1), oldestReadyMs: 300_000 }, "healthy", /1 item/.source],
+  [
+    "retries that accumulate",
+    { look: { ...look, delayed: 700 }, delayedGrowth: { perSecond: 0.8, ms: 880_000 }, failureRate: 1.5 },
+    "busy",
+    "Retries accumulate: 1.5 attempts a second failed, and the delayed items grew by " +
+    "0.8 items a second over the last 15 min to 700.",
+  ],
+  [
+    "scheduled repeats",
+    { look: { ...look, delayed: 7000 }, delayedGrowth: { perSecond: 5, ms: 880_000 }, failureRate: 0.1 },
+    "healthy",
+    /New items/.source,
+  ],
+  [
+    "free workers of an idle process, while other processes take nothing",
+    { ...ready(2, { workers: null, processing: 3, blocked: 4 }), handedOut: { change: 0, ms: 299_000 } },
+    "busy",
+    "Nothing was handed out in the last 5 min, although 6 items are ready or blocked.",
+  ],
+  [
+    "busy workers that take nothing",
+    {
+      ...ready(2, { workers: { ...workers, active: 4 }, processing: 4 }),
+      handedOut: { change: 0, ms: 299_000 },
+    },
+    "healthy",
+    /2 items/.source,
+  ],
+  [
+    "a handler that takes very long",
+    { longest: { key: "orders/7", for: 900_001 } },
+    "busy",
+    'A handler has been running for more than 15 min. The handler of "orders/7" has been running for 15 min.',
+  ],
+  [
+    "slow attempts that fail",
+    {
+      lastMinute: { attempts: 1, failed: 1, givenUp: 0 },
+      counted: { attempts: 9, failed: 5, ms: 300_000 },
+    },
+    "failing",
+    "5 of 9 attempts failed in the last 5 min.",
+  ],
+  [
+    "slow attempts that succeed again",
+    {
+      lastMinute: { attempts: 1, failed: 0, givenUp: 0 },
+      counted: { attempts: 9, failed: 5, ms: 300_000 },
+    },
+    "busy",
+    "5 of 9 attempts failed in the last 5 min.",
+  ],
+  [
+    "an alert whose condition has ended",
+    { fading: { alert: "WorkqueueNothingTaken", endedAgoMs: 80_400 } },
+    "busy",
+    `${FLOWS} WorkqueueNothingTaken may still fire: its condition ended 1.3 min ago.`,
   ],
   [
     "a hot tenant",
@@ -310,13 +406,20 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
 ];
 
+const GUIDES = new Set(anchorsOf(readFileSync(new URL("../../docs/operate.md", import.meta.url), "utf8")));
+
 for (const [what, situation, verdict, reason] of cases) {
   Deno.test(`verdict: ${what}`, () => {
     const judged = judge({ ...calm, ...situation });
     assertEquals(judged.verdict, verdict);
+    assert(GUIDES.has(`#${judged.guide}`), judged.guide);
     if (judged.reason !== reason) assertEquals(judged.reason.match(reason)?.index, 0, judged.reason);
   });
 }
+
+Deno.test("verdict: every guide is a section of docs/operate.md", () => {
+  for (const { guide } of RULES) assert(GUIDES.has(`#${guide}`), guide);
+});
 
 Deno.test("verdict: the worst come first, and those of one kind in their order", () => {
   const verdicts: Verdict[] = ["healthy", "busy", "paused", "unknown", "failing", "stuck", "healthy"];

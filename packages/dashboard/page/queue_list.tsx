@@ -4,7 +4,7 @@ import { Figures } from "./figures.tsx";
 import { linkTo } from "./route.ts";
 import { useStill } from "./still.ts";
 import { Trend } from "./trend.tsx";
-import { VerdictBadge } from "./verdict.tsx";
+import { Guide, VerdictBadge } from "./verdict.tsx";
 import { visible } from "./words.ts";
 
 /** List of all queues, worst verdict first. */
@@ -23,7 +23,9 @@ export function QueueList({ queues }: { queues: readonly QueueRow[] }): JSX.Elem
               <h2>
                 <a href={linkTo(item.name)}>{visible(item.name)}</a>
               </h2>
-              <VerdictBadge verdict={item.verdict} />
+              <span>
+                {item.verdict !== "healthy" && <Guide href={item.guide} />} <VerdictBadge verdict={item.verdict} />
+              </span>
             </div>
             <p class="reason">{visible(item.reason)}</p>
             <Figures queue={item} />

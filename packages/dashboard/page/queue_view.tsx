@@ -7,7 +7,7 @@ import { ItemLists } from "./item_lists.tsx";
 import { Limits } from "./limits.tsx";
 import { Search } from "./search.tsx";
 import type { News } from "./stream.ts";
-import { VerdictBadge } from "./verdict.tsx";
+import { Guide, VerdictBadge } from "./verdict.tsx";
 import { visible } from "./words.ts";
 
 /** View of one queue with all its details. */
@@ -26,7 +26,11 @@ export function QueueView({ name, news, search, onSearch }: {
     <>
       <div class="title">
         <h1 ref={heading} tabIndex={-1}>{visible(name)}</h1>
-        {queue && isThere && <VerdictBadge verdict={queue.verdict} />}
+        {queue && isThere && (
+          <span>
+            <Guide href={queue.guide} /> <VerdictBadge verdict={queue.verdict} />
+          </span>
+        )}
       </div>
       {!isThere && (
         <p>

@@ -22,3 +22,8 @@ export function VerdictBadge({ verdict }: { verdict: Verdict }): JSX.Element {
     </strong>
   );
 }
+
+/** Link to the section of the docs that says what to do about a verdict. */
+export function Guide({ href }: { href: string }): JSX.Element {
+  return <a href={href} target="_blank" rel="noreferrer">What to do</a>;
+}

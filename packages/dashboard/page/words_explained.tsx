@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Stuck: "There is work, but none of it gets done.",
   Failing: "Most attempts fail, or one item keeps failing.",
   Paused: "Someone paused it, or a backend asked for a pause.",
-  Busy: "All workers are running, and more items are ready.",
+  Busy: "All workers are running and more items are ready, the backlog grows, or an alert may fire.",
 };
 
 /** Explanations of the words on the page, for new users. */

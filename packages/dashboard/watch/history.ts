@@ -7,6 +7,8 @@ export const MAX_SAMPLES = 180;
 export const SAMPLE_EVERY = 5000;
 /** Period over which rates are computed, in milliseconds. */
 const RATES_OVER = 60_000;
+/** Shortest period over which a trend is known, in milliseconds. */
+const MIN_TREND = 30_000;
 /** Interval between two points of the trend, in samples. The trend contains every third sample. */
 const SAMPLES_A_TREND = 3;
 
@@ -43,6 +45,12 @@ export function sampleOf(at: number, look: Look | undefined): Sample {
     failed: totals?.failed ?? NaN,
     givenUp: totals?.givenUp ?? NaN,
   };
+}
+
+/** Trend of a number. `ms` is the period over which the trend was computed, in milliseconds. */
+export interface Trend {
+  readonly perSecond: number;
+  readonly ms: number;
 }
 
 /** Latest samples of a queue, in a ring buffer of fixed size. */
@@ -84,6 +92,28 @@ export class History {
       return ms >= 1000 && !Number.isNaN(change) ? { change, ms } : undefined;
     }
     return undefined;
+  }
+
+  /**
+   * Returns the trend of a number over a period: the slope of the least-squares line through the samples, as `deriv` in
+   * Prometheus computes it. Returns `null` if the trend is unknown.
+   */
+  trendOf(name: keyof Sample, now: Sample, time: number): Trend | null {
+    let [count, ms, sumX, sumY, sumXX, sumXY] = [0, 0, 0, 0, 0, 0];
+    const add = (at: number, y: number) => {
+      const x = (now.at - at) / 1000;
+      if (Number.isNaN(y) || x * 1000 > time) return;
+      ms = Math.max(ms, x * 1000);
+      count++;
+      sumX -= x;
+      sumY += y;
+      sumXX += x * x;
+      sumXY -= x * y;
+    };
+    for (let place = 0; place < this.length; place++) add(this.#get("at", place), this.#get(name, place));
+    add(now.at, now[name]);
+    const perSecond = (count * sumXY - sumX * sumY) / (count * sumXX - sumX * sumX);
+    return ms >= MIN_TREND ? { perSecond, ms } : null;
   }
 
   /**

@@ -1,5 +1,17 @@
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Bucket, Group, Rates, Verdict } from "../api.ts";
+import type { FadingAlert } from "./alarms.ts";
+import {
+  type AlertName,
+  COUNTED_OVER,
+  MAX_AGE,
+  MAX_BACKLOG,
+  MAX_FAILED_SHARE,
+  MAX_FAILURES,
+  MAX_RUN,
+  MAX_SLOPE,
+} from "./alert_limits.ts";
+import type { Trend } from "./history.ts";
 import { type Look, MAX_LISTED } from "./source.ts";
 
 /** Data on which a verdict is based. */
@@ -16,12 +28,30 @@ export interface Situation {
    */
   readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
   /**
+   * Attempts in the last five minutes; `null` if unknown. `ms` is the length of the period, which is shorter for a
+   * queue that has not been watched for five minutes.
+   */
+  readonly counted: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
+  /** Number of items handed out in the last five minutes; `null` if unknown. `ms` is the length of the period. */
+  readonly handedOut: { readonly change: number; readonly ms: number } | null;
+  /**
    * Attempts in the last few seconds; `null` if unknown. If there are enough attempts, they show the current state.
    * `ms` is the length of the period.
    */
   readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
-  /** Growth of the backlog in the last minute, in items. */
-  readonly growth: number | null;
+  /**
+   * Growth of the backlog, over the last five or fifteen minutes, whichever is faster; `null` if unknown. `ms` is the
+   * length of the period.
+   */
+  readonly growth: Trend | null;
+  /** Growth of the delayed items over the last fifteen minutes; `null` if unknown. */
+  readonly delayedGrowth: Trend | null;
+  /** Failed attempts per second over the last fifteen minutes; `null` if unknown. */
+  readonly failureRate: number | null;
+  /** Time since the oldest ready item became ready, in milliseconds; `null` if unknown. */
+  readonly oldestReadyMs: number | null;
+  /** Alert that may still fire although its condition has ended. */
+  readonly fading: FadingAlert | undefined;
   readonly rates: Rates;
   /** Failing item with the most attempts. */
   readonly worst: { readonly key: string; readonly attempts: number; readonly error: string } | undefined;
@@ -39,6 +69,8 @@ export interface Situation {
 export interface Judgement {
   readonly verdict: Verdict;
   readonly reason: string;
+  /** Heading of `docs/operate.md` that explains the verdict, as an anchor. */
+  readonly guide: Guide;
 }
 
 /** Time after which a queue that hands out none of its ready items is considered stuck, in milliseconds. */
@@ -55,23 +87,35 @@ const LONG_FULL = 5000;
  * failures of a single key.
  */
 const MANY_FAILURES = 5;
-/** Minimum growth of a backlog within one minute for the growth to be reported, in items. */
-const GROWTH = 50;
-/** Minimum growth of a backlog within one minute for the growth to be reported, as a fraction of the backlog. */
-const GROWN_PART = 0.1;
-
 /** Order of verdicts in the list of queues, worst first. */
 const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "busy", "healthy"];
 
 /** Returns the verdict on a queue and the reason for it. */
 export function judge(situation: Situation): Judgement {
-  for (const [verdict, find] of RULES) {
+  for (const { verdict, guide, find } of RULES) {
     const reason = find(situation);
-    if (reason !== undefined) {
-      return { verdict, reason: reason + notes(verdict, situation) };
-    }
+    if (reason !== undefined) return { verdict, reason: reason + notes(verdict, situation), guide };
   }
-  return { verdict: "healthy", reason: healthy(situation) + notes("healthy", situation) };
+  const reason = healthy(situation) + notes("healthy", situation);
+  const { fading } = situation;
+  if (fading === undefined) return { verdict: "healthy", reason, guide: "where-to-look" };
+  const { alert, endedAgoMs } = fading;
+  const ended = endedAgoMs < 1000 ? "just now" : `${formatDuration(Math.round(endedAgoMs / 1000) * 1000)} ago`;
+  return {
+    verdict: "busy",
+    reason: `${reason} ${alert} may still fire: its condition ended ${ended}.`,
+    guide: guideTo(alert),
+  };
+}
+
+/** Returns the alerts whose conditions hold. */
+export function alertsOf(situation: Situation): AlertName[] {
+  return RULES.flatMap(({ alert, find }) => alert !== undefined && find(situation) !== undefined ? [alert] : []);
+}
+
+/** Returns the heading of `docs/operate.md` that explains an alert, as an anchor. */
+function guideTo<Alert extends AlertName>(alert: Alert): Lowercase<Alert> {
+  return alert.toLowerCase() as Lowercase<Alert>;
 }
 
 /** Sorts queues by verdict, worst first. Queues with the same verdict keep their order. */
@@ -79,20 +123,47 @@ export function worstFirst<Row extends { readonly verdict: Verdict }>(rows: read
   return [...rows].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
 }
 
-const RULES: readonly (readonly [Verdict, (situation: Situation) => string | undefined])[] = [
-  ["paused", paused],
-  ["stuck", nothingMayBegin],
-  ["stuck", nothingIsTaken],
-  ["stuck", placesAreTaken],
-  ["stuck", placesAreHung],
-  ["failing", manyFail],
-  ["failing", manyAreGivenUp],
-  ["failing", oneFails],
-  ["failing", mostHaveFailed],
-  ["paused", isThrottlePaused],
-  ["busy", allAreBusy],
-  ["busy", groupsAreFull],
-  ["busy", backlogGrows],
+/** Anchor of a section of `docs/operate.md`. */
+export type Guide =
+  | "one-key-fails-forever"
+  | "one-tenant-floods"
+  | "the-backend-is-down"
+  | "the-backlog-grows"
+  | "the-program-is-gone"
+  | "where-to-look"
+  | Lowercase<AlertName>;
+
+export interface VerdictRule {
+  readonly verdict: Verdict;
+  readonly guide: Guide;
+  /** Returns the reason for the verdict; `undefined` if the rule doesn't apply. */
+  readonly find: (situation: Situation) => string | undefined;
+  /** Alert that can fire only if the rule applies. */
+  readonly alert?: AlertName;
+}
+
+/** Rules for verdicts. The first rule that applies decides. */
+export const RULES: readonly VerdictRule[] = [
+  { verdict: "paused", guide: "workqueuenothingtaken", find: paused },
+  { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingMayBegin },
+  { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingIsTaken },
+  { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreTaken },
+  { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreHung },
+  { verdict: "failing", guide: "the-backend-is-down", find: manyFail },
+  { verdict: "failing", guide: "the-backend-is-down", find: manyAreGivenUp },
+  { verdict: "failing", guide: "one-key-fails-forever", find: oneFails },
+  { verdict: "failing", guide: "the-backend-is-down", find: mostHaveFailed },
+  { verdict: "failing", guide: "workqueueretrystorm", find: manyStillFail },
+  { verdict: "paused", guide: "workqueuenothingtaken", find: isThrottlePaused },
+  { verdict: "busy", guide: "the-backlog-grows", find: allAreBusy },
+  { verdict: "busy", guide: "one-tenant-floods", find: groupsAreFull },
+  { verdict: "busy", guide: "the-backlog-grows", find: backlogGrows, alert: "WorkqueueBacklogGrows" },
+  { verdict: "busy", guide: "workqueueretrystorm", find: retriesPileUp, alert: "WorkqueueBacklogGrows" },
+  { verdict: "busy", guide: "workqueuenothingtaken", find: nothingWasTaken, alert: "WorkqueueNothingTaken" },
+  { verdict: "busy", guide: "workqueueoldesttooold", find: oldestIsOld, alert: "WorkqueueOldestTooOld" },
+  { verdict: "busy", guide: "workqueuehandlerstuck", find: handlerRunsLong, alert: "WorkqueueHandlerStuck" },
+  { verdict: "busy", guide: "workqueueretrystorm", find: manyFailed, alert: "WorkqueueRetryStorm" },
+  { verdict: "unknown", guide: "where-to-look", find: trendIsUnknown },
 ];
 
 function nothingMayBegin({ throttle }: Situation): string | undefined {
@@ -156,7 +227,7 @@ function manyFail({ recent, lastMinute, worst }: Situation): string | undefined 
 }
 
 function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly failed: number }): boolean {
-  return failed < attempts / 2;
+  return failed < attempts * MAX_FAILED_SHARE;
 }
 
 /**
@@ -250,15 +321,76 @@ function groupsAreFull({ look: { ready, blocked, processing } }: Situation): str
 
 function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {
   const backlog = ready + blocked;
-  if (growth === null || growth < GROWTH || growth < GROWN_PART * backlog) return undefined;
+  if (growth === null || backlog <= MAX_BACKLOG || growth.perSecond <= MAX_SLOPE) return undefined;
   const { in: come, out: go } = rates;
   const flow = come === null || go === null
     ? ""
-    : `: ${formatNumber(come)} a second become ready and ${formatNumber(go)} are handed out`;
+    : `; ${formatNumber(come)} a second become ready and ${formatNumber(go)} are handed out`;
   const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
-    ? `; the throttle allows ${formatNumber(throttle.rate)} a second`
+    ? `, and the throttle allows ${formatNumber(throttle.rate)} a second`
     : "";
-  return `The backlog grew by ${formatNumber(growth)} to ${formatNumber(backlog)} in the last minute${flow}${bound}.`;
+  return `The backlog grew by ${perSecond(growth)} and has ${count(backlog, "item")}${flow}${bound}.`;
+}
+
+/**
+ * Returns a reason if retries accumulate. Delayed items that grow without failures are scheduled, so they aren't a
+ * backlog.
+ */
+function retriesPileUp({ delayedGrowth, failureRate, look: { delayed } }: Situation): string | undefined {
+  if (delayedGrowth === null || delayedGrowth.perSecond <= MAX_SLOPE || delayed <= MAX_BACKLOG) return undefined;
+  if (failureRate === null || failureRate <= MAX_FAILURES) return undefined;
+  return `Retries accumulate: ${formatNumber(failureRate)} attempts a second failed, and the delayed items grew by ${
+    perSecond(delayedGrowth)
+  } to ${formatNumber(delayed)}.`;
+}
+
+function perSecond({ perSecond, ms }: Trend): string {
+  return `${formatNumber(Math.round(perSecond * 100) / 100)} items a second over ${lastMinutes(ms)}`;
+}
+
+/** Formats a period, to whole minutes if it is long. */
+function lastMinutes(ms: number): string {
+  const unit = ms < 90_000 ? 1000 : 60_000;
+  return `the last ${formatDuration(Math.round(ms / unit) * unit)}`;
+}
+
+function nothingWasTaken({ handedOut, look: { ready, blocked, workers } }: Situation): string | undefined {
+  const backlog = ready + blocked;
+  if (backlog === 0 || handedOut === null || handedOut.change > 0 || handedOut.ms < COUNTED_OVER * 0.9) {
+    return undefined;
+  }
+  if (workers !== null && workers.active >= workers.concurrency) return undefined;
+  return `Nothing was handed out in ${lastMinutes(handedOut.ms)}, although ${items(backlog)} ready or blocked.`;
+}
+
+function oldestIsOld({ oldestReadyMs, look: { ready, blocked } }: Situation): string | undefined {
+  if (oldestReadyMs === null || oldestReadyMs <= MAX_AGE) return undefined;
+  return `The oldest of ${count(ready + blocked, "item")} has been ready for ${formatDuration(oldestReadyMs)}.`;
+}
+
+function handlerRunsLong({ longest }: Situation): string | undefined {
+  if (longest === undefined || longest.for <= MAX_RUN) return undefined;
+  return `A handler has been running for more than ${formatDuration(MAX_RUN)}.`;
+}
+
+/** Returns a reason if most attempts of the last minutes failed and the latest attempts failed too. */
+function manyStillFail(situation: Situation): string | undefined {
+  const { recent, lastMinute } = situation;
+  const latest = recent !== null && recent.attempts >= MANY_FAILURES ? recent : lastMinute;
+  if (latest !== null && latest.attempts > 0 && mostSucceed(latest)) return undefined;
+  return manyFailed(situation);
+}
+
+function manyFailed({ counted }: Situation): string | undefined {
+  if (counted === null || counted.failed < MANY_FAILURES || mostSucceed(counted)) return undefined;
+  return `${formatNumber(counted.failed)} of ${count(counted.attempts, "attempt")} failed in ${
+    lastMinutes(counted.ms)
+  }.`;
+}
+
+function trendIsUnknown({ growth, look: { ready, blocked } }: Situation): string | undefined {
+  if (growth !== null || ready + blocked <= MAX_BACKLOG) return undefined;
+  return `${items(ready + blocked)} ready or blocked. The dashboard doesn't know yet whether the backlog grows.`;
 }
 
 function healthy({ look: { ready, delayed, processing }, rates }: Situation): string {

@@ -2,8 +2,11 @@ import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/
 import { formatDuration } from "@workqueue/core/internal";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
+import { VERSION } from "../version.ts";
+import { Alarms } from "./alarms.ts";
+import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
-import { History, type Sample, sampleOf } from "./history.ts";
+import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
@@ -13,7 +16,7 @@ import { Pauses } from "./pauses.ts";
 import type { Can, DelayedItems, DelayedLook, Look, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
-import { judge, type Judgement } from "./verdict.ts";
+import { alertsOf, judge, type Judgement, type Situation } from "./verdict.ts";
 
 /** Number of items to read for a row of the list of queues. The number is large enough to find groups. */
 export const ROW_LIMIT = 200;
@@ -55,6 +58,7 @@ export class WatchedQueue {
   /** Name of the queue in the config. */
   readonly #configName: string;
   readonly #history = new History();
+  readonly #alarms = new Alarms();
   readonly #searches: Searches;
   #limits: Limits | undefined | "unread" = "unread";
   #seen: Seen | undefined;
@@ -127,7 +131,9 @@ export class WatchedQueue {
     const now = systemClock.now();
     await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
     const { sample } = this.#seen ?? {};
-    this.#history.add(sample !== undefined && now - sample.at < FRESH_FOR ? sample : sampleOf(now, undefined));
+    const isFresh = sample !== undefined && now - sample.at < FRESH_FOR;
+    this.#history.add(isFresh ? sample : sampleOf(now, undefined));
+    if (isFresh) this.#alarms.record(alertsOf(this.#situation(this.#seen!)), sample.at);
   }
 
   async #look(limit: number, since: number): Promise<void> {
@@ -186,11 +192,10 @@ export class WatchedQueue {
     if (seen === undefined) {
       const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: null };
       const rates = { in: null, out: null, failures: null, givenUp: null };
-      const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "The queue has not been checked yet." };
       return {
         name: this.name,
         engine,
-        ...judgement,
+        ...shown(this.#away() ?? UNCHECKED),
         counts: none,
         rates,
         oldestReadyMs: null,
@@ -205,10 +210,10 @@ export class WatchedQueue {
     return {
       name: this.name,
       engine,
-      ...this.#away() ?? this.#judge(seen),
+      ...shown(this.#away() ?? judge(this.#situation(seen))),
       counts: { ready, blocked, delayed, processing, failing },
       rates: this.#history.rates(sample),
-      oldestReadyMs: whole(look.oldestReadyMs ?? (look.isFifo ? this.#history.oldestReadyMs(sample) : null)),
+      oldestReadyMs: whole(this.#oldestReadyMs(seen)),
       workers: workers && { active: workers.active, concurrency: workers.concurrency },
       paused: look.isPaused,
       pauseEndsInMs: whole(this.#pauseEndsInMs),
@@ -222,21 +227,31 @@ export class WatchedQueue {
     const ms = systemClock.now() - (since ?? Infinity);
     if (this.#failure === undefined && !(ms >= SILENT_AFTER)) return undefined;
     const why = this.#failure === undefined ? "" : `: ${this.#failure.text}`;
-    return { verdict: "unknown", reason: `The queue has not responded for ${formatDuration(Math.max(ms, 0))}${why}` };
+    const reason = `The queue has not responded for ${formatDuration(Math.max(ms, 0))}${why}`;
+    return { verdict: "unknown", reason, guide: "the-program-is-gone" };
   }
 
-  #judge({ look, sample }: Seen): Judgement {
+  #situation({ look, sample }: Seen): Situation {
     const tried = this.#tried(sample);
     const worst = withMost(look.failingItems, ({ attempts }) => attempts);
     const longest = withMost(look.runningItems, (running) => running.for ?? -1);
     const groups = this.#groups(look);
-    return judge({
+    return {
       engine: this.source.engine,
       look,
       idleFor: sample.at - this.#idleSince,
       lastMinute: tried && { ...tried, givenUp: this.#history.over("givenUp", sample)?.change ?? 0 },
       recent: this.#tried(sample, RECENT),
-      growth: this.#history.over("ready", sample)?.change ?? null,
+      counted: this.#tried(sample, COUNTED_OVER),
+      handedOut: this.#history.over("handedOut", sample, COUNTED_OVER) ?? null,
+      growth: fastest(
+        this.#history.trendOf("ready", sample, COUNTED_OVER),
+        this.#history.trendOf("ready", sample, SLOPE_OVER),
+      ),
+      delayedGrowth: this.#history.trendOf("delayed", sample, SLOPE_OVER),
+      failureRate: perSecond(this.#history.over("failed", sample, SLOPE_OVER)),
+      oldestReadyMs: this.#oldestReadyMs({ look, sample }),
+      fading: this.#alarms.fading(sample.at),
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
       longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
@@ -244,7 +259,11 @@ export class WatchedQueue {
       pauseEndsInMs: this.#pauseEndsInMs,
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
-    });
+    };
+  }
+
+  #oldestReadyMs({ look, sample }: Pick<Seen, "look" | "sample">): number | null {
+    return look.oldestReadyMs ?? (look.isFifo ? this.#history.oldestReadyMs(sample) : null);
   }
 
   /**
@@ -336,10 +355,30 @@ export class WatchedQueue {
   }
 }
 
+const UNCHECKED: Judgement = {
+  verdict: "unknown",
+  reason: "The queue has not been checked yet.",
+  guide: "where-to-look",
+};
+
+/** Returns a judgement with the address of its guide. */
+function shown({ verdict, reason, guide }: Judgement): Pick<QueueRow, "verdict" | "reason" | "guide"> {
+  return { verdict, reason, guide: `https://jsr.io/@workqueue/core/${VERSION}/docs/operate.md#${guide}` };
+}
+
 function itemsOf(
   delayed: DelayedItems | Promise<DelayedItems>,
 ): readonly DelayedLook[] | Promise<readonly DelayedLook[]> {
   return delayed instanceof Promise ? delayed.then(({ items }) => items) : delayed.items;
+}
+
+/** Returns the faster of two trends; `null` if both are unknown. */
+function fastest(one: Trend | null, other: Trend | null): Trend | null {
+  return one === null || (other !== null && other.perSecond > one.perSecond) ? other : one;
+}
+
+function perSecond(over: { readonly change: number; readonly ms: number } | undefined): number | null {
+  return over === undefined ? null : over.change / (over.ms / 1000);
 }
 
 /** Rounds a time to whole milliseconds. */

@@ -122,9 +122,10 @@ export class FakeServer implements AsyncDisposable {
 }
 
 function rowOf(
-  { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend }: QueueDetails,
+  { name, engine, verdict, reason, guide, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend }:
+    QueueDetails,
 ): QueueRow {
-  return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend };
+  return { name, engine, verdict, reason, guide, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend };
 }
 
 /** Returns the details of a queue with only the items that match a search. */

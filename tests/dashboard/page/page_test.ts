@@ -57,10 +57,22 @@ browserTest("page: a queue shows how many items were given up for each reason", 
   assertEquals(await visitor.page.getByText("Given up: terminal").count(), 0);
 });
 
+browserTest("page: a verdict links to what to do, in the list and on the page of a queue", async () => {
+  const guide = "https://jsr.io/@workqueue/core/0.1.0/docs/operate.md#the-backend-is-down";
+  await using server = new FakeServer([{ ...outage(), guide }, queueOf("images")]);
+  await using visitor = await visit(server.url);
+  const link = visitor.page.getByRole("link", { name: "What to do" });
+  assertEquals(await link.first().getAttribute("href"), guide);
+  assertEquals(await link.count(), 1); // none for the healthy queue
+  await visitor.page.goto(`${server.url}#/queues/images`);
+  await visitor.sees("What to do");
+  assertEquals(await link.getAttribute("href"), queueOf("images").guide);
+});
+
 browserTest("page: a queue is opened and left, by its link and the back button", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url);
-  await visitor.row("webhooks").getByRole("link").click();
+  await visitor.row("webhooks").getByRole("link", { name: "webhooks" }).click();
   await visitor.section("Failing items").waitFor();
   assertEquals(new URL(visitor.page.url()).hash, "#/queues/webhooks");
   assertEquals(await visitor.page.locator("h1").innerText(), "webhooks");
