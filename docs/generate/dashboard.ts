@@ -1,4 +1,28 @@
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  type Dashboard,
+  LegendDisplayMode,
+  MappingType,
+  type Panel as GrafanaPanel,
+  SortOrder,
+  SpecialValueMatch,
+  ThresholdsMode,
+  TooltipDisplayMode,
+  type VariableModel,
+  VariableRefresh,
+  VariableSort,
+} from "@grafana/schema";
+import type { Options as StatOptions } from "@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen";
+import type { Options as GraphOptions } from "@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen";
 import { metricFamilies } from "@workqueue/core/metrics";
+import {
+  MAX_AGE,
+  MAX_FAILED_SHARE,
+  MAX_RUN,
+  MAX_SLOPE,
+  SLOPE_OVER,
+} from "../../packages/dashboard/watch/alert_limits.ts";
 
 interface Panel {
   readonly title: string;
@@ -8,8 +32,11 @@ interface Panel {
   readonly unit: string;
   /** Queries, keyed by the label that follows the queue's name in the legend. A verdict panel has one query. */
   readonly queries: Readonly<Record<string, string>>;
-  /** Lowest values at which a verdict panel turns orange and red. */
-  readonly limits?: readonly [orange: number, red: number];
+}
+
+interface VerdictPanel extends Panel {
+  /** Lowest values at which the panel turns orange and red. */
+  readonly limits: readonly [orange: number, red: number];
 }
 
 /**
@@ -23,34 +50,39 @@ const chosen = (metric: string) => `${metric}{name=~"$name"}`;
 const sum = (metric: string) => `sum by (name) (${chosen(metric)})`;
 const max = (metric: string) => `max by (name) (${chosen(metric)})`;
 const rate = (metric: string) => `sum by (name) (rate(${chosen(metric)}[$__rate_interval]))`;
-const slope = (metric: string) => `sum by (name) (deriv(${chosen(metric)}[$__rate_interval]))`;
+const slope = (metric: string) => `sum by (name) (deriv(${chosen(metric)}[${SLOPE_OVER / 60_000}m]))`;
 const quantile = (q: number, metric: string) =>
   `histogram_quantile(${q}, sum by (name, le) (rate(${chosen(`${metric}_bucket`)}[$__rate_interval])))`;
-/** Returns a query for the largest value, or for 0 if there are no values yet. */
-const worst = (values: string) => `max(${values}) or vector(0)`;
+/**
+ * Returns a query for a value, or for 0 if there is no value yet. Has no result if no program reports the queues,
+ * because a 0 would look healthy.
+ */
+const orZero = (value: string) => `${value} or 0 * max(${chosen(of.depth)})`;
+/** Returns a query for the largest value. */
+const worst = (values: string) => orZero(`max(${values})`);
 
-const VERDICTS: readonly Panel[] = [
+const VERDICTS: readonly VerdictPanel[] = [
   {
     title: "Backlog grows by",
     description:
-      "Items per second by which the ready, blocked and delayed items grow. If above 0 for long, add workers or add less.",
+      "Items per second by which the ready and blocked items grow. If above 0 for long, add workers or add less.",
     unit: "suffix: /s",
-    queries: { "": worst(`${slope(of.depth)} + ${slope(of.delayed)} or ${slope(of.depth)}`) },
-    limits: [0.1, 1],
+    queries: { "": worst(slope(of.depth)) },
+    limits: [MAX_SLOPE, 10 * MAX_SLOPE],
   },
   {
     title: "Oldest ready",
     description: "Time since the oldest ready item became ready.",
     unit: "s",
     queries: { "": worst(max(of.oldestReady)) },
-    limits: [60, 300],
+    limits: [60, MAX_AGE / 1000],
   },
   {
     title: "Attempts that fail",
     description: "Share of attempts that fail. If most fail, a backend is probably down: pause the throttle.",
     unit: "percentunit",
     queries: { "": worst(`${rate(of.failures)} / (${rate(`${of.workDuration}_count`)} > 0)`) },
-    limits: [0.1, 0.5],
+    limits: [0.1, MAX_FAILED_SHARE],
   },
   {
     title: "Workers busy",
@@ -64,13 +96,13 @@ const VERDICTS: readonly Panel[] = [
     description: "Time that the longest-processing item has been processing. A handler that hangs needs a timeout.",
     unit: "s",
     queries: { "": worst(max(of.longestRunningProcessor)) },
-    limits: [60, 900],
+    limits: [60, MAX_RUN / 1000],
   },
   {
     title: "Given up",
     description: "Items given up in the selected time range. They are not retried unless they are added again.",
     unit: "short",
-    queries: { "": `sum(increase(${chosen(of.givenUp)}[$__range])) or vector(0)` },
+    queries: { "": orZero(`sum(increase(${chosen(of.givenUp)}[$__range])) > 0`) },
     limits: [1, 100],
   },
 ];
@@ -148,73 +180,119 @@ const GRAPH = { width: 12, height: 8 };
 export function dashboard(): string {
   const panels = [
     ...VERDICTS.map((panel, i) => ({
-      ...drawn(panel, "stat"),
+      ...verdict(panel),
       gridPos: { x: i * VERDICT.width, y: 0, w: VERDICT.width, h: VERDICT.height },
-      options: { colorMode: "background", graphMode: "area", reduceOptions: { calcs: ["lastNotNull"] } },
     })),
     ...GRAPHS.map((panel, i) => ({
-      ...drawn(panel, "timeseries"),
+      ...graph(panel),
       gridPos: {
         x: (i % 2) * GRAPH.width,
         y: VERDICT.height + Math.floor(i / 2) * GRAPH.height,
         w: GRAPH.width,
         h: GRAPH.height,
       },
-      options: { legend: { displayMode: "table", placement: "bottom", calcs: ["lastNotNull", "max"] } },
     })),
   ].map((panel, i) => ({ id: i + 1, ...panel }));
-  return JSON.stringify(
-    {
-      uid: "workqueue",
-      title: "Work queues",
-      tags: ["workqueue"],
-      schemaVersion: 39,
-      editable: true,
-      refresh: "10s",
-      time: { from: "now-1h", to: "now" },
-      templating: { list: [datasourceVariable(), nameVariable()] },
-      panels,
-    },
-    undefined,
-    2,
-  ) + "\n";
+  const dashboard: Dashboard = {
+    uid: "workqueue",
+    title: "Work queues",
+    tags: ["workqueue"],
+    schemaVersion: 39,
+    editable: true,
+    refresh: "10s",
+    time: { from: "now-1h", to: "now" },
+    templating: { list: [datasourceVariable(), nameVariable()] },
+    panels,
+  };
+  return JSON.stringify(dashboard, undefined, 2) + "\n";
 }
 
-function drawn({ title, description, unit, queries, limits }: Panel, type: "stat" | "timeseries") {
-  const thresholds = limits && {
-    mode: "absolute",
-    steps: [{ color: "green", value: null }, { color: "orange", value: limits[0] }, { color: "red", value: limits[1] }],
+const STAT: Partial<StatOptions> = {
+  colorMode: BigValueColorMode.Background,
+  graphMode: BigValueGraphMode.Area,
+  reduceOptions: { calcs: ["lastNotNull"] },
+};
+const LINES: GraphOptions = {
+  legend: {
+    displayMode: LegendDisplayMode.Table,
+    placement: "bottom",
+    showLegend: true,
+    calcs: ["lastNotNull", "max"],
+  },
+  tooltip: { mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending },
+};
+const NO_DATA = "no data";
+
+function verdict(panel: VerdictPanel): GrafanaPanel {
+  const { title, unit, limits: [orange, red] } = panel;
+  return {
+    ...common(panel, () => title),
+    type: "stat",
+    fieldConfig: {
+      defaults: {
+        unit,
+        noValue: NO_DATA,
+        mappings: [{ // Grafana would otherwise show a missing value in the color of the lowest threshold, green
+          type: MappingType.SpecialValue,
+          options: { match: SpecialValueMatch.NullAndNan, result: { text: NO_DATA, color: "purple" } },
+        }],
+        thresholds: {
+          mode: ThresholdsMode.Absolute,
+          steps: [
+            { color: "green", value: null },
+            { color: "orange", value: orange },
+            { color: "red", value: red },
+          ],
+        },
+      },
+      overrides: [],
+    },
+    options: { ...STAT },
   };
+}
+
+function graph(panel: Panel): GrafanaPanel {
+  return {
+    ...common(panel, (label) => `{{name}}: ${label}`),
+    type: "timeseries",
+    fieldConfig: { defaults: { unit: panel.unit, min: 0, noValue: NO_DATA }, overrides: [] },
+    options: { ...LINES },
+  };
+}
+
+function common({ title, description, queries }: Panel, legendOf: (label: string) => string) {
   return {
     title,
     description,
-    type,
     datasource: DATASOURCE,
-    fieldConfig: { defaults: { unit, min: type === "stat" ? undefined : 0, thresholds }, overrides: [] },
-    targets: Object.entries(queries).map(([what, expr], i) => ({
+    targets: Object.entries(queries).map(([label, expr], i) => ({
       refId: String.fromCharCode("A".charCodeAt(0) + i),
       datasource: DATASOURCE,
       expr,
-      legendFormat: type === "stat" ? title : `{{name}}: ${what}`,
+      legendFormat: legendOf(label),
     })),
   };
 }
 
-function datasourceVariable() {
-  return { name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus", refresh: 1 };
+function datasourceVariable(): VariableModel {
+  return {
+    name: "datasource",
+    label: "Prometheus",
+    type: "datasource",
+    query: "prometheus",
+    refresh: VariableRefresh.onDashboardLoad,
+  };
 }
 
-function nameVariable() {
-  const query = `label_values(${of.depth}, name)`;
+function nameVariable(): VariableModel {
   return {
     name: "name",
     label: "Queue",
     type: "query",
     datasource: DATASOURCE,
-    definition: query,
-    query: { query, refId: "name" },
-    refresh: 2, // refreshes whenever the time range changes
-    sort: 1,
+    query: { query: `label_values(${of.depth}, name)`, refId: "name" },
+    refresh: VariableRefresh.onTimeRangeChanged,
+    sort: VariableSort.alphabeticalAsc,
     multi: true,
     includeAll: true,
     allValue: ".*",

@@ -5,13 +5,11 @@
 
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { metricFamilies } from "@workqueue/core/metrics";
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { parse } from "yaml";
-import { onPath } from "../keeper.ts";
 import { DID } from "./program.ts";
+import { PROMTOOL, promtool } from "./promtool.ts";
 import { type Scraped, scrapedTest } from "./scraped.ts";
 
 const folder = new URL("../../docs/operate/", import.meta.url);
@@ -19,7 +17,7 @@ const read = (file: string) => readFileSync(new URL(file, folder), "utf8");
 const page = read("../operate.md");
 
 interface Dashboard {
-  templating: { list: { name: string; definition?: string }[] };
+  templating: { list: { name: string; query: string | { query: string } }[] };
   panels: { id: number; title: string; type: string; targets: { expr: string; legendFormat: string }[] }[];
 }
 
@@ -32,17 +30,16 @@ interface Rules {
 const dashboard = JSON.parse(read("dashboard.json")) as Dashboard;
 const rules = (parse(read("alerts.yml")) as Rules).groups.flatMap(({ rules }) => rules);
 const queries = [
-  ...dashboard.templating.list.flatMap(({ definition = "" }) => definition),
+  ...dashboard.templating.list.map(({ query }) => typeof query === "string" ? query : query.query),
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
   ...rules.map(({ expr }) => expr),
 ];
 
 /**
- * Returns the query that Grafana would send if all queues were selected. The time range is wide enough for a slow
- * machine.
+ * Returns the query that Grafana would send for the selected queues. The time range is wide enough for a slow machine.
  */
-function filledIn(expr: string): string {
-  return expr.replaceAll("$name", ".*").replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
+function filledIn(expr: string, name = ".*"): string {
+  return expr.replaceAll("$name", name).replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
 }
 
 /** Returns the values by queue for each line of a panel. */
@@ -93,6 +90,14 @@ scrapedTest("docs/operate/dashboard.json: the verdicts are true, of the queue th
   assert(await verdict("Backlog grows by") > 0);
 });
 
+scrapedTest("docs/operate/dashboard.json: a verdict on a queue that is gone has no value", async (scraped) => {
+  for (const { title, targets } of dashboard.panels.filter(({ type }) => type === "stat")) {
+    assertEquals(await scraped.ask(filledIn(targets[0]!.expr, "gone")), {}, title);
+    const idle = (await scraped.ask(filledIn(targets[0]!.expr, "idle")))[""];
+    assertEquals(idle, 0, title);
+  }
+});
+
 scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", async (scraped) => {
   const lines = async (title: string) => (await shown(scraped, title)).map(({ images }) => images!);
   assertEquals(await lines("Ready, blocked, delayed, active"), [
@@ -130,20 +135,29 @@ scrapedTest(
   },
 );
 
-const PROMTOOL = onPath("promtool");
-if (PROMTOOL === undefined) console.log("There is no promtool on the PATH: leaving out the tests of the rules.");
-
 for (const [command, file] of [["check", "alerts.yml"], ["test", "alerts_test.yml"]] as const) {
   Deno.test({
     name: `docs/operate/${file}: promtool ${command} rules`,
     ignore: PROMTOOL === undefined,
-    fn: async () => void await promisify(execFile)(PROMTOOL!, [command, "rules", fileURLToPath(new URL(file, folder))]),
+    fn: async () => void await promtool(command, fileURLToPath(new URL(file, folder))),
   });
 }
 
+Deno.test({
+  name: "docs/operate/dashboard.json: promtool takes every query",
+  ignore: PROMTOOL === undefined,
+  async fn() {
+    const rules = dashboard.panels.flatMap(({ id, targets }) =>
+      targets.map(({ expr }, i) => ({ record: `panel_${id}:query_${i}`, expr: filledIn(expr) }))
+    );
+    const stdout = await promtool("check", { groups: [{ name: "panels", rules }] });
+    assert(stdout.includes(`SUCCESS: ${rules.length} rules found`), stdout);
+  },
+});
+
 Deno.test("docs/operate/alerts.yml: each rule says what is so, where to look, and where it is explained", () => {
-  for (const { alert, annotations: { summary, description, runbook_url } } of rules) {
-    assert(summary.includes("{{ $labels.name }}"), alert);
+  for (const { alert, expr, annotations: { summary, description, runbook_url } } of rules) {
+    assert(/\{\{ \$labels\.(name|job) \}\}/.test(summary) || expr.startsWith("absent("), alert);
     assert(/\bCheck (the|whether|which)\b/.test(description), alert);
     const [url, anchor] = runbook_url.split("#");
     assert(url!.endsWith("/docs/operate.md"), alert);
