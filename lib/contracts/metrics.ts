@@ -65,8 +65,9 @@ export interface MetricsProvider {
    */
   blocked?(queue: string): SettableGauge;
   /**
-   * For the item that has been ready or blocked the longest: seconds since that item was added. 0 if no item is ready
-   * or blocked. Set twice a second until the queue is shut down, and then set to 0 once the queue is empty.
+   * For the item that has been ready or blocked the longest: seconds since that item became ready. An item that was
+   * added again while processing becomes ready when the work on it ends. 0 if no item is ready or blocked. Set twice a
+   * second until the queue is shut down, and then set to 0 once the queue is empty.
    */
   oldestReady?(queue: string): SettableGauge;
   /** Handlers running in this process, including abandoned ones. */

@@ -125,6 +125,51 @@ export interface QueueHooks<T> {
    * `forget` resets the number. Without the hook, `forget` doesn't reset the attempt counts of pools.
    */
   readonly attempts?: AttemptCounts<T>;
+
+  /**
+   * Replaces the observer of this queue's keys. `change` receives the current observer and returns the new one. An
+   * observer that replaces another must pass all calls on to it. Without this hook and without `recordTimes`, a
+   * dashboard doesn't show the age of the oldest ready item, nor how long items wait and how long the work on them
+   * takes.
+   */
+  observe?(change: (current: QueueObserver | undefined) => QueueObserver | undefined): void;
+
+  /**
+   * Passes the time of each item that this process takes to `recorder`. Returns a function that ends this. A queue
+   * outside this process has this hook instead of `observe`.
+   */
+  recordTimes?(recorder: TimesRecorder): () => void;
+}
+
+/** Observes the keys of an in-memory queue. No method may throw. */
+export interface QueueObserver {
+  /**
+   * Time at which the oldest ready or blocked key became ready, in milliseconds by the queue's clock; `undefined` if no
+   * key is ready or blocked.
+   */
+  readonly oldestReadyAt: number | undefined;
+  /** Called when an added key becomes ready. The key has drawn `ticket`, and a key that draws one later is younger. */
+  added(ticket: number, key: unknown, priority: number): void;
+  /** Called when a processing key is added again. */
+  addedAgain(key: unknown, priority: number): void;
+  /** Called when a key that was added again while processing becomes ready with this ticket. */
+  ready(ticket: number): void;
+  /** Called when the key with this ticket is handed out. `called` identifies the hand-out. */
+  taken(key: unknown, ticket: number, called: number): void;
+  /** Called when the item of the hand-out `called` is done. */
+  finished(called: number): void;
+  /** Called when the queue is shut down. */
+  stop(): void;
+  /** Called when the queue is shut down and empty. */
+  end(): void;
+}
+
+/** Receives how long items waited and how long the work on them took. */
+export interface TimesRecorder {
+  /** Called when an item is handed out, with the milliseconds since it became ready. */
+  waited(ms: number): void;
+  /** Called when an item is done, with the milliseconds since it was handed out. */
+  worked(ms: number): void;
 }
 
 /** An item whose key is known. */

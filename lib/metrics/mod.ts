@@ -37,9 +37,12 @@
 
 export type * from "../contracts/metrics.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
+export type { TimesRecorder } from "../contracts/queue_hooks.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
 export { type Meter, type MeteredMethod, type MeterOf, meterOf } from "./meter.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";
 export { type FailedAttempt, type FailureWatcher, watchFailures } from "./failure_watch.ts";
+export { type RecordedTimes, recordTimes } from "./recorded_times.ts";
+export { Recorders } from "./recorders.ts";
 export { type Totals, totalsOf } from "./totals.ts";

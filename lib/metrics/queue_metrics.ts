@@ -1,5 +1,6 @@
 import { type Clock, unref } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { QueueObserver } from "../contracts/queue_hooks.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { MeasuredName } from "./measured_name.ts";
@@ -13,7 +14,7 @@ const UPDATE_PERIOD = 500;
  * Measurements of one queue. Only the constructor may throw: it passes on any error that the provider throws when
  * creating a metric. The clock must be a steady clock.
  */
-export class QueueMetrics {
+export class QueueMetrics implements QueueObserver {
   readonly #clock: Clock;
   readonly #depth: Meter;
   readonly #priorityDepths: PriorityDepths | undefined;
@@ -25,11 +26,13 @@ export class QueueMetrics {
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #line: { readonly blocked: number };
-  /** For each ticket, the time at which its item was added. Removed when the item is handed out. */
-  readonly #addedAt = new TicketTimes();
+  /** For each ticket, the time at which its key became ready. Removed when the key is handed out. */
+  readonly #readyAt = new TicketTimes();
   /** For each ticket, the time at which its item was handed out. Removed when the item is done. */
   readonly #startedAt = new TicketTimes();
-  /** Time at which each processing key was added again. Such a key has no new ticket yet. */
+  /**
+   * Time at which each key was added again while it was processing. Removed when the key is handed out the next time.
+   */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
   /** State shared under the queue's name; `undefined` once the queue is shut down and empty. */
@@ -59,11 +62,13 @@ export class QueueMetrics {
     this.#shared = MeasuredName.begin(provider, queue);
   }
 
+  get oldestReadyAt(): number | undefined {
+    return this.#readyAt.first;
+  }
+
   added(ticket: number, key: unknown, priority: number): void {
-    const now = this.#clock.now();
-    this.#addedAt.set(ticket, now);
+    this.ready(ticket);
     this.#count(key, priority);
-    if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
   addedAgain(key: unknown, priority: number): void {
@@ -71,18 +76,19 @@ export class QueueMetrics {
     this.#count(key, priority);
   }
 
-  /** Records that a key is now ready with this ticket. The key must have been added again while processing. */
-  ready(key: unknown, ticket: number): void {
+  /** Records that a key is now ready with this ticket. */
+  ready(ticket: number): void {
     const now = this.#clock.now();
-    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? now);
-    this.#addedAgainAt.delete(key);
+    this.#readyAt.set(ticket, now);
     if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
   /** Records that the key with this ticket was handed out. `called` identifies the hand-out. */
   taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
-    const addedAt = this.#addedAt.take(ticket) ?? now;
+    const readyAt = this.#readyAt.take(ticket);
+    const addedAt = this.#addedAgainAt.get(key) ?? readyAt ?? now;
+    this.#addedAgainAt.delete(key);
     this.#startedAt.set(called, now);
     this.#updateLater(now);
     this.#queueLatency.observe((now - addedAt) / 1000);
@@ -133,13 +139,13 @@ export class QueueMetrics {
   #update(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
-    if (this.#startedAt.size > 0 || (this.#oldestReady && this.#addedAt.size > 0)) this.#updateLater(now);
+    if (this.#startedAt.size > 0 || (this.#oldestReady && this.#readyAt.size > 0)) this.#updateLater(now);
     const secondsSince = (time = now) => (now - time) / 1000;
     let total = 0;
     for (const startedAt of this.#startedAt.all()) total += secondsSince(startedAt);
     this.#unfinishedWork.set(total);
     this.#longestRunningProcessor.set(secondsSince(this.#startedAt.first));
-    this.#oldestReady?.set(secondsSince(this.#addedAt.first));
+    this.#oldestReady?.set(secondsSince(this.#readyAt.first));
     try {
       this.#blocked?.set(this.#line.blocked);
     } catch {

@@ -115,7 +115,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #flushed: Deadlines<unknown> | undefined = undefined;
   /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
-  readonly #priorities = new Priorities();
+  #priorities = new Priorities();
   /** Newest item of each delayed key; `undefined` if items are their own keys. */
   #items: ChurnMap<unknown, T> | undefined;
   /** Pending calls to `shutDownWithDrain`. */
@@ -153,6 +153,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       mayComeBack: () => hooks.mayComeBack?.() === true,
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,
+      ...(hooks.observe && { observe: (change) => hooks.observe!(change) }),
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = steadyClock(this.clock);
@@ -506,7 +507,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#deadlines = new Deadlines();
     this.#flushed = undefined;
     this.#slices.cancel();
-    this.#priorities.clear();
+    this.#priorities = new Priorities();
     if (this.#items !== undefined) this.#items = new ChurnMap();
     return () => {
       for (const item of dropped) this.#tellDropped(item);
@@ -566,7 +567,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#stopWatching = undefined;
     this.below.shutDownWithDrain({ delayed: this.#draining }).then(
       () => this.#drainers.serveAll(),
-      (error) => this.#drainers.failAll(error),
+      (error) => {
+        while (!this.#drainers.isEmpty) this.#drainers.shift().reject(error);
+      },
     );
   }
 }

@@ -118,6 +118,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       mayComeBack: () => hooks.mayComeBack?.() === true,
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? options.metrics,
+      ...(hooks.observe && { observe: (change) => hooks.observe!(change) }),
       takesMinDelay: true,
       limiterThrew: (error) => this.#limiterFailure?.error === error,
       attempts: this.#attempts,

@@ -1,7 +1,7 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
-import type { AddSlice, KnownKey } from "../contracts/queue_hooks.ts";
+import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -97,7 +97,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /** Ticket and key of the latest lease, because that lease often ends first. The ticket is 0 if unknown. */
   #latestTicket = 0;
   #latestKey: unknown;
-  readonly #metrics: QueueMetrics | undefined;
+  /** Metrics of the queue, or an observer that a dashboard has set. */
+  #observer: QueueObserver | undefined;
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
   /** Number of keys that are processing and were added again. */
@@ -126,7 +127,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       ? new FifoLine()
       : new DisciplineLine(discipline as QueueDiscipline<T>, steadyClock(clock));
     if (metrics !== undefined && name !== "") {
-      this.#metrics = new QueueMetrics(metrics, name, steadyClock(clock), priorityLevels, this.#line);
+      this.#observer = new QueueMetrics(metrics, name, steadyClock(clock), priorityLevels, this.#line);
     }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
@@ -137,7 +138,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
       watch: (callback) => this.#watchers.add(callback),
       mayComeBack: () => this.#comingBack > 0,
       known: this.#known,
-      metrics: this.#metrics && metrics,
+      metrics: this.#observer && metrics,
+      observe: (change) => this.#observer = change(this.#observer),
     });
     setTotals(this, () => ({ handedOut: this.#line.called, isFifo: discipline === undefined }));
     markTakesOptions(this);
@@ -164,7 +166,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const ticket = this.#line.ticketOf(key);
     if (ticket === undefined) {
       const drawn = this.#join(key, item, priority);
-      this.#metrics?.added(drawn, key, priority);
+      this.#observer?.added(drawn, key, priority);
       return this.#serve();
     }
     const newest = this.#newest(key, item) ?? item;
@@ -175,7 +177,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket < 0) return;
     this.#forgetLatest();
     this.#comingBack++;
-    this.#metrics?.addedAgain(key, priority);
+    this.#observer?.addedAgain(key, priority);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
@@ -316,7 +318,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#items?.set(key, item);
     if (ticket !== undefined) return;
     const drawn = this.#line.keep!(key, item, priority);
-    this.#metrics?.added(drawn, key, priority);
+    this.#observer?.added(drawn, key, priority);
     this.#serve();
   }
 
@@ -374,7 +376,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     }
     this.#latestTicket = ticket;
     this.#latestKey = key;
-    this.#metrics?.taken(key, this.#line.drawn, ticket);
+    this.#observer?.taken(key, this.#line.drawn, ticket);
     this.#watchers.tell();
     return new TicketLease(this, key, item, priority, ticket);
   }
@@ -387,7 +389,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       if (ticket < 0) this.#comeBack(key);
       else this.#line.leave(key);
     } finally {
-      this.#metrics?.finished(Math.abs(ticket));
+      this.#observer?.finished(Math.abs(ticket));
       this.#serve(); // the discipline may have blocked other keys until this key was done
       if (this.#line.size === 0) this.#drainers.serveAll();
       this.#watchers.tell();
@@ -404,7 +406,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       drawn = this.#line.rejoin(key, item);
     } finally {
       drawn ??= this.#line.ticketOf(key)!;
-      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the key was handed out meanwhile
+      if (drawn > this.#line.called) this.#observer?.ready(drawn); // unless the key was handed out meanwhile
     }
   }
 
@@ -416,13 +418,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #close(): void {
     this.#shuttingDown = true;
     this.#serve();
-    this.#metrics?.stop();
+    this.#observer?.stop();
     this.#watchers.tell();
     this.#endMetricsIfOver();
   }
 
   /** Ends the metrics if the queue is shut down and empty. */
   #endMetricsIfOver(): void {
-    if (this.#shuttingDown && this.#line.size === 0) this.#metrics?.end();
+    if (this.#shuttingDown && this.#line.size === 0) this.#observer?.end();
   }
 }

@@ -25,8 +25,4 @@ export class Priorities {
     this.set(key, 0);
     return priority;
   }
-
-  clear(): void {
-    this.#byKey = undefined;
-  }
 }

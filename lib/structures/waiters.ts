@@ -57,10 +57,6 @@ export class Waiters<T> {
   serveAll(value: T): void {
     while (!this.isEmpty) this.shift().resolve(value);
   }
-
-  failAll(reason: unknown): void {
-    while (!this.isEmpty) this.shift().reject(reason);
-  }
 }
 
 function leave(this: Links): void {

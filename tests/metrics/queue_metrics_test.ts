@@ -168,7 +168,7 @@ Deno.test("oldest ready: set at the moments of unfinished work, for as long as s
   assertEquals([metrics.taken().length, metrics.clock.timers], [1, 0]);
 });
 
-Deno.test("oldest ready: what comes back counts from its new add, and is no older than what is before it in the line", async () => {
+Deno.test("oldest ready: what comes back counts from the end of its attempt, and is younger than what is before it", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   queue.add("a");
@@ -182,9 +182,12 @@ Deno.test("oldest ready: what comes back counts from its new add, and is no olde
   metrics.taken();
   await metrics.clock.advance(200);
   assertEquals(metrics.taken(), ["500 ms: oldest of q: 0.3"], "b is first in line");
+  take(queue);
+  await metrics.clock.advance(500);
+  assertEquals(metrics.taken(), ["1000 ms: oldest of q: 0.7"], "a has been ready since its attempt ended");
   takeAll(queue);
   await metrics.clock.advance(500);
-  assertEquals(metrics.taken(), ["1000 ms: oldest of q: 0"]);
+  assertEquals(metrics.taken(), ["1500 ms: oldest of q: 0"]);
   queue.shutDown();
 });
 
