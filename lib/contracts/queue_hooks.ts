@@ -127,18 +127,28 @@ export interface QueueHooks<T> {
   readonly attempts?: AttemptCounts<T>;
 
   /**
-   * Replaces the observer of this queue's keys. `change` receives the current observer and returns the new one. An
-   * observer that replaces another must pass all calls on to it. Without this hook and without `recordTimes`, a
-   * dashboard doesn't show the age of the oldest ready item, nor how long items wait and how long the work on them
-   * takes.
+   * Replaces the observer of this queue's keys. `change` receives the current observer and the queue's numbers of keys,
+   * and returns the new observer. An observer that replaces another must pass all calls on to it. Without this hook and
+   * without `recordTimes`, a dashboard doesn't show the age of the oldest ready item, nor how long items wait and how
+   * long the work on them takes.
    */
-  observe?(change: (current: QueueObserver | undefined) => QueueObserver | undefined): void;
+  observe?(
+    change: (current: QueueObserver | undefined, keys: ObservedKeys) => QueueObserver | undefined,
+  ): void;
 
   /**
    * Passes the time of each item that this process takes to `recorder`. Returns a function that ends this. A queue
    * outside this process has this hook instead of `observe`.
    */
   recordTimes?(recorder: TimesRecorder): () => void;
+}
+
+/** Numbers of keys in an in-memory queue. */
+export interface ObservedKeys {
+  /** Number of ready, blocked and processing keys. */
+  readonly size: number;
+  /** Number of processing keys. */
+  readonly processing: number;
 }
 
 /** Observes the keys of an in-memory queue. No method may throw. */

@@ -98,8 +98,7 @@ export class QueueMetrics implements QueueObserver {
 
   /** Records that the item of the hand-out `called` is done. */
   finished(called: number): void {
-    const now = this.#clock.now();
-    this.#workDuration.observe((now - (this.#startedAt.take(called) ?? now)) / 1000);
+    this.#workDuration.observe((this.#clock.now() - this.#startedAt.take(called)!) / 1000);
   }
 
   #count(key: unknown, priority: number): void {

@@ -1,8 +1,7 @@
 import { HOOKS } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { steadyClock } from "../base/steady_clock.ts";
-import type { HookedQueue, QueueHooks, QueueObserver, TimesRecorder } from "../contracts/queue_hooks.ts";
-import type { WorkQueue } from "../contracts/work_queue.ts";
+import type { HookedQueue, ObservedKeys, QueueHooks, QueueObserver, TimesRecorder } from "../contracts/queue_hooks.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { Recorders } from "./recorders.ts";
 
@@ -57,15 +56,17 @@ export interface RecordedTimes extends Disposable {
  */
 export function recordTimes(queue: object, recorder: TimesRecorder): RecordedTimes | undefined {
   const hooks = (queue as HookedQueue<unknown>)[HOOKS] ?? {};
-  if (hooks.observe !== undefined) return recordByObserving(queue as WorkQueue<unknown>, hooks.observe, recorder);
+  if (hooks.observe !== undefined) return recordByObserving(queue, hooks.observe, recorder);
   const end = hooks.recordTimes?.(recorder);
   return end && { oldestReadyMs: undefined, [Symbol.dispose]: end };
 }
 
 /** Records times with an observer, which all recorders of the queue share. */
-function recordByObserving(queue: WorkQueue<unknown>, observe: Observe, recorder: TimesRecorder): RecordedTimes {
+function recordByObserving(queue: { clock?: Clock }, observe: Observe, recorder: TimesRecorder): RecordedTimes {
   let observer!: TimesObserver;
-  observe((current) => observer = current instanceof TimesObserver ? current : new TimesObserver(current, queue));
+  observe((current, keys) =>
+    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, steadyClock(queue.clock))
+  );
   const end = observer.recorders.add(recorder);
   return {
     get oldestReadyMs() {
@@ -92,11 +93,11 @@ class TimesObserver implements QueueObserver {
   readonly #createdAt: number;
   #earlier: number;
 
-  constructor(observed: QueueObserver | undefined, queue: WorkQueue<unknown>) {
+  constructor(observed: QueueObserver | undefined, { size, processing }: ObservedKeys, clock: Clock) {
     this.observed = observed;
-    this.#clock = steadyClock(queue.clock);
-    this.#createdAt = this.#clock.now();
-    this.#earlier = backlogOf(queue);
+    this.#clock = clock;
+    this.#createdAt = clock.now();
+    this.#earlier = size - processing;
   }
 
   get oldestReadyAt(): number | undefined {
@@ -149,15 +150,5 @@ class TimesObserver implements QueueObserver {
     if (this.#earlier === 0) return undefined;
     this.#earlier--;
     return this.#createdAt;
-  }
-}
-
-/** Returns the number of ready and blocked items. */
-function backlogOf(queue: WorkQueue<unknown>): number {
-  try {
-    const { ready, blocked } = queue.snapshot({ limit: 0 });
-    return ready + blocked;
-  } catch { // the discipline threw
-    return 0;
   }
 }

@@ -139,7 +139,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       mayComeBack: () => this.#comingBack > 0,
       known: this.#known,
       metrics: this.#observer && metrics,
-      observe: (change) => this.#observer = change(this.#observer),
+      observe: (change) => this.#observer = change(this.#observer, this.#line),
     });
     setTotals(this, () => ({ handedOut: this.#line.called, isFifo: discipline === undefined }));
     markTakesOptions(this);

@@ -61,7 +61,6 @@ export function openQueue<T>(
     replaces: addWhileDelayed === "replace",
     hasItems: keyOf !== undefined,
     limiter,
-    measuresTimes: metrics !== undefined,
   });
   return new Queue({ engine, connection, keyOf, throttleName, metrics, onQueueError });
 }

@@ -17,12 +17,6 @@ export interface EngineSettings {
   /** Whether items are sent as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
-  /**
-   * Whether replies include how long each taken key had been ready.
-   *
-   * @default {false}
-   */
-  readonly measuresTimes?: boolean;
 }
 
 /**
@@ -90,6 +84,8 @@ export class Engine {
   readonly settings: Omit<EngineSettings, "limiter">;
   /** Current limiter of the queue. A reload replaces the limiter. */
   limiter: LimiterPlan;
+  /** Whether replies include how long each taken key had been ready. */
+  measuresTimes = false;
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
@@ -160,7 +156,7 @@ export class Engine {
   }
 
   turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
-    const { leaseDuration, replaces, hasItems, maxStalls, measuresTimes = false } = this.settings;
+    const { leaseDuration, replaces, hasItems, maxStalls } = this.settings;
     const [bucketId, rate, burst] = throttle ?? [];
     const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
     return this.#run("turn", {
@@ -176,7 +172,7 @@ export class Engine {
       bucketRate: rate === undefined ? undefined : Number(rate),
       bucketBurst: burst === undefined ? undefined : Number(burst),
       plan,
-      wantsTimes: measuresTimes,
+      wantsTimes: this.measuresTimes,
     }, finishes.map(rowOf));
   }
 

@@ -1,6 +1,7 @@
 import type { MetricsProvider } from "@workqueue/core";
-import { type Meter, meterOf } from "@workqueue/core/metrics";
+import { type Meter, meterOf, type TimesRecorder } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
+import type { ProcessTimes } from "./process_times.ts";
 
 /**
  * Interval between updates of metrics for work in progress, in milliseconds. In-memory queues use the same interval.
@@ -9,42 +10,33 @@ const UPDATE_PERIOD = 500;
 
 /**
  * Measures this process's work on a queue. To combine the values of several processes, add them up. For
- * `longestRunningProcessor`, take the maximum instead. Each piece of work in progress is identified by its `Lease`.
+ * `longestRunningProcessor`, take the maximum instead.
  */
-export class ProcessMetrics<Lease> {
+export class ProcessMetrics implements TimesRecorder {
   readonly #queueLatency: Meter;
   readonly #workDuration: Meter;
   readonly #unfinishedWork: Meter;
   readonly #longestRunningProcessor: Meter;
   readonly #retries: Meter;
-  readonly #startedAt = new Map<Lease, number>();
+  readonly #times: ProcessTimes<unknown>;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(provider: MetricsProvider, queue: string) {
+  constructor(provider: MetricsProvider, queue: string, times: ProcessTimes<unknown>) {
     this.#queueLatency = meterOf(provider, "queueLatency", queue);
     this.#workDuration = meterOf(provider, "workDuration", queue);
     this.#unfinishedWork = meterOf(provider, "unfinishedWork", queue);
     this.#longestRunningProcessor = meterOf(provider, "longestRunningProcessor", queue);
     this.#retries = meterOf(provider, "retries", queue);
+    this.#times = times;
   }
 
-  /** Records that an item was handed out to this process. The item had been ready for `readyFor` milliseconds. */
-  taken(lease: Lease, readyFor: number): void {
-    this.#startedAt.set(lease, performance.now());
+  waited(ms: number): void {
     if (this.#timer === undefined) this.#updateLater();
-    this.#queueLatency.observe(readyFor / 1000);
+    this.#queueLatency.observe(ms / 1000);
   }
 
-  /** Records the end of the work on an item. */
-  ended(lease: Lease): void {
-    const startedAt = this.#startedAt.get(lease);
-    if (!this.#startedAt.delete(lease)) return;
-    this.#workDuration.observe((performance.now() - startedAt!) / 1000);
-  }
-
-  /** Records that an item was handed back. The work duration of such an item is not measured. */
-  handedBack(lease: Lease): void {
-    this.#startedAt.delete(lease);
+  worked(ms: number): void {
+    this.#workDuration.observe(ms / 1000);
   }
 
   /** Counts an item that was added with a delay or through the limiter. */
@@ -62,7 +54,7 @@ export class ProcessMetrics<Lease> {
   #updateLater(): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#startedAt.size > 0) this.#updateLater();
+      if (this.#times.isWorking) this.#updateLater();
       this.#update();
     }, UPDATE_PERIOD).unref();
   }
@@ -71,7 +63,7 @@ export class ProcessMetrics<Lease> {
     const now = performance.now();
     let total = 0;
     let longest = 0;
-    for (const startedAt of this.#startedAt.values()) {
+    for (const startedAt of this.#times.started) {
       const seconds = (now - startedAt) / 1000;
       total += seconds;
       longest = Math.max(longest, seconds);

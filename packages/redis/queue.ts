@@ -14,8 +14,15 @@ import {
   setInspection,
   withCode,
 } from "@workqueue/core/internal";
-import { beginMeasuring } from "@workqueue/core/metrics";
-import { type GivenUpEnding, type GivenUpItem, SOURCE, type WorkSource } from "@workqueue/core/hooks";
+import { beginMeasuring, type TimesRecorder } from "@workqueue/core/metrics";
+import {
+  type GivenUpEnding,
+  type GivenUpItem,
+  HOOKS,
+  type QueueHooks,
+  SOURCE,
+  type WorkSource,
+} from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
 import type { QueueCounts, RedisLease, RedisQueue, RemoteQueueSnapshot } from "./contract.ts";
@@ -29,6 +36,7 @@ import { MEASURED, type Measured } from "./measured.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
+import { ProcessTimes } from "./process_times.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
 import { RedisSource, type ThrottleName } from "./source.ts";
@@ -68,7 +76,8 @@ export class Queue<T> implements RedisQueue<T> {
   #throttleName: ThrottleName;
   readonly #errors: ErrorLog;
   readonly #provider: MetricsProvider | undefined;
-  readonly #metrics: ProcessMetrics<HeldLease<T>> | undefined;
+  readonly #times = new ProcessTimes<HeldLease<T>>();
+  readonly #metrics: ProcessMetrics | undefined;
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatcher<T>;
   readonly #stopReconnecting: () => void;
@@ -94,7 +103,8 @@ export class Queue<T> implements RedisQueue<T> {
     this.#throttleName = throttleName;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onQueueError);
     this.#provider = metrics;
-    this.#metrics = metrics && new ProcessMetrics(metrics, this.name);
+    this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#times);
+    if (this.#metrics !== undefined) this.#recordTimes(this.#metrics);
     this.#dispatcher = new Dispatcher(engine, this.#process, {
       leaseOf: (taken) => this.#leaseOf(taken),
       onUnreadable: (taken, error) => this.#refuse(taken, error),
@@ -299,6 +309,10 @@ export class Queue<T> implements RedisQueue<T> {
     });
   }
 
+  get [HOOKS](): QueueHooks<T> {
+    return { recordTimes: (recorder) => this.#recordTimes(recorder) };
+  }
+
   // Inspecting a queue object shows only local state and makes no call to the server.
   static {
     const title = (queue: Queue<unknown>) => {
@@ -333,6 +347,16 @@ export class Queue<T> implements RedisQueue<T> {
     return () => void this.#shutDownCallbacks.delete(callback);
   }
 
+  /** Passes the times of this process's items to a recorder. Returns a function that ends this. */
+  #recordTimes(recorder: TimesRecorder): () => void {
+    const end = this.#times.recorders.add(recorder);
+    this.#engine.measuresTimes = true;
+    return () => {
+      end();
+      this.#engine.measuresTimes = this.#times.recorders.size > 0;
+    };
+  }
+
   /** Makes a call. Reports a failure of the call once, whether the promise is awaited or not. */
   #call<R>(action: string, call: () => Promise<R>): Promise<R> {
     const promise = this.#run(action, call);
@@ -354,7 +378,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   #leaseOf(taken: TakenKey): HeldLease<T> {
     const lease = new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
-    this.#metrics?.taken(lease, taken.readyForMs ?? 0);
+    this.#times.taken(lease, taken.readyForMs);
     return lease;
   }
 
@@ -370,8 +394,8 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #leaseEvents: LeaseEvents<T> = {
     carryOut: (lease, ending) => {
       const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter throws
-      if (ending.kind === "handedBack") this.#metrics?.handedBack(lease);
-      else this.#metrics?.ended(lease);
+      if (ending.kind === "handedBack") this.#times.handedBack(lease);
+      else this.#times.ended(lease);
       return handled(this.#tellEnd(lease, ending, finish));
     },
     onError: (error) => this.#errors.write(error),

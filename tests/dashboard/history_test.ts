@@ -73,10 +73,3 @@ Deno.test("history: a trend is the slope over a period, and unknown before half 
     ms: 30_000,
   });
 });
-
-Deno.test("history: the oldest ready item is older than all that is kept", () => {
-  const history = new History();
-  for (let i = 0; i < 200; i++) history.add(sample(i * 5000, 1, 0));
-  assertEquals(history.oldestReadyMs(sample(200 * 5000, 1, 0)), 900_000);
-  assertEquals(history.oldestReadyMs(sample(200 * 5000, 1, 1)), null);
-});

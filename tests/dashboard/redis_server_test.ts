@@ -1,9 +1,10 @@
 /** Tests of the dashboard with queues on a real Redis server. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
-import { createRedisQueue } from "@workqueue/redis";
+import { createRedisQueue, type RedisLease } from "@workqueue/redis";
 import { redisTest, uniqueName } from "../redis/redis_tests.ts";
+import { TimedServer } from "../redis/timed_server.ts";
 import { Asked } from "./dashboards.ts";
 
 const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
@@ -101,3 +102,39 @@ redisTest("Redis: what fails and is due behind a thousand others is tried now an
   const { ready, delayed } = await queue.counts();
   assertEquals([ready, delayed, (await texts.counts()).ready], [1, 1100, 1]);
 });
+
+redisTest(
+  "Redis: latencies are those of the items that this process takes, however old the items are",
+  async ({ url }) => {
+    const HOUR = 3_600_000;
+    const name = uniqueName("images");
+    await using queue = createRedisQueue({ name, url, limiter });
+    await using other = createRedisQueue({ name, url, limiter });
+    await using server = await TimedServer.connect(url);
+    await queue.addAll(["a", "b", "c"]);
+    for (const item of ["a", "b"]) { // as if these had been added an hour ago
+      await server.call("ZINCRBY", `workqueue:{${name}}:ready`, `${-HOUR * 1000}`, item);
+    }
+    using asked = new Asked({ queues: { images: { queue } } });
+    const isAnHour = (ms: number | null) => assert(ms! > 0.98 * HOUR && ms! < 1.1 * HOUR, `${ms} ms`);
+    isAnHour((await asked.row()).oldestReadyMs);
+
+    const lease = await other.get();
+    assert(!lease.shutdown);
+    await lease.finish();
+    assertEquals((await asked.details("images")).latency!.waiting.count, 0);
+
+    const pool = runWorkers(queue, () => {}, { concurrency: 2 });
+    await queue.whenIdle();
+    await pool.stop();
+    const { waiting, work } = (await asked.details("images")).latency!;
+    assertEquals([waiting.count, work.count], [2, 2]);
+    isAnHour(waiting.p99);
+    assert(waiting.p50! < 0.1 * HOUR && work.p99! < 0.1 * HOUR);
+
+    asked[Symbol.dispose]();
+    await queue.add("d");
+    await (await queue.get() as RedisLease)[Symbol.asyncDispose]();
+    assertEquals((await asked.details("images")).latency!.waiting.count, 2, "nothing is recorded any more");
+  },
+);

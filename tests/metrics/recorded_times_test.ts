@@ -205,12 +205,13 @@ Deno.test("recorded times: under random loads, the oldest ready item is the one 
     const again = new Set<string>();
     for (let step = 0; step < 5000; step++) {
       clock.time += Math.floor(random() * 10);
+      const act = Math.floor(random() * 4);
       const item = `${"abc"[Math.floor(random() * 3)]}${Math.floor(random() * 40)}`;
-      if (random() < 0.5) {
+      if (act < 2) {
         queue.add(item, { priority: Math.floor(random() * 5) });
         if (processing.has(item)) again.add(item);
         else if (!readyAt.has(item)) readyAt.set(item, clock.time);
-      } else if (random() < 0.5) {
+      } else if (act === 2) {
         const lease = queue.tryGet();
         if (lease !== undefined) {
           readyAt.delete(lease.item);

@@ -154,7 +154,8 @@ Deno.test("process metrics: what is no provider is refused", () => {
 });
 
 engineTest("for how long keys have been ready is returned on request", async (bench) => {
-  const measuring = bench.open({ measuresTimes: true });
+  const measuring = bench.open({});
+  measuring.measuresTimes = true;
   const times = async (wanted: number, owner: string) => {
     const { taken } = await bench.take(owner, wanted, 0, measuring);
     return taken.map(({ key, readyForMs }) => [key, Math.round(readyForMs!)]);

@@ -342,3 +342,36 @@ engineTest("what comes back has been ready since it was handed out to who did no
   await bench.engine.release("fourth", []);
   assertEquals(await oldest(), 3000, "since the hand-out, and not since the add");
 });
+
+engineTest("the oldest of what is ready is as old as it is, for hours, in whichever line it stands", async (bench) => {
+  const HOUR = 3_600_000;
+  const oldest = async () => {
+    const { oldestReadyMs } = await bench.engine.counts();
+    assert(Math.abs((await bench.engine.snapshot(0)).oldestReadyMs - oldestReadyMs) < 1);
+    return Math.round(oldestReadyMs);
+  };
+  await bench.add("a");
+  await bench.pass(HOUR);
+  assertEquals(await oldest(), HOUR, "ready");
+  const { taken: [first] } = await bench.take("one");
+  await bench.pass(HOUR);
+  assertEquals(await oldest(), 0, "processing");
+  await bench.finish("a", first!.token, "handedBack");
+  await bench.pass(HOUR);
+  assertEquals(await oldest(), HOUR, "handed back an hour ago");
+  for (const line of ["stalled", "suspects"]) {
+    assertEquals(keysOf(await bench.take(`lost before ${line}`)), ["a"]);
+    await bench.pass(bench.lease + 1);
+    await bench.engine.pause();
+    await bench.take("finder"); // finds that the lease has expired, and takes nothing
+    await bench.pass(HOUR);
+    assertEquals([await bench.stored("ZCARD", line), await oldest()], [1, HOUR + bench.lease + 1], line);
+    await bench.engine.resume();
+  }
+  const { taken: [last] } = await bench.take("last");
+  assertEquals(await bench.finish("a", last!.token), true);
+  assertEquals(await oldest(), 0);
+  await bench.addAfter(HOUR, ...Array.from({ length: 450 }, (_, i) => `due ${i}`));
+  bench.jump(3 * HOUR);
+  assertEquals(await oldest(), 2 * HOUR, "due, and partly moved");
+});

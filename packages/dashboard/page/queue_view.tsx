@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Charts } from "./charts.tsx";
 import { Controls } from "./controls.tsx";
 import { Figures } from "./figures.tsx";
+import { Latencies } from "./latency.tsx";
 import { ItemLists } from "./item_lists.tsx";
 import { Limits } from "./limits.tsx";
 import { Search } from "./search.tsx";
@@ -46,6 +47,7 @@ export function QueueView({ name, news, search, onSearch }: {
             <Charts history={queue.history} />
             <Controls queue={queue} />
           </div>
+          <Latencies queue={queue} />
           <Search queue={queue} search={search} searched={searched} onSearch={onSearch} />
           <ItemLists queue={queue} search={searched} />
           <Limits queue={queue} />

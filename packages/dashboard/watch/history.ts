@@ -128,20 +128,6 @@ export class History {
   }
 
   /**
-   * Returns a lower bound for the time since the oldest ready item became ready, in milliseconds. Valid only if items
-   * are handed out in the order in which they became ready. Finds the first sample by which more items had become ready
-   * than have been handed out until now. The bound is the age of this sample. Returns `null` if the bound is unknown or
-   * no item is ready.
-   */
-  oldestReadyMs(now: Sample): number | null {
-    if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;
-    for (let place = 0; place < this.length; place++) {
-      if (this.#get("becameReady", place) > now.handedOut) return Math.max(now.at - this.#get("at", place), 0);
-    }
-    return 0;
-  }
-
-  /**
    * Returns the samples as lists. `now` is the current time on the monotonic clock, and `time` is the current time as
    * returned by `Date.now()`.
    */

@@ -1,6 +1,6 @@
 import { type Clock, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
-import { totalsOf } from "@workqueue/core/metrics";
+import { type RecordedTimes, totalsOf } from "@workqueue/core/metrics";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
 /** Source for an in-memory queue, with the pool that processes its items. */
@@ -9,10 +9,16 @@ export class MemorySource implements Source {
   readonly hasTexts = false;
   readonly #queue: RateLimitingQueue<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
+  readonly #times: RecordedTimes | undefined;
 
-  constructor(queue: RateLimitingQueue<unknown>, pool: WorkerPool<unknown> | undefined) {
+  constructor(
+    queue: RateLimitingQueue<unknown>,
+    pool: WorkerPool<unknown> | undefined,
+    times: RecordedTimes | undefined,
+  ) {
     this.#queue = queue;
     this.#pool = pool;
+    this.#times = times;
   }
 
   get queueName(): string {
@@ -27,7 +33,7 @@ export class MemorySource implements Source {
     const { ready, blocked, delayed, processing, readyItems, delayedItems, processingItems } = this.#queue.snapshot({
       limit,
     });
-    const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
+    const { handedOut = null } = totalsOf(this.#queue);
     // Reads at most `MAX_LISTED` failing and running items, no matter how large the queue is.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
@@ -45,8 +51,7 @@ export class MemorySource implements Source {
         givenUp,
         givenUpFor,
       },
-      oldestReadyMs: null,
-      isFifo,
+      oldestReadyMs: this.#times?.oldestReadyMs ?? null,
       workers: pool === undefined ? null : {
         active: pool.active,
         abandoned: pool.abandoned,

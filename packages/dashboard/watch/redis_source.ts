@@ -58,7 +58,6 @@ export class RedisSource implements Source {
       failing,
       totals: { handedOut, attempts: Math.max(handedOut - processing, 0), failed, givenUp, givenUpFor },
       oldestReadyMs: ready === 0 ? null : oldestReadyMs,
-      isFifo: true,
       workers: pool === undefined ? null : {
         active: pool.active,
         abandoned: pool.abandoned,

@@ -13,13 +13,8 @@ export interface Look {
   readonly processing: number;
   readonly failing: number | null;
   readonly totals: LookTotals;
-  /** Time since the oldest ready item became ready, in milliseconds, if the queue reports it. */
+  /** Time since the oldest ready or blocked item became ready, in milliseconds; `null` also if there is none. */
   readonly oldestReadyMs: number | null;
-  /**
-   * Whether items are handed out in the order in which they became ready. If so, `oldestReadyMs` can be computed from
-   * the totals.
-   */
-  readonly isFifo: boolean;
   readonly workers: Workers | null;
   /**
    * Whether the pool (of an in-memory queue) or the queue (on Redis) is paused. No item is handed out during a pause.

@@ -76,6 +76,7 @@ export class Watch implements Disposable {
     this.#samples.stop();
     this.#looks.stop();
     this.#unfollow?.();
+    for (const queue of this.queues.values()) queue[Symbol.dispose]();
   }
 
   /** Samples all queues. If there are watchers, also reads the items that the watchers need. */

@@ -1,5 +1,6 @@
 import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/core";
 import { formatDuration } from "@workqueue/core/internal";
+import { type RecordedTimes, recordTimes } from "@workqueue/core/metrics";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
 import { VERSION } from "../version.ts";
@@ -7,6 +8,7 @@ import { Alarms } from "./alarms.ts";
 import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
+import { LatencyWindow } from "./latency.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
@@ -45,7 +47,7 @@ interface Matching extends DelayedItems {
 }
 
 /** Queue on the dashboard, with its samples, its latest look, and the data derived from them. */
-export class WatchedQueue {
+export class WatchedQueue implements Disposable {
   readonly name: string;
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
@@ -59,6 +61,9 @@ export class WatchedQueue {
   readonly #configName: string;
   readonly #history = new History();
   readonly #alarms = new Alarms();
+  readonly #latency = new LatencyWindow(systemClock.now());
+  /** Recording of times in the queue; `undefined` if the queue doesn't support it. */
+  readonly #times: RecordedTimes | undefined;
   readonly #searches: Searches;
   #limits: Limits | undefined | "unread" = "unread";
   #seen: Seen | undefined;
@@ -73,7 +78,8 @@ export class WatchedQueue {
   constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
     this.name = name;
     this.pool = pool;
-    this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
+    this.#times = recordTimes(queue, this.#latency);
+    this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool, this.#times);
     const { pausing } = this.source;
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
@@ -82,6 +88,11 @@ export class WatchedQueue {
     this.#onTakeBack = onTakeBack;
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
+  }
+
+  /** Ends the recording of times in the queue. */
+  [Symbol.dispose](): void {
+    this.#times?.[Symbol.dispose]();
   }
 
   /**
@@ -131,6 +142,7 @@ export class WatchedQueue {
     const now = systemClock.now();
     await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
     const { sample } = this.#seen ?? {};
+    this.#latency.advance(now);
     const isFresh = sample !== undefined && now - sample.at < FRESH_FOR;
     this.#history.add(isFresh ? sample : sampleOf(now, undefined));
     if (isFresh) this.#alarms.record(alertsOf(this.#situation(this.#seen!)), sample.at);
@@ -213,7 +225,7 @@ export class WatchedQueue {
       ...shown(this.#away() ?? judge(this.#situation(seen))),
       counts: { ready, blocked, delayed, processing, failing },
       rates: this.#history.rates(sample),
-      oldestReadyMs: whole(this.#oldestReadyMs(seen)),
+      oldestReadyMs: whole(look.oldestReadyMs),
       workers: workers && { active: workers.active, concurrency: workers.concurrency },
       paused: look.isPaused,
       pauseEndsInMs: whole(this.#pauseEndsInMs),
@@ -250,7 +262,7 @@ export class WatchedQueue {
       ),
       delayedGrowth: this.#history.trendOf("delayed", sample, SLOPE_OVER),
       failureRate: perSecond(this.#history.over("failed", sample, SLOPE_OVER)),
-      oldestReadyMs: this.#oldestReadyMs({ look, sample }),
+      oldestReadyMs: look.oldestReadyMs,
       fading: this.#alarms.fading(sample.at),
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
@@ -260,10 +272,6 @@ export class WatchedQueue {
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
     };
-  }
-
-  #oldestReadyMs({ look, sample }: Pick<Seen, "look" | "sample">): number | null {
-    return look.oldestReadyMs ?? (look.isFifo ? this.#history.oldestReadyMs(sample) : null);
   }
 
   /**
@@ -323,6 +331,7 @@ export class WatchedQueue {
       groups: look === undefined ? [] : this.#groups(look),
       matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
       givenUpFor: look?.totals.givenUpFor ?? null,
+      latency: this.#times === undefined ? null : this.#latency.percentiles(now),
       throttle: this.throttle,
       limiter: limits?.tree() ?? null,
     };

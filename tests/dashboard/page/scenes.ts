@@ -59,6 +59,11 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
     matching: 12,
     givenUpFor: { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 },
+    latency: {
+      overMs: 870_000,
+      waiting: { count: 37_412, p50: 41, p90: 96, p99: 310 },
+      work: { count: 37_409, p50: 130, p90: 215, p99: 480 },
+    },
     throttle: { rate: 50, burst: 10, tokens: 7.4, resumesInMs: 0 },
     limiter: {
       path: "/limiters/default",
