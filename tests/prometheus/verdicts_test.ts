@@ -7,8 +7,10 @@ import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   createExponentialLimiter,
+  createFairDiscipline,
   createRateLimitingQueue,
   type Handler,
+  type QueueDiscipline,
   type RateLimitingQueue,
   runWorkers,
   TokenBucket,
@@ -46,6 +48,7 @@ interface Situation {
   readonly shown: readonly [from: number, to: number];
   /** Alerts that must fire, each with the minute by which it fires. No other alert may fire at any time. */
   readonly alerts: Readonly<Record<string, number>>;
+  readonly discipline?: QueueDiscipline<string>;
   /** Returns options of the pool. By default, it has four workers. */
   workers?(): WorkerOptions<string>;
   /** Called every second. */
@@ -69,7 +72,7 @@ const situations: Readonly<Record<string, Situation>> = {
     shown: [1, MINUTES],
     alerts: { WorkqueueBacklogGrows: 17, WorkqueueOldestTooOld: 20 },
     everySecond: ({ queue }, second) => addMany(queue, second, 6),
-    handle: () => new Promise((resolve) => setTimeout(resolve, 1000)),
+    handle: () => sleep(1 / 60),
   },
   "all attempts failing": {
     verdict: "failing",
@@ -117,6 +120,31 @@ const situations: Readonly<Record<string, Situation>> = {
     },
     handle: () => ({ requeueAfter: "5m" }),
   },
+  "one handler hanging": {
+    verdict: "busy",
+    shown: [BEGIN + 16, END],
+    alerts: { WorkqueueHandlerStuck: BEGIN + 17 },
+    everySecond({ queue }, second) {
+      addMany(queue, second, 1);
+      if (second === BEGIN * 60) queue.add("slow");
+    },
+    handle: (item, minute) => item === "slow" ? sleep(END - minute) : undefined,
+  },
+  "one group at its limit": {
+    verdict: "busy",
+    shown: [1, MINUTES],
+    alerts: { WorkqueueOldestTooOld: 11, WorkqueueNothingTaken: 11 },
+    discipline: createFairDiscipline({ groupOf: () => "all", maxPerGroup: 1 }),
+    everySecond: ({ queue }, second) => addMany(queue, second, second === 0 ? 9 : 0),
+    handle: () => sleep(12),
+  },
+  "one key added again and again": {
+    verdict: "healthy",
+    shown: [0, MINUTES],
+    alerts: {},
+    everySecond: ({ queue }) => queue.add("hot"),
+    handle: () => sleep(12),
+  },
   [GONE]: {
     verdict: "no data",
     shown: [BEGIN, MINUTES],
@@ -127,6 +155,10 @@ const situations: Readonly<Record<string, Situation>> = {
 
 function addMany(queue: RateLimitingQueue<string>, second: number, count: number): void {
   for (let i = 0; i < count; i++) queue.add(`${second}/${i}`);
+}
+
+function sleep(minutes: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, minutes * 60_000));
 }
 
 function isDown(minute: number): boolean {
@@ -163,9 +195,13 @@ async function record(): Promise<ReadonlyMap<string, Recorded>> {
   const begunAt = Date.now();
   const register = new Registry();
   const programs = Object.fromEntries(
-    Object.entries(situations).map(([name, { handle, workers }]): [string, Program] => {
+    Object.entries(situations).map(([name, { handle, discipline, workers }]): [string, Program] => {
       const limiter = createExponentialLimiter<string>({ baseDelay: "1s", maxDelay: "1m" });
-      const queue = createRateLimitingQueue<string>(limiter, { name, metrics: prometheusMetrics(register) });
+      const queue = createRateLimitingQueue<string>(limiter, {
+        name,
+        discipline,
+        metrics: prometheusMetrics(register),
+      });
       const handler: Handler<string> = (item, { signal }) => handle?.(item, (Date.now() - begunAt) / 60_000, signal);
       return [name, { queue, pool: runWorkers(queue, handler, { concurrency: 4, onError() {}, ...workers?.() }) }];
     }),
@@ -184,7 +220,7 @@ async function record(): Promise<ReadonlyMap<string, Recorded>> {
     queue.shutDown();
     void pool.stop();
   }
-  time.tick(10_000);
+  time.tick(15 * 60_000);
   await flush();
   return recorded;
 
