@@ -106,8 +106,8 @@ export interface Counts {
   /** Number of items that were handed out and are not done. */
   readonly processing: number;
   /**
-   * Number of items that will be retried because their last attempt failed; `null` if unknown. For an in-memory queue,
-   * 1,000 means 1,000 or more.
+   * Number of items that will be retried because their last attempt failed; `null` if unknown. Items of abandoned
+   * handlers are included. On Redis, only those of handlers in this process are included before the handlers end.
    */
   readonly failing: number | null;
 }
@@ -139,23 +139,42 @@ export interface QueueDetails extends QueueRow {
   readonly delayedItems: readonly DelayedItem[];
   /** Ready items, in the order in which they will be handed out. */
   readonly readyItems: readonly ReadyItem[];
+  /** Number of abandoned handlers, which timed out and still run in this process; `null` if there is no pool. */
+  readonly abandoned: number | null;
   /**
-   * Groups of ready items whose keys have the same first part, largest group first. Only the first 1,000 ready items
-   * are counted.
+   * Groups of ready items whose keys have the same first part, largest group first. Only the first `groupedItems` ready
+   * items are counted.
    */
   readonly groups: readonly Group[];
+  /** Number of ready items that were checked for `groups`, at most 1,000. */
+  readonly groupedItems: number;
   /**
-   * Number of delayed items whose keys match the search. `retry` and `take-back` act on all of these items, even if
-   * they are not listed. In an in-memory queue, all delayed items are searched. On Redis, only the 1,000 items that are
-   * due first and the listed failing items are searched.
+   * Errors of failed attempts, grouped by message, the group with the most failing items first. At most 100 groups, and
+   * a last group for all other errors. The errors are those since the dashboard was created. On Redis, they are errors
+   * that the dashboard has seen while somebody watched the queue, of the 1,000 failing items with the most attempts.
+   */
+  readonly errors: readonly ErrorGroup[];
+  /**
+   * Number of failing items whose errors are unknown, because the items failed before the dashboard was created, failed
+   * in another pool of an in-memory queue, or are not listed by Redis; `null` if the number is unknown.
+   */
+  readonly errorsUnknown: number | null;
+  /**
+   * Number of delayed items whose keys or errors match the search. `retry` and `take-back` act on all of these items,
+   * even if they are not listed. In an in-memory queue, all delayed items are searched. On Redis, only the 1,000 items
+   * that are due first and the listed failing items are searched.
    *
    * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may run for only a
    * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
-   * first 1,000 items. Another reason is that the search was incomplete: it stops after 200,000 delayed items, or
-   * earlier if creating the items' texts takes a long time. The lists then contain only matches among the searched
-   * items.
+   * first 1,000 items. Another reason is that the search was incomplete: it stops after one second. The lists then
+   * contain only matches among the searched items.
    */
   readonly matching: number | null;
+  /**
+   * Number of failing items whose keys or errors match the search; `null` if unknown, for example because the search
+   * has not run yet or `errorsUnknown` is not 0.
+   */
+  readonly matchingFailing: number | null;
   /**
    * Number of given-up items for each reason; `null` if unknown. For an in-memory queue, only items that the pool gave
    * up are counted. On Redis, items that any process gave up since the queue was first used are counted.
@@ -240,6 +259,8 @@ export interface FailingItem {
   readonly dueInMs: number | null;
   /** `path` of the limiter that decided the delay; `null` if unknown. */
   readonly decidedBy: string | null;
+  /** Time since the attempt timed out, in milliseconds. Present only while the handler of this attempt still runs. */
+  readonly abandonedFor?: number;
 }
 
 /** Item whose handler is running. */
@@ -250,6 +271,8 @@ export interface RunningItem {
   readonly attempt: number | null;
   /** Time since the handler started, in milliseconds; `null` if unknown. */
   readonly for: number | null;
+  /** Time since the attempt timed out, in milliseconds. Present only if the handler is abandoned. */
+  readonly abandonedFor?: number;
 }
 
 /** Delayed item. */
@@ -276,6 +299,24 @@ export interface Group {
   readonly name: string;
   /** Number of items. */
   readonly count: number;
+}
+
+/** Errors whose messages differ only in variable parts, such as numbers, IDs, quoted strings and keys. */
+export interface ErrorGroup {
+  /** Message with its variable parts replaced by `*`; `null` for the group of all other errors. */
+  readonly message: string | null;
+  /** Number of failed attempts. */
+  readonly count: number;
+  /** Number of failing items whose last error is in this group. */
+  readonly items: number;
+  /** Time of the first failure, as returned by `Date.now()`. */
+  readonly first: number;
+  /** Time of the last failure, as returned by `Date.now()`. */
+  readonly last: number;
+  /** Last error, in one line. */
+  readonly example: string;
+  /** Texts of up to 10 of the failing items. */
+  readonly keys: readonly string[];
 }
 
 /** Token bucket. */
@@ -318,11 +359,23 @@ export interface LimiterNode {
  * | `throttle` | `{ "rate": 20, "burst": 5 }`; the rate may be `"unlimited"` |
  * | `pause-throttle` | `{ "duration": "30s" }`: no attempt begins for this time; a number is in milliseconds |
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
- * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: matching delayed items become ready |
- * | `take-back` | the same body as `retry`: matching delayed items are removed and not retried |
+ * | `retry` | a selection: selected delayed items become ready; failures stay counted |
+ * | `take-back` | a selection: selected delayed items are removed and not retried |
  *
- * On Redis, a search acts only on the 1,000 items that are due first and the listed failing items. The message contains
- * the number of delayed items that were not searched. The same limit applies to a request with a key, unless the items
+ * A selection is an object with at least one of the following members. An item must match all of them:
+ *
+ * | member | selected items |
+ * | --- | --- |
+ * | `"failing": true` | items whose last attempt failed |
+ * | `"error": "…"` | items whose last error is in the group with this `message`, or contains this text |
+ * | `"group": "…"` | items whose keys have this first part |
+ * | `"search": "…"` | items whose keys or last errors contain this text; `""` for all items |
+ * | `"key": "…"` | the item with this text; not together with other members |
+ *
+ * With `"preview": true` in addition, the selected items are only counted.
+ *
+ * On Redis, only the 1,000 items that are due first and the listed failing items can be selected. The message contains
+ * the number of delayed items that were not checked. The same limit applies to a request with a key, unless the items
  * are strings. A string item is found no matter how many items are delayed.
  *
  * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and, as `shown`, the ID
@@ -332,6 +385,12 @@ export interface LimiterNode {
 export interface ControlResult {
   /** Description of the result, as a sentence. */
   readonly message: string;
+  /** For `retry` and `take-back`, the numbers of selected items that are failing, and that are not. */
+  readonly matched?: { readonly failing: number; readonly others: number };
+  /** For `retry` and `take-back`, the number of items on which the action was carried out. */
+  readonly done?: number;
+  /** For `retry` and `take-back`, the number of delayed items that were not checked. More than 0 only on Redis. */
+  readonly notChecked?: number;
   /** For a reload, the ID of the config that was read. */
   readonly shown?: string;
   /** For a reload, the changes. */

@@ -16,6 +16,7 @@ export type {
   Counts,
   DelayedItem as ShownDelayedItem,
   ErrorBody,
+  ErrorGroup,
   FailingItem as ShownFailingItem,
   Group,
   History,

@@ -129,6 +129,15 @@ Deno.test("audit: a reload is an act, and its preview is none", async () => {
   ]);
 });
 
+Deno.test("audit: a retry is an act, and its preview is none", async () => {
+  await using opened = open();
+  const { asked, events } = opened;
+  await asked.post("api/queues/images/retry", { failing: true, preview: true });
+  assertEquals(events, []);
+  await asked.post("api/queues/images/retry", { failing: true, preview: false });
+  assertEquals(events.map(({ action }) => action), ["retry"]);
+});
+
 Deno.test("audit: an onSteer that throws or rejects changes nothing, and is reported once for each act", async () => {
   const { error } = console;
   const lines: string[] = [];

@@ -307,3 +307,73 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   const [verdict, reason] = await asked.verdict();
   assertEquals([verdict, reason.slice(0, 54)], ["failing", '5 of 10 attempts failed in the last 5 s, for example "']);
 });
+
+Deno.test("Redis: what fails is selected by its error, of what the server lists, and the rest is counted", async () => {
+  using _time = new FakeTime();
+  const { queue, calls } = remote({ more: MORE });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const retry = (body: object) => asked.post("api/queues/orders/retry", body);
+  assertEquals(await retry({ failing: true, preview: true }), [
+    200,
+    "2 failing items. 1,003 more items are delayed and were not checked.",
+  ]);
+  assertEquals(
+    (await retry({ search: "", preview: true }))[1].split(".")[0],
+    "2 failing items and 999 items " +
+      "delayed without a failure",
+  );
+  assertEquals((await retry({ error: "last", group: "fails", preview: true }))[1].split(".")[0], "No delayed item");
+  calls.splice(0);
+  assertEquals(await retry({ error: "LAST" }), [
+    200,
+    "1 item is ready now. 1,003 more items are delayed and were not checked.",
+  ]);
+  assertEquals(await retry({ group: "a", failing: true }), [
+    200,
+    "1 item is ready now. 1,003 more items are delayed and were not checked.",
+  ]);
+  assertEquals(calls.filter((call) => !call.startsWith("snapshot")), ["promoteDelayed fails", "promoteDelayed a/1"]);
+});
+
+Deno.test("Redis: errors are grouped while somebody looks, and each attempt is counted once", async () => {
+  using time = new FakeTime();
+  const { queue } = remote();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await asked.details("orders");
+  await pass(time, 2000);
+  const { errors, errorsUnknown, counts } = await asked.details("orders");
+  assertEquals(errors.map(({ message, count, items, keys }) => [message, count, items, keys]), [
+    ["Error: first", 1, 1, ["a/1"]],
+    ["Error: most", 1, 1, ["d/1"]],
+  ]);
+  assertEquals([counts.failing, errorsUnknown], [2, 0]);
+  assertEquals((await asked.details("orders", "?search=first")).delayedItems.map(({ key }) => key), ["a/1"]);
+});
+
+Deno.test("Redis: attempts that timed out in this process are failures before the server knows", async () => {
+  using _time = new FakeTime();
+  const { queue } = remote();
+  const running = (item: string, attempt: number) => ({ item, attempt, runningMs: 9000, abandonedMs: 4000 });
+  const failing = (item: string, attempts: number) => ({ item, attempts, error: "TimeoutError", failedAgoMs: 4000 });
+  const pool = {
+    ...{ active: 2, concurrency: 2, pause() {}, resume() {}, stop: () => Promise.resolve() },
+    snapshot: () => ({
+      ...{ active: 2, abandoned: 2, concurrency: 2, paused: false },
+      runningItems: [running("e/1", 1), running("d/1", 5)],
+      failingItems: [failing("e/1", 1), failing("d/1", 5)],
+    }),
+  };
+  using asked = new Asked({ queues: { orders: { queue, pool: pool as never } } });
+  const { counts, failingItems, runningItems, abandoned, errors } = await asked.details("orders");
+  assertEquals([counts.failing, abandoned], [3, 2], "the server knows of earlier failures of d/1");
+  assertEquals(failingItems.map(({ key, attempts, error, abandonedFor }) => [key, attempts, error, abandonedFor]), [
+    ["d/1", 5, "TimeoutError", 4000],
+    ["a/1", 2, "Error: first", undefined],
+    ["e/1", 1, "TimeoutError", 4000],
+  ]);
+  assertEquals(runningItems, [
+    { key: "e/1", attempt: 1, for: 9000, abandonedFor: 4000 },
+    { key: "d/1", attempt: 5, for: 9000, abandonedFor: 4000 },
+  ]);
+  assertEquals(errors[0]!.message, "TimeoutError");
+});

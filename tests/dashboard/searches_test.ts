@@ -6,8 +6,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
-import { MAX_SEARCHED, Searches } from "../../packages/dashboard/watch/searches.ts";
-import { flush } from "../queue_helpers.ts";
+import { HOOKS, type QueueHooks } from "@workqueue/core/hooks";
+import { Searches } from "../../packages/dashboard/watch/searches.ts";
+import { has } from "../../packages/dashboard/watch/selection.ts";
+import type { DelayedLook } from "../../packages/dashboard/watch/source.ts";
+import { flush, flushPromises } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
 /** Returns searches that take `takes` milliseconds each. */
@@ -15,12 +18,41 @@ function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number
   const all = Array.from({ length: items }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: 1000 + i }));
   const began = Date.now();
   const at: number[] = [];
-  const searches = new Searches((limit) => {
+  const searches = searchesIn(() => {
     at.push(Date.now() - began);
     time.tick(takes);
-    return all.slice(0, limit);
-  }, String);
+    return all;
+  });
   return { searches, at };
+}
+
+/** Returns searches for texts in the given items. */
+function searchesIn(
+  delayed: () => DelayedLook[] | Promise<DelayedLook[]>,
+  textOf: (item: unknown) => string = String,
+): Searches {
+  const of = (items: DelayedLook[]) => ({ items, more: 0 });
+  return new Searches({
+    delayed() {
+      const items = delayed();
+      return items instanceof Promise ? items.then(of) : of(items);
+    },
+    failing: () => [],
+    textOf,
+    matcher: (search) => (item) => has(search)(textOf(item)),
+  });
+}
+
+/** Returns the result of a promise, while no time passes except between slices. */
+async function settle<Result>(time: FakeTime, promise: Promise<Result>, onTurn = () => {}): Promise<Result> {
+  let isSettled = false;
+  promise.finally(() => isSettled = true);
+  for (;;) {
+    await flushPromises();
+    if (isSettled) return await promise;
+    onTurn();
+    time.tick(0);
+  }
 }
 
 /**
@@ -95,37 +127,58 @@ Deno.test("searches: what was found is shown until there is something newer, unl
   assertEquals(at.length, 2);
 });
 
-Deno.test("searches: one ends after so many items, and does not say how many there are", async () => {
+Deno.test("searches: one finds all of however many items, and lists those that are due first", async () => {
+  using _time = new FakeTime();
+  const items = Array.from({ length: 200_001 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: 300_000 - i }));
+  const found = (await searchesIn(() => items).find("a-"))!;
+  assertEquals([found.matching, found.items.length], [200_001, 1000]);
+  assertEquals([found.items[0]!.key, found.items.at(-1)!.key], ["a-200000", "a-199001"]);
+});
+
+Deno.test("searches: one leaves timers their turn every few milliseconds", async () => {
   using time = new FakeTime();
-  const { searches } = searchesOf({ time, takes: 0, items: MAX_SEARCHED + 1 });
-  const { matching, items } = (await searches.find("a-1"))!;
-  assertEquals([matching, items.length, items[0]!.key], [null, 1000, "a-1"]);
-  assertEquals(items.some(({ key }) => key === `a-${MAX_SEARCHED}`), false);
+  const items = Array.from({ length: 100 }, (_, i) => ({ item: i, priority: 0, dueInMs: i }));
+  let inTurn = 0;
+  const searches = searchesIn(() => items, (item) => {
+    time.tick(1);
+    inTurn++;
+    return String(item);
+  });
+  const turns: number[] = [];
+  const found = await settle(time, searches.find("9"), () => turns.push(inTurn) && (inTurn = 0));
+  assertEquals([found!.matching, found!.items.length], [19, 19]);
+  assertEquals([turns.length, Math.max(...turns)], [25, 4]);
 });
 
 Deno.test("searches: one ends in time where texts take long to make, and gets further when they are there", async () => {
   using time = new FakeTime();
-  const items = Array.from({ length: 1000 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: i }));
+  const items = Array.from({ length: 3500 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: i }));
   const made = new Set<unknown>();
-  const searches = new Searches(() => items, (item) => {
+  const searches = searchesIn(() => items, (item) => {
     if (!made.has(item)) time.tick(1);
     made.add(item);
     return String(item);
   });
   const known = [];
   for (let i = 0; i < 4; i++) {
-    known.push((await searches.find("a"))!.matching);
-    assert(made.size <= (i + 1) * 320, `${made.size} texts were made`);
+    void settle(time, searches.find("a"));
+    await flush();
+    for (let turn = 0; turn < 300; turn++) {
+      time.tick(0);
+      await flushPromises();
+    }
+    known.push((await settle(time, searches.find("a")))?.matching);
+    assert(made.size <= (i + 1) * 1070, `${made.size} texts were made`);
     time.tick(30_000);
   }
-  assertEquals(known, [null, null, null, 1000]);
+  assertEquals(known, [null, null, null, 3500]);
 });
 
 Deno.test("searches: a server that fails, or does not answer, keeps nobody waiting", async () => {
   using time = new FakeTime();
   let answer: Promise<never[]> = Promise.reject(new Error("away"));
   let calls = 0;
-  const searches = new Searches(() => (calls++, answer), String);
+  const searches = searchesIn(() => (calls++, answer));
   assertEquals(await searches.find("a"), undefined);
   answer = new Promise(() => {});
   const first = searches.find("b");
@@ -139,13 +192,12 @@ Deno.test("details: while a search is not made yet, what is listed anyway is loo
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   for (let i = 0; i < 5000; i++) queue.addAfter(`order-${i}`, 1_000_000 + i);
   let searched = 0;
-  const snapshot = queue.snapshot.bind(queue);
-  queue.snapshot = (options) => {
-    if ((options?.limit ?? 0) > 1000) {
-      searched++;
-      time.tick(100);
-    }
-    return snapshot(options);
+  const hooks = Reflect.get(queue, HOOKS) as QueueHooks<string>;
+  const allDelayed = hooks.allDelayed!.bind(hooks);
+  hooks.allDelayed = () => {
+    searched++;
+    time.tick(100);
+    return allDelayed();
   };
   using asked = new Asked({ queues: { images: { queue } } });
   const find = async (search: string) => {

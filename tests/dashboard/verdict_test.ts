@@ -12,7 +12,6 @@ const throttle = { rate: 10, burst: 5, tokens: 5, resumesInMs: 0 } as const;
 const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, isPaused: false };
 
 const calm: Situation = {
-  engine: "memory",
   look,
   idleFor: 0,
   lastMinute: { attempts: 180, failed: 0, givenUp: 0 },
@@ -357,12 +356,12 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   [
     "an outage whose items are delayed",
     {
-      ...ready(0, { delayed: 5000, failing: 1000 }),
+      ...ready(0, { delayed: 5000, failing: 4800 }),
       lastMinute: { attempts: 0, failed: 0, givenUp: 0 },
       worst: { ...poison, attempts: 1 },
     },
     "failing",
-    '1,000 or more of 5,000 items failed at their last attempt, for example "orders/13" with Error: no such customer.',
+    '4,800 of 5,000 items failed at their last attempt, for example "orders/13" with Error: no such customer.',
   ],
   [
     "most items failing, and none tried for a while",

@@ -30,6 +30,10 @@ const MEMBERS = {
   duration: timeoutRule(),
   key: A_TEXT,
   search: A_TEXT,
+  failing: [(value: unknown) => value === true, "must be true"],
+  error: A_TEXT,
+  group: A_TEXT,
+  preview: [(value: unknown) => typeof value === "boolean", "must be true or false"],
   shown: A_TEXT,
   apply: [(value: unknown) => typeof value === "boolean", "must be true or false"],
 } as const satisfies Record<string, Rule>;
@@ -42,6 +46,10 @@ export interface Body {
   readonly duration?: number | string;
   readonly key?: string;
   readonly search?: string;
+  readonly failing?: true;
+  readonly error?: string;
+  readonly group?: string;
+  readonly preview?: boolean;
   readonly apply?: boolean;
   readonly shown?: string;
 }

@@ -2,10 +2,9 @@ import { parseDuration } from "@workqueue/core";
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
-import { Slices } from "../watch/slices.ts";
-import type { DelayedLook } from "../watch/source.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
+import { retry, takeBack } from "./bulk.ts";
 
 /** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
 export function controlsOf(
@@ -118,63 +117,4 @@ function throttleOf(queue: WatchedQueue) {
   const { throttleBucket } = queue;
   if (throttleBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.throttle!);
   return throttleBucket;
-}
-
-async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  if (queue.source.cannotRetry !== undefined) throw new Refusal(422, queue.source.cannotRetry);
-  return await forEach("retry", queue, body, "ready now", (item) => queue.source.retry(item));
-}
-
-async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  const result = "taken back, and will not run unless added again";
-  return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
-}
-
-/**
- * Returns the error message for a request whose key matches several delayed items. A request for one item must not act
- * on several items.
- */
-function ambiguous(number: number): string {
-  return `Nothing was done: ${
-    formatNumber(number)
-  } delayed items have this text. Search for it to act on all of them, ` +
-    "or use 'keyText' to tell them apart.";
-}
-
-/** Maximum number of concurrent calls to a Redis server. */
-const AT_ONCE = 50;
-
-async function forEach(
-  action: string,
-  queue: WatchedQueue,
-  text: string,
-  result: string,
-  act: (item: DelayedLook) => boolean | Promise<boolean>,
-): Promise<ControlResult> {
-  const { key, search } = readBody(action, text, ["key", "search"], true);
-  if (key !== undefined && search !== undefined) {
-    throw new Refusal(422, `Cannot ${action}: the body has both 'key' and 'search'`);
-  }
-  const { items, lookedAt, more } = await queue.delayedItems(key === undefined ? { search: search! } : { key });
-  if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));
-  let done = 0;
-  const slices = new Slices();
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const pause = slices.pause();
-    if (pause !== undefined) await pause;
-    const answers = items.slice(from, from + AT_ONCE).map(act);
-    const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
-    done += settled.filter(Boolean).length;
-  }
-  const others = `${formatNumber(more)} more ${more === 1 ? "item is" : "items are"} delayed`;
-  if (done === 0) {
-    const among = `among the ${formatNumber(lookedAt)} items checked, and ${others}`;
-    const [nothing, nothingThere] = key === undefined
-      ? ["No delayed item matches", `Nothing matches ${among}`]
-      : [`${inspect(key)} is not delayed`, `${inspect(key)} is not ${among}`];
-    return { message: `${more === 0 ? nothing : nothingThere}: nothing was done.` };
-  }
-  const some = done === 1 ? "1 item is" : `${formatNumber(done)} items are`;
-  const rest = key !== undefined || more === 0 ? "" : ` ${others} and ${more === 1 ? "was" : "were"} not checked.`;
-  return { message: `${some} ${result}.${rest}` };
 }

@@ -156,10 +156,10 @@ export class Server {
     throw new Refusal(404, `Not found: there is no such action${known}`);
   }
 
-  /** Records an act for the audit list. The preview of a reload changes nothing, so it is not recorded. */
+  /** Records an act for the audit list. A preview changes nothing, so it is not recorded. */
   #record({ queue, action }: Order, name: string | undefined, text: string, message: string, isError: boolean): void {
     const body = JSON.parse(text) as Record<string, unknown>; // parsed without an error before
-    if (queue === undefined && body["apply"] !== true) return;
+    if (body["preview"] === true || queue === undefined && body["apply"] !== true) return;
     const [by, time] = [name ?? null, Date.now()];
     this.#parts.audit.add({ time, by, queue: queue?.name ?? null, action, body, message, isError });
   }

@@ -1,6 +1,7 @@
-import { type Clock, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
+import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
-import { type RecordedTimes, totalsOf } from "@workqueue/core/metrics";
+import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
+import type { Failures, KnownFailure } from "./failures.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
 /** Source for an in-memory queue, with the pool that processes its items. */
@@ -9,16 +10,34 @@ export class MemorySource implements Source {
   readonly hasTexts = false;
   readonly #queue: RateLimitingQueue<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
+  readonly failures: Failures;
+  readonly #unwatch: (() => void) | undefined;
+
   readonly #times: RecordedTimes | undefined;
 
   constructor(
     queue: RateLimitingQueue<unknown>,
     pool: WorkerPool<unknown> | undefined,
+    failures: Failures,
     times: RecordedTimes | undefined,
   ) {
     this.#queue = queue;
     this.#pool = pool;
     this.#times = times;
+    this.failures = failures;
+    if (pool === undefined) return;
+    for (const { failedAgoMs, ...failing } of pool.snapshot({ limit: MAX_LISTED }).failingItems.reverse()) {
+      const key = this.#knownBy(failing.item);
+      if (key !== undefined) failures.add({ ...failing, key }, Date.now() - failedAgoMs);
+    }
+    this.#unwatch = watchFailures(pool, {
+      failed: (failed) => failures.add(failed, Date.now()),
+      ended: (key) => failures.delete(key),
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#unwatch?.();
   }
 
   get queueName(): string {
@@ -27,6 +46,29 @@ export class MemorySource implements Source {
 
   keyOf(item: unknown): unknown {
     return this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
+  }
+
+  /** Returns the key of an item; `undefined` if `keyOf` throws. */
+  #knownBy(item: unknown): unknown {
+    try {
+      return this.keyOf(item);
+    } catch {
+      return undefined;
+    }
+  }
+
+  failureOf(item: unknown): KnownFailure | undefined {
+    return this.failures.get(this.#knownBy(item));
+  }
+
+  dueInMs(item: unknown): number | undefined {
+    const dueAt = this.#hooks.dueAt?.(item);
+    return dueAt === undefined ? undefined : Math.max(dueAt - (this.#queue.clock ?? systemClock).now(), 0);
+  }
+
+  isFailing(item: unknown): boolean {
+    const key = this.#knownBy(item);
+    return this.#hooks.attempts?.isFailing?.(key, item) ?? this.failures.get(key) !== undefined;
   }
 
   look(limit: number): Look {
@@ -38,12 +80,17 @@ export class MemorySource implements Source {
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;
+    const abandoned = new Map(
+      pool?.runningItems.flatMap(({ item, abandonedMs }) =>
+        abandonedMs === undefined ? [] : [[this.#knownBy(item), abandonedMs]]
+      ),
+    );
     return {
       ready,
       blocked,
       delayed,
       processing,
-      failing: pool?.failingItems.length ?? null,
+      failing: pool === undefined ? null : failingOf(pool),
       totals: {
         handedOut,
         attempts: succeeded === undefined || failed === null ? null : succeeded + failed,
@@ -62,21 +109,27 @@ export class MemorySource implements Source {
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
-        ...{ item, attempts, error, ago: failedAgoMs, dueInMs },
+        ...{ item, attempts, error, ago: failedAgoMs, dueInMs, abandonedFor: abandoned.get(this.#knownBy(item)) },
       })),
-      runningItems: pool?.runningItems.map(({ item, attempt, runningMs }) => ({ item, attempt, for: runningMs })) ??
+      runningItems: pool?.runningItems.map(({ item, attempt, runningMs, abandonedMs }) => ({
+        ...{ item, attempt, for: runningMs, abandonedFor: abandonedMs },
+      })) ??
         processingItems.map(({ item }) => ({ item, attempt: null, for: null })),
     };
   }
 
-  allDelayed(limit = Infinity): DelayedItems {
-    const count = Math.min(this.#queue.delayed, limit);
-    return { items: this.#queue.snapshot({ limit: count }).delayedItems, more: this.#queue.delayed - count };
+  /** Without a hook of the queue, all items are read at once, which blocks the event loop. */
+  delayedItems(): DelayedItems {
+    const { delayed, clock = systemClock } = this.#queue;
+    const all = this.#hooks.allDelayed?.();
+    const items = all === undefined
+      ? this.#queue.snapshot({ limit: delayed }).delayedItems
+      : withDueIn(all, delayed, clock);
+    return { items, more: 0 };
   }
 
-  eachDelayed(): Iterable<DelayedLook> | undefined {
-    const { allDelayed } = (this.#queue as { [HOOKS]?: QueueHooks<unknown> })[HOOKS] ?? {};
-    return allDelayed && withDueIn(allDelayed(), this.#queue.delayed, this.#queue.clock ?? systemClock);
+  get #hooks(): QueueHooks<unknown> {
+    return (this.#queue as { [HOOKS]?: QueueHooks<unknown> })[HOOKS] ?? {};
   }
 
   findable({ delayed }: Look): number {
@@ -121,14 +174,20 @@ export class MemorySource implements Source {
   }
 }
 
+/** Returns the number of failing items; `null` if unknown. Pools list at most `MAX_LISTED` failing items. */
+function failingOf({ failing, failingItems }: PoolSnapshot): number | null {
+  return failing ?? (failingItems.length < MAX_LISTED ? failingItems.length : null);
+}
+
 /** Yields at most `limit` items. The limit is needed because more items may become delayed during the iteration. */
 function* withDueIn(
   delayed: Iterable<DelayedItem<unknown>>,
   limit: number,
   clock: Clock,
 ): Generator<DelayedLook, void> {
+  const now = clock.now();
   for (const { item, priority, dueAt } of delayed) {
     if (limit-- <= 0) return;
-    yield { item, priority, dueInMs: Math.max(dueAt - clock.now(), 0) };
+    yield { item, priority, dueInMs: Math.max(dueAt - now, 0) };
   }
 }

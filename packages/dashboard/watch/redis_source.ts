@@ -1,7 +1,8 @@
-import type { WorkerPool } from "@workqueue/core";
+import type { FailingItem, PoolSnapshot, RunningItem, WorkerPool } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/internal";
-import type { QueueOnRedis } from "../contract.ts";
-import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
+import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
+import type { Failures, KnownFailure } from "./failures.ts";
+import { type DelayedItems, type DelayedLook, type Look, type LookFailing, MAX_LISTED, type Source } from "./source.ts";
 
 /**
  * Reports whether a queue is on Redis. Checks which methods the queue has, so that this package doesn't need to import
@@ -18,8 +19,11 @@ export class RedisSource implements Source {
   readonly #queue: QueueOnRedis<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
-  constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined) {
+  readonly failures: Failures;
+
+  constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined, failures: Failures) {
     this.#queue = queue;
+    this.failures = failures;
     this.#pool = pool;
     this.pausing = {
       pause: () => queue.pause(),
@@ -46,17 +50,27 @@ export class RedisSource implements Source {
   async look(limit: number): Promise<Look> {
     const snapshot = await this.#queue.snapshot({ limit });
     const { ready, blocked, delayed, processing, failing, paused, oldestReadyMs, totals } = snapshot;
-    const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
+    // Abandoned handlers run longest, so all of them are listed.
+    const pool = this.#pool?.snapshot({ limit: Math.max(MAX_LISTED, this.#pool.active) });
     const here = new Map(pool?.runningItems.map((running) => [this.#knownBy(running.item), running]));
-    const ago = new Map(pool?.failingItems.map((failing) => [this.#knownBy(failing.item), failing]));
     const { handedOut, failed, givenUp, givenUpFor = null } = totals;
+    // The server learns of these failures only when their handlers end.
+    const abandoned = pool?.runningItems.filter(({ abandonedMs }) => abandonedMs !== undefined) ?? [];
+    const failingItems = this.#failingItems(snapshot, pool, here);
+    if (limit >= MAX_LISTED) this.failures.replace(failingItems.filter(({ key }) => typeof key === "string"));
     return {
       ready,
       blocked,
       delayed,
       processing,
-      failing,
-      totals: { handedOut, attempts: Math.max(handedOut - processing, 0), failed, givenUp, givenUpFor },
+      failing: failing + abandoned.filter(({ attempt }) => attempt === 1).length,
+      totals: {
+        handedOut,
+        attempts: Math.max(handedOut - processing, 0) + abandoned.length,
+        failed: failed + abandoned.length,
+        givenUp,
+        givenUpFor,
+      },
       oldestReadyMs: ready === 0 ? null : oldestReadyMs,
       workers: pool === undefined ? null : {
         active: pool.active,
@@ -67,15 +81,50 @@ export class RedisSource implements Source {
       isPaused: paused,
       readyItems: snapshot.readyItems,
       delayedItems: snapshot.delayedItems,
-      failingItems: snapshot.failingItems.map(({ item, attempts, error, dueInMs = null }) => {
-        const known = ago.get(this.#knownBy(item));
-        return { item, attempts, error, ago: known?.attempts === attempts ? known.failedAgoMs : null, dueInMs };
-      }),
-      runningItems: snapshot.processingItems.map(({ item }) => {
-        const running = here.get(this.#knownBy(item));
-        return { item, attempt: running?.attempt ?? null, for: running?.runningMs ?? null };
-      }),
+      failingItems,
+      runningItems: [
+        ...abandoned.map(({ item, attempt, runningMs, abandonedMs }) => ({
+          ...{ item, attempt, for: runningMs, abandonedFor: abandonedMs },
+        })),
+        ...snapshot.processingItems.flatMap(({ item }) => {
+          const running = here.get(this.#knownBy(item));
+          if (running?.abandonedMs !== undefined) return [];
+          return { item, attempt: running?.attempt ?? null, for: running?.runningMs ?? null };
+        }),
+      ].slice(0, limit),
     };
+  }
+
+  /** Returns the failing items that the server lists, and first those whose handlers are abandoned in this process. */
+  #failingItems(
+    { failingItems }: QueueOnRedisSnapshot<unknown>,
+    pool: PoolSnapshot | undefined,
+    here: ReadonlyMap<unknown, RunningItem<unknown>>,
+  ): (LookFailing & { key: unknown })[] {
+    const abandoned = new Map<unknown, LookFailing & { key: unknown }>();
+    const known = new Map<unknown, FailingItem<unknown>>();
+    for (const failing of pool?.failingItems ?? []) {
+      const { item, attempts, error, failedAgoMs: ago } = failing;
+      const key = this.#knownBy(item);
+      const abandonedFor = here.get(key)?.abandonedMs;
+      if (abandonedFor === undefined) known.set(key, failing);
+      else abandoned.set(key, { item, key, attempts, error, ago, dueInMs: null, abandonedFor });
+    }
+    const listed = failingItems.flatMap(({ item, attempts, error, dueInMs = null }) => {
+      const key = this.#knownBy(item);
+      if (abandoned.has(key)) return [];
+      const ago = known.get(key)?.attempts === attempts ? known.get(key)!.failedAgoMs : null;
+      return { item, key, attempts, error, ago, dueInMs };
+    });
+    return [...abandoned.values(), ...listed];
+  }
+
+  failureOf(item: unknown): KnownFailure | undefined {
+    return this.failures.get(this.#knownBy(item));
+  }
+
+  isFailing(item: unknown): boolean {
+    return this.failureOf(item) !== undefined;
   }
 
   /**
@@ -90,7 +139,7 @@ export class RedisSource implements Source {
     }
   };
 
-  async allDelayed(): Promise<DelayedItems> {
+  async delayedItems(): Promise<DelayedItems> {
     const look = await this.look(MAX_LISTED);
     const items = delayedIn(look, this.#knownBy);
     return { items, more: Math.max(look.delayed - items.length, 0) };

@@ -1,17 +1,14 @@
 import { systemClock } from "@workqueue/core";
-import { type DelayedLook, MAX_LISTED } from "./source.ts";
+import type { KnownFailure } from "./failures.ts";
+import { inSlices, type Steps } from "./slices.ts";
+import { type DelayedItems, type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
 /**
- * Maximum number of items per search. Checking this many items takes about 0.1 s. A longer search would block the
- * process for too long.
+ * Maximum duration of a search, in milliseconds: enough for about a million items. Needed because creating the texts of
+ * items may take a long time. Only the texts of objects are cached.
  */
-export const MAX_SEARCHED = 200_000;
-/**
- * Maximum duration of a search, in milliseconds. Needed because creating the texts of items may take a long time. Only
- * the texts of objects are cached.
- */
-const MAX_TIME = 250;
+const MAX_TIME = 1000;
 /**
  * Maximum age of a result that is considered fresh, in milliseconds. Slightly less than the interval between pushes.
  */
@@ -37,29 +34,35 @@ const SEARCH_TIMEOUT = 900;
 const MAX_IN_LINE = 1000;
 const MAX_FOUND = 100;
 
-/** Result of a search among all delayed items. */
+/** Result of a search among all delayed and all failing items. */
 export interface Found {
   readonly at: number;
-  /** Number of matching items; `null` if there were too many delayed items to check all of them. */
+  /** Number of matching delayed items; `null` if not all of them were checked. */
   readonly matching: number | null;
   /** Matching items, in the order in which they are due. At most `MAX_LISTED` items. */
   readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
+  /** Number of matching failing items; `null` if not all of them were checked. */
+  readonly matchingFailing: number | null;
+  /** Matching failing items with the most attempts, at most `MAX_LISTED` of them, in no particular order. */
+  readonly failing: readonly KnownFailure[];
 }
 
-/** Returns a function that reports whether a key contains the text, ignoring case. */
-export function matcher(search: string): (key: string) => boolean {
-  if (search === "") return () => true;
-  const wanted = search.toLowerCase();
-  return (key) => key.toLowerCase().includes(wanted);
+/** Items to search, and the functions to search with. */
+export interface Searched {
+  delayed(): DelayedItems | Promise<DelayedItems>;
+  failing(): Iterable<KnownFailure>;
+  textOf(item: unknown): string;
+  /** Returns a function that reports whether an item matches a search. */
+  matcher(search: string): (item: unknown) => boolean;
 }
 
 /**
- * Searches all delayed items of a queue. All searches together run for about a twentieth of the time, regardless of the
- * number of clients. Searches wait in line. After one or more searches have run, no search runs for a while.
+ * Searches all delayed and all failing items of a queue. All searches together run for about a twentieth of the time,
+ * regardless of the number of clients. Searches wait in line. After one or more searches have run, no search runs for a
+ * while.
  */
 export class Searches {
-  readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
-  readonly #textOf: (item: unknown) => string;
+  readonly #searched: Searched;
   /** Waiting searches, in the order in which they will run. The values are the times of their latest requests. */
   readonly #line = new Map<string, number>();
   #found = new Map<string, Found>();
@@ -68,16 +71,8 @@ export class Searches {
   #spent = 0;
   #restsUntil = -Infinity;
 
-  /**
-   * Creates an instance without searches. `firstDelayed` returns the first `limit` delayed items, in the order in which
-   * they are due.
-   */
-  constructor(
-    firstDelayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
-    textOf: (item: unknown) => string,
-  ) {
-    this.#delayed = firstDelayed;
-    this.#textOf = textOf;
+  constructor(searched: Searched) {
+    this.#searched = searched;
   }
 
   /** Discards all results. Called after a change to the queue, because the results are then outdated. */
@@ -118,39 +113,42 @@ export class Searches {
   }
 
   #search(search: string, at: number): void {
-    const found = this.#found;
-    const finish = (items: readonly DelayedLook[] = []) => {
-      this.#keep(found, search, at, items);
+    const kept = this.#found;
+    const finish = (found: Found) => {
+      kept.delete(search);
+      kept.set(search, found);
+      if (kept.size > MAX_FOUND) kept.delete(kept.keys().next().value!);
       this.#rest(systemClock.now() - at);
     };
     const fail = () => this.#rest(systemClock.now() - at); // the queue's row on the page shows the error
+    const scan = ({ items }: DelayedItems) => inSlices(this.#scan(search, items));
     try {
-      const items = this.#delayed(MAX_SEARCHED);
-      if (!(items instanceof Promise)) return finish(items);
-      this.#underWay = items.then(finish).catch(fail).then(() => this.#underWay = undefined);
+      const items = this.#searched.delayed();
+      const found = items instanceof Promise ? items.then(scan) : scan(items);
+      if (!(found instanceof Promise)) return finish(found);
+      this.#underWay = found.then(finish).catch(fail).then(() => this.#underWay = undefined);
     } catch {
       fail();
     }
   }
 
-  #keep(all: Map<string, Found>, search: string, at: number, items: readonly DelayedLook[]): void {
+  *#scan(search: string, delayed: Iterable<DelayedLook>): Steps<Found> {
+    const { failing, textOf, matcher } = this.#searched;
     const matches = matcher(search);
-    const first: { key: string; priority: number; dueAt: number }[] = [];
-    let matching = 0;
-    let isAll = items.length < MAX_SEARCHED;
-    const began = systemClock.now();
-    for (const [i, { item, priority, dueInMs }] of items.entries()) {
-      if (i % 64 === 63 && systemClock.now() - began >= MAX_TIME) {
-        isAll = false;
-        break;
-      }
-      const key = this.#textOf(item);
-      if (!matches(key)) continue;
-      if (++matching <= MAX_LISTED) first.push({ key, priority, dueAt: at + dueInMs });
-    }
-    all.delete(search);
-    all.set(search, { at, matching: isAll ? matching : null, items: first });
-    if (all.size > MAX_FOUND) all.delete(all.keys().next().value!);
+    const at = systemClock.now();
+    const isOver = () => systemClock.now() - at >= MAX_TIME;
+    const items = new Least<DelayedLook>(MAX_LISTED, ({ dueInMs }) => dueInMs);
+    const failures = new Least<KnownFailure>(MAX_LISTED, ({ attempts }) => -attempts);
+    let isWhole = yield* addMatching(delayed, matches, items, isOver);
+    const matching = isWhole ? items.count : null;
+    isWhole = yield* addMatching(failing(), matches, failures, isOver);
+    return {
+      at,
+      matching,
+      items: items.list().map(({ item, priority, dueInMs }) => ({ key: textOf(item), priority, dueAt: at + dueInMs })),
+      matchingFailing: isWhole ? failures.count : null,
+      failing: failures.list(),
+    };
   }
 
   #rest(ms: number): void {
@@ -158,5 +156,48 @@ export class Searches {
     if (this.#spent < SHORT) return;
     this.#restsUntil = systemClock.now() + Math.min(REST * this.#spent, MAX_REST);
     this.#spent = 0;
+  }
+}
+
+/** Number of items between two checks of the time. */
+const ITEMS_PER_LOOK = 64;
+
+/** Adds all matching items. Returns `false` if the search `isOver` before all items were checked. */
+function* addMatching<Entry extends { readonly item: unknown }>(
+  entries: Iterable<Entry>,
+  matches: (item: unknown) => boolean,
+  found: Least<Entry>,
+  isOver: () => boolean,
+): Steps<boolean> {
+  let checked = 0;
+  for (const entry of entries) {
+    if (++checked % ITEMS_PER_LOOK === 0 && isOver()) return false;
+    if (matches(entry.item)) found.add(entry);
+    yield;
+  }
+  return true;
+}
+
+/** Counts entries, and keeps the entries with the least numbers. */
+class Least<Entry> {
+  readonly #limit: number;
+  readonly #numberOf: (entry: Entry) => number;
+  #kept: Entry[] = [];
+  /** Number of entries added so far. */
+  count = 0;
+
+  constructor(limit: number, numberOf: (entry: Entry) => number) {
+    this.#limit = limit;
+    this.#numberOf = numberOf;
+  }
+
+  add(entry: Entry): void {
+    this.count++;
+    if (this.#kept.push(entry) >= 2 * this.#limit) this.#kept = this.list();
+  }
+
+  /** Returns the kept entries, the least number first. */
+  list(): Entry[] {
+    return this.#kept.sort((a, b) => this.#numberOf(a) - this.#numberOf(b)).slice(0, this.#limit);
   }
 }

@@ -1,17 +1,36 @@
 import { systemClock } from "@workqueue/core";
 
-/** Duration of a slice, in milliseconds. A slice blocks the event loop. */
-const MAX_SLICE = 10;
+/**
+ * Duration of a slice, in milliseconds. A slice blocks the event loop. Handlers of a pool may start right after a slice
+ * and run for up to 10 ms before timers have a turn, so that a slice and these handlers together take less than 15 ms.
+ */
+const MAX_SLICE = 4;
 
-/** Divides the processing of many items into slices. Timers and I/O run between slices. */
-export class Slices {
-  #endsAt = systemClock.now() + MAX_SLICE;
+/** Work that is done in small steps, each of which takes only microseconds. Its result is the returned value. */
+export type Steps<Result> = Generator<void, Result>;
 
-  /** Returns a promise to await if the slice is over; otherwise `undefined`. Call `pause` before each item. */
-  pause(): Promise<void> | undefined {
-    if (systemClock.now() < this.#endsAt) return undefined;
-    return new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0)).then(() => {
-      this.#endsAt = systemClock.now() + MAX_SLICE;
-    });
+/**
+ * Does work in slices, so that timers and I/O have turns in between. If the work takes no longer than one slice, it is
+ * done at once, and the result is not a promise.
+ */
+export function inSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  const step = slice(steps);
+  return step.done ? step.value : remaining(steps);
+}
+
+async function remaining<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0));
+    const step = slice(steps);
+    if (step.done) return step.value;
+  }
+}
+
+/** Does the steps of one slice. Returns the last step. */
+function slice<Result>(steps: Steps<Result>): IteratorResult<void, Result> {
+  const endsAt = systemClock.now() + MAX_SLICE;
+  for (;;) {
+    const step = steps.next();
+    if (step.done || systemClock.now() >= endsAt) return step;
   }
 }

@@ -1,6 +1,7 @@
 /** Interface between the dashboard and a queue on any engine. */
 
 import type { GiveUpReason } from "@workqueue/core";
+import type { Failures, KnownFailure } from "./failures.ts";
 
 /**
  * State of a queue when the dashboard last looked at it. Lists contain at most the requested number of items. `null`
@@ -57,24 +58,29 @@ export interface LookFailing {
   readonly error: string;
   readonly ago: number | null;
   readonly dueInMs: number | null;
+  /** Time since the attempt timed out, in milliseconds, if its handler still runs in this process. */
+  readonly abandonedFor?: number | undefined;
 }
 
 export interface LookRunning {
   readonly item: unknown;
   readonly attempt: number | null;
   readonly for: number | null;
+  /** Time since the attempt timed out, in milliseconds, if it has timed out. */
+  readonly abandonedFor?: number | undefined;
 }
 
-/** Delayed items that were read from the queue, in the order in which they are due. */
+/** Delayed items of a queue. */
 export interface DelayedItems {
-  readonly items: readonly DelayedLook[];
+  /** Items in no particular order. The iteration may continue in later turns of the event loop. */
+  readonly items: Iterable<DelayedLook>;
   /** Number of delayed items that were not read. */
   readonly more: number;
 }
 
 /**
- * Maximum length of a list. Servers return at most this many items at once, and pools remember at most this many
- * failing items.
+ * Maximum length of a list. Servers return at most this many items at once, and pools list at most this many failing
+ * items.
  */
 export const MAX_LISTED = 1000;
 
@@ -90,27 +96,27 @@ export interface Pausing {
   end(pause: number | void): void | Promise<void>;
 }
 
-export interface Source {
+export interface Source extends Partial<Disposable> {
   readonly engine: "memory" | "redis";
   /** Name given to the queue when it was created. */
   readonly queueName: string;
   keyOf(item: unknown): unknown;
+  /** Last errors of the failing items. For a queue on Redis, only of those that the server lists. */
+  readonly failures: Failures;
+  /** Returns the last failure of an item, if it is failing and its error is known. */
+  failureOf(item: unknown): KnownFailure | undefined;
+  /** Returns the time until an item is due, in milliseconds, if the item is delayed and the time is known. */
+  dueInMs?(item: unknown): number | undefined;
+  /** Reports whether the last attempt at an item failed, as far as this process knows. */
+  isFailing(item: unknown): boolean;
   /**
    * Returns the current state of the queue. The time that this takes depends on `limit`, not on the size of the queue.
    */
   look(limit: number): Look | Promise<Look>;
+  /** Returns all delayed items, but at most as many as can be fetched at once. */
+  delayedItems(): DelayedItems | Promise<DelayedItems>;
   /**
-   * Returns all delayed items, but at most `limit`, and at most as many as can be fetched at once. The call may take a
-   * while.
-   */
-  allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;
-  /**
-   * Returns an iterable over all delayed items in no particular order; `undefined` if the queue doesn't support
-   * iteration. The iteration may continue in later turns of the event loop.
-   */
-  eachDelayed?(): Iterable<DelayedLook> | undefined;
-  /**
-   * Returns the number of delayed items that `allDelayed` would return. The lists of `look` must have been read with
+   * Returns the number of delayed items that `delayedItems` would return. The lists of `look` must have been read with
    * the limit `MAX_LISTED`.
    */
   findable(look: Look): number;

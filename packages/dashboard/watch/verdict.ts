@@ -12,11 +12,10 @@ import {
   MAX_SLOPE,
 } from "./alert_limits.ts";
 import type { Trend } from "./history.ts";
-import { type Look, MAX_LISTED } from "./source.ts";
+import type { Look } from "./source.ts";
 
 /** Data on which a verdict is based. */
 export interface Situation {
-  readonly engine: "memory" | "redis";
   readonly look: Pick<Look, "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused">;
   /**
    * Time for which no item was handed out although items were ready and could have been handed out, in milliseconds.
@@ -252,15 +251,13 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
 
 /** Returns a reason if most items have failed. Failed items are delayed, so there may be few recent attempts. */
 function mostHaveFailed(situation: Situation): string | undefined {
-  const { engine, look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
+  const { look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
   const all = ready + blocked + delayed + processing;
   if (failing === null || failing < MANY_FAILURES) return undefined;
-  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool remembers no more items than this
-  if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
+  if (failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
-  const many = `${formatNumber(failing)}${isMore ? " or more" : ""}`;
-  return asSentence(`${many} of ${count(all, "item")} failed at their last attempt${error}`);
+  return asSentence(`${formatNumber(failing)} of ${count(all, "item")} failed at their last attempt${error}`);
 }
 
 function oneFails(situation: Situation): string | undefined {

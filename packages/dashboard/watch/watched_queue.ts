@@ -6,16 +6,18 @@ import type { DashboardQueue } from "../contract.ts";
 import { VERSION } from "../version.ts";
 import { Alarms } from "./alarms.ts";
 import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
-import { groupsOf, hotGroup } from "./groups.ts";
+import { groupOf, groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
-import { matcher, Searches } from "./searches.ts";
-import { Slices } from "./slices.ts";
+import { Failures, type KnownFailure } from "./failures.ts";
+import { Searches } from "./searches.ts";
+import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
-import type { Can, DelayedItems, DelayedLook, Look, Source } from "./source.ts";
+import { has, type Selection } from "./selection.ts";
+import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { alertsOf, judge, type Judgement, type Situation } from "./verdict.ts";
@@ -41,9 +43,15 @@ interface Seen {
   readonly limit: number;
 }
 
-/** Delayed items that match a search, and the number of items that were checked. */
-interface Matching extends DelayedItems {
+/** Delayed items that were selected. */
+export interface Selected {
+  readonly items: readonly DelayedLook[];
+  /** Number of selected items whose last attempt failed. */
+  readonly failing: number;
+  /** Number of delayed items that were checked. */
   readonly lookedAt: number;
+  /** Number of delayed items that were not checked. */
+  readonly more: number;
 }
 
 /** Queue on the dashboard, with its samples, its latest look, and the data derived from them. */
@@ -79,20 +87,29 @@ export class WatchedQueue implements Disposable {
     this.name = name;
     this.pool = pool;
     this.#times = recordTimes(queue, this.#latency);
-    this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool, this.#times);
+    this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
+    const failures = new Failures(this.textOf);
+    this.source = isOnRedis(queue)
+      ? new RedisSource(queue, pool, failures)
+      : new MemorySource(queue as never, pool, failures, this.#times);
     const { pausing } = this.source;
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
-    this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
-    this.#searches = new Searches((limit) => itemsOf(this.source.allDelayed(limit)), this.textOf);
+    this.#searches = new Searches({
+      delayed: () => this.source.delayedItems(),
+      failing: () => failures.all(),
+      textOf: this.textOf,
+      matcher: (search) => this.#matcher({ search }),
+    });
     this.#onTakeBack = onTakeBack;
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
 
-  /** Ends the recording of times in the queue. */
+  /** Ends the recording of times in the queue, and of failures in the pool. */
   [Symbol.dispose](): void {
     this.#times?.[Symbol.dispose]();
+    this.source[Symbol.dispose]?.();
   }
 
   /**
@@ -249,7 +266,6 @@ export class WatchedQueue implements Disposable {
     const longest = withMost(look.runningItems, (running) => running.for ?? -1);
     const groups = this.#groups(look);
     return {
-      engine: this.source.engine,
       look,
       idleFor: sample.at - this.#idleSince,
       lastMinute: tried && { ...tried, givenUp: this.#history.over("givenUp", sample)?.change ?? 0 },
@@ -290,16 +306,19 @@ export class WatchedQueue implements Disposable {
   }
 
   /**
-   * Returns all details of the queue at the time of the latest look. The lists contain only items whose keys match the
+   * Returns all details of the queue at the time of the latest look. The lists contain only items that match the
    * search.
    */
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
-    const matches = matcher(search);
+    const matches = search === "" ? () => true : this.#matcher({ search });
     const found = search === "" ? undefined : await this.#searches.find(search);
     const now = systemClock.now();
     const seen = this.#seen;
     const look = seen?.look;
     const limits = this.#latestLimits;
+    const { failures } = this.source;
+    const errorsUnknown = look?.failing == null ? null : Math.max(look.failing - failures.size, 0);
+    const matchingFailing = search === "" ? look?.failing : errorsUnknown === 0 ? found?.matchingFailing : null;
     // Converts only the items that are shown: a list has up to 1,000 items, and formatting an error takes a long time.
     const first = <Entry extends { readonly item: unknown }, Shown>(
       entries: readonly Entry[] | undefined,
@@ -308,28 +327,36 @@ export class WatchedQueue implements Disposable {
       const shown: (Shown & { key: string })[] = [];
       for (const entry of entries ?? []) {
         if (shown.length >= limit) break;
-        const key = this.textOf(entry.item);
-        if (matches(key)) shown.push({ key, ...show(entry) });
+        if (matches(entry.item)) shown.push({ key: this.textOf(entry.item), ...show(entry) });
       }
       return shown;
     };
+    const failing = look && [...look.failingItems, ...this.#unlisted(found?.failing ?? [], look)];
     return {
       ...this.row(),
       history: this.#history.lists(now, Date.now()),
-      failingItems: first(look && [...look.failingItems].sort((a, b) => b.attempts - a.attempts), (failing) => ({
+      failingItems: first(failing?.sort((a, b) => b.attempts - a.attempts), (failing) => ({
         attempts: failing.attempts,
         error: errorText(failing.error),
         ago: whole(failing.ago),
         dueInMs: whole(failing.dueInMs),
         decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueInMs) ?? null,
+        ...abandonedOf(failing),
       })),
-      runningItems: first(look?.runningItems, (running) => ({ attempt: running.attempt, for: whole(running.for) })),
+      runningItems: first(look?.runningItems, (running) => ({
+        ...{ attempt: running.attempt, for: whole(running.for), ...abandonedOf(running) },
+      })),
       delayedItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
         ...{ key, priority, dueInMs: whole(Math.max(dueAt - now, 0)) },
       })) ?? first(look?.delayedItems, ({ priority, dueInMs }) => ({ priority, dueInMs: whole(dueInMs) })),
       readyItems: first(look?.readyItems, ({ priority }) => ({ priority })),
+      abandoned: look?.workers?.abandoned ?? null,
       groups: look === undefined ? [] : this.#groups(look),
+      groupedItems: look?.readyItems.length ?? 0,
+      errors: failures.groups().filter(({ message, example }) => search === "" || has(search)(message ?? "", example)),
+      errorsUnknown,
       matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
+      matchingFailing: matchingFailing ?? null,
       givenUpFor: look?.totals.givenUpFor ?? null,
       latency: this.#times === undefined ? null : this.#latency.percentiles(now),
       throttle: this.throttle,
@@ -337,30 +364,73 @@ export class WatchedQueue implements Disposable {
     };
   }
 
+  /** Converts failing items that a search found to the form of a look, except items that the look already lists. */
+  #unlisted(found: readonly KnownFailure[], { failingItems }: Look): LookFailing[] {
+    const listed = new Set(failingItems.map(({ item }) => this.textOf(item)));
+    return found.filter(({ item }) => !listed.has(this.textOf(item))).map(({ item, attempts, error, at }) => ({
+      ...{ item, attempts, error, ago: Math.max(Date.now() - at, 0), dueInMs: this.source.dueInMs?.(item) ?? null },
+    }));
+  }
+
   /**
-   * Returns the delayed items with the given key, or the delayed items that match the given search, as they were at
-   * some moment during the call. If items are strings, the key is the item itself, so it is returned without a search,
-   * even if it is not delayed.
+   * Returns the delayed items that match every member of the selection, as they were at some moment during the call. If
+   * items are strings, a key is the item itself, so it is returned without a search, even if it is not delayed.
    */
-  async delayedItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
-    if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {
-      return { items: [{ item: wanted.key, priority: 0, dueInMs: 0 }], lookedAt: 1, more: 0 };
+  async select(selection: Selection): Promise<Selected> {
+    const { key } = selection;
+    if (key !== undefined && this.#hasTexts && isWhole(key)) {
+      const failing = this.source.isFailing(key) ? 1 : 0;
+      return { items: [{ item: key, priority: 0, dueInMs: 0 }], failing, lookedAt: 1, more: 0 };
     }
-    const matches = "key" in wanted ? (key: string) => key === wanted.key : matcher(wanted.search);
-    const inSlices = this.source.eachDelayed?.();
-    const { items: looked, more } = inSlices === undefined
-      ? await this.source.allDelayed()
-      : { items: inSlices, more: 0 };
+    const { items, more } = await this.source.delayedItems();
+    return { ...await inSlices(this.#select(items, this.#matcher(selection))), more };
+  }
+
+  *#select(
+    delayedItems: Iterable<DelayedLook>,
+    matches: (item: unknown) => boolean,
+  ): Steps<Omit<Selected, "more">> {
     const items: DelayedLook[] = [];
-    let lookedAt = 0;
-    const slices = new Slices();
-    for (const delayed of looked) {
-      const pause = slices.pause();
-      if (pause !== undefined) await pause;
+    let [failing, lookedAt] = [0, 0];
+    for (const delayed of delayedItems) {
       lookedAt++;
-      if (matches(this.textOf(delayed.item))) items.push(delayed);
+      if (matches(delayed.item)) {
+        items.push(delayed);
+        if (this.source.isFailing(delayed.item)) failing++;
+      }
+      yield;
     }
-    return { items, lookedAt, more };
+    return { items, failing, lookedAt };
+  }
+
+  /** Returns a function that reports whether an item matches every member of the selection. */
+  #matcher({ key, search, failing, error, group }: Selection): (item: unknown) => boolean {
+    const { source, textOf } = this;
+    const tests: ((item: unknown) => boolean)[] = [];
+    if (failing) tests.push((item) => source.isFailing(item));
+    if (error !== undefined) {
+      const hasError = this.#hasError(error);
+      tests.push((item) => hasError(source.failureOf(item)));
+    }
+    if (key !== undefined) tests.push((item) => textOf(item) === key);
+    if (search !== undefined && search !== "") {
+      const hasText = has(search);
+      const isKnownBy = (failure: KnownFailure | undefined) =>
+        failure !== undefined && hasText(failure.error, failure.group.message ?? "");
+      tests.push((item) => hasText(textOf(item)) || isKnownBy(source.failureOf(item)));
+    }
+    if (group !== undefined) {
+      const separator = this.#latestLimits?.separator;
+      tests.push((item) => groupOf(textOf(item), separator) === group);
+    }
+    return (item) => tests.every((test) => test(item));
+  }
+
+  /** Returns a function that finds errors: those of the group with this message, or those that contain this text. */
+  #hasError(text: string): (failure: KnownFailure | undefined) => boolean {
+    if (this.source.failures.hasGroup(text)) return (failure) => failure?.group.message === text;
+    const hasText = has(text);
+    return (failure) => failure !== undefined && hasText(failure.error);
   }
 }
 
@@ -375,10 +445,9 @@ function shown({ verdict, reason, guide }: Judgement): Pick<QueueRow, "verdict" 
   return { verdict, reason, guide: `https://jsr.io/@workqueue/core/${VERSION}/docs/operate.md#${guide}` };
 }
 
-function itemsOf(
-  delayed: DelayedItems | Promise<DelayedItems>,
-): readonly DelayedLook[] | Promise<readonly DelayedLook[]> {
-  return delayed instanceof Promise ? delayed.then(({ items }) => items) : delayed.items;
+/** Returns the age of a timeout, in whole milliseconds, if there was one. */
+function abandonedOf({ abandonedFor }: { readonly abandonedFor?: number | undefined }): { abandonedFor?: number } {
+  return abandonedFor === undefined ? {} : { abandonedFor: whole(abandonedFor) };
 }
 
 /** Returns the faster of two trends; `null` if both are unknown. */

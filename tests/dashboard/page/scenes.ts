@@ -56,8 +56,13 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
       (_, i) => ({ key: `${name}/wait-${i}`, dueInMs: 800 * (i + 1), priority: 0 }),
     ),
     readyItems: Array.from({ length: 3 }, (_, i) => ({ key: `${name}/ready-${i}`, priority: 0 })),
+    abandoned: 0,
     groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
+    groupedItems: 3,
+    errors: [],
+    errorsUnknown: 0,
     matching: 12,
+    matchingFailing: 0,
     givenUpFor: { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 },
     latency: {
       overMs: 870_000,
