@@ -416,6 +416,12 @@ for (const [what, situation, verdict, reason] of cases) {
   });
 }
 
+Deno.test("verdict: a backlog of one tenant has a guide of its own", () => {
+  const situation = { ...calm, ...ready(200, { workers: { ...workers, active: 4 } }) };
+  assertEquals(judge(situation).guide, "the-backlog-grows");
+  assertEquals(judge({ ...situation, hot: { name: "tenant-7", count: 195 }, listed: 200 }).guide, "one-tenant-floods");
+});
+
 Deno.test("verdict: every guide is a section of docs/operate.md", () => {
   for (const { guide } of RULES) assert(GUIDES.has(`#${guide}`), guide);
 });

@@ -18,7 +18,13 @@ const page = read("../operate.md");
 
 interface Dashboard {
   templating: { list: { name: string; query: string | { query: string } }[] };
-  panels: { id: number; title: string; type: string; targets: { expr: string; legendFormat: string }[] }[];
+  panels: {
+    id: number;
+    title: string;
+    type: string;
+    fieldConfig: { defaults: { noValue?: string; mappings?: { options: { result: object } }[] } };
+    targets: { expr: string; legendFormat: string }[];
+  }[];
 }
 
 interface Rules {
@@ -60,6 +66,13 @@ Deno.test("docs/operate: every metric is one that is exported, and each that is 
 Deno.test("docs/operate.md: its table has the metrics that are exported, in their order", () => {
   const named = [...page.matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
   assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
+});
+
+Deno.test("docs/operate/dashboard.json: a panel without data says so, in a color that is not a verdict", () => {
+  for (const { title, type, fieldConfig: { defaults } } of dashboard.panels) {
+    assertEquals(defaults.noValue, "no data", title);
+    if (type === "stat") assertEquals(defaults.mappings?.[0]?.options.result, { text: "no data", color: "purple" });
+  }
 });
 
 Deno.test("docs/operate/dashboard.json: panels have numbers of their own, and lines that can be distinguished", () => {

@@ -93,7 +93,13 @@ const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "bus
 export function judge(situation: Situation): Judgement {
   for (const { verdict, guide, find } of RULES) {
     const reason = find(situation);
-    if (reason !== undefined) return { verdict, reason: reason + notes(verdict, situation), guide };
+    if (reason === undefined) continue;
+    const isFlooded = guide === "the-backlog-grows" && situation.hot !== undefined;
+    return {
+      verdict,
+      reason: reason + notes(verdict, situation),
+      guide: isFlooded ? "one-tenant-floods" : guide,
+    };
   }
   const reason = healthy(situation) + notes("healthy", situation);
   const { fading } = situation;
