@@ -31,7 +31,7 @@ function delayIn(line: string): number | undefined {
   const text = line.length > MAX_LENGTH ? undefined : FORM.exec(line)?.[1];
   if (text === undefined) return undefined;
   try {
-    const delay = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+    const delay = parseDuration(/^\d+(\.\d+)?$/.test(text) ? `${text}s` : text);
     return delay >= 0 ? Math.min(delay, MAX_DELAY) : undefined;
   } catch {
     return undefined;
