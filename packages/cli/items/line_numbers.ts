@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { KEY_WORDS, sipHash } from "./sip_hash.ts";
 
 /** Words per slot of the table: three words of the hash, and the number of the line. */
 const WORDS = 4;
@@ -10,14 +10,16 @@ const MAX_LOAD = 0.6;
 
 /**
  * Map from lines to numbers from 0 to 2^32 - 1. The map doesn't keep the lines. Each distinct line with a number other
- * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of
- * a collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
+ * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a hash. Among a billion lines, the chance of a
+ * collision is less than one in 10^11. The hash has a random key, so nobody can cause collisions on purpose.
  *
  * The map is a hash table with linear probing. The table is one array outside the heap, so the garbage collector
  * doesn't scan the table.
  */
 export class LineNumbers {
-  readonly #salt = randomBytes(16);
+  readonly #key = crypto.getRandomValues(new Int32Array(KEY_WORDS));
+  /** Hash of the current line. */
+  readonly #hash = new Uint32Array(4);
   #places = createPlaces(FIRST_PLACES);
   #taken = 0;
 
@@ -31,7 +33,8 @@ export class LineNumbers {
    */
   change(line: string, change: (before: number) => number): number {
     if (this.#taken >= (this.#places.length / WORDS) * MAX_LOAD) this.#grow();
-    const [a, b, c] = this.#hash(line);
+    sipHash(line, this.#key, this.#hash);
+    const [a, b, c] = this.#hash as unknown as [number, number, number];
     const at = placeOf(this.#places, a, b, c);
     const before = this.#places[at + NUMBER]!;
     const after = change(before);
@@ -39,11 +42,6 @@ export class LineNumbers {
     if (before === 0) this.#taken++;
     this.#places.set([a, b, c, after], at);
     return before;
-  }
-
-  #hash(line: string): [number, number, number] {
-    const digest = createHash("sha256").update(this.#salt).update(line).digest();
-    return [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8)];
   }
 
   /**
