@@ -14,6 +14,9 @@
  * workflow, this program also adds the repository's address, because npm compares the address with the origin that the
  * release states.
  *
+ * A program, which has `bin`, is bundled with the packages of this repository that it imports, because Node takes longer
+ * to start with hundreds of small files. Packages from npm stay `dependencies`.
+ *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
  * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so anyone could
@@ -61,6 +64,16 @@ function foldersByName(): Map<string, string> {
   return new Map(folders.map((folder) => [readJson<{ name: string }>(join(folder, "deno.json")).name, folder]));
 }
 
+/** Returns a package's own `package.json`; an empty object if there is none. */
+function ownManifest(folder: string): Partial<Manifest> {
+  try {
+    return readJson(join(folder, "package.json"));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return {};
+    throw error;
+  }
+}
+
 /** Returns the packages of this repository that a package imports, with the required versions. */
 async function siblings(folder: string): Promise<Record<string, string>> {
   const { name, version, exports } = readJson<{ name: string; version: string; exports: string | object }>(
@@ -79,15 +92,49 @@ async function siblings(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries([...names].sort().map((sibling) => [sibling, version]));
 }
 
+/** Returns the modules of a package's programs, without their extension; an empty array if the package is a library. */
+function programsOf({ bin = {} }: Partial<Manifest>): string[] {
+  return Object.values(bin).map((file) => file.replace(/^\.\/|\.ts$/g, ""));
+}
+
+/**
+ * Replaces the modules of a packed program with a bundle that contains the imported packages of this repository.
+ *
+ * @param folder The folder of the package.
+ * @param output The folder of the packed package.
+ * @param programs The modules that are started, without their extension.
+ * @param folders The folders of the packages, by name.
+ * @returns The packages from npm that the bundle imports, with the required versions.
+ */
+async function bundle(
+  folder: string,
+  output: string,
+  programs: readonly string[],
+  folders: Map<string, string>,
+): Promise<Record<string, string>> {
+  const kept = [...programs.map((program) => `${program}.d.ts`), "README.md", "package.json"];
+  for (const { name } of [...Deno.readDirSync(output)]) {
+    if (!kept.includes(name)) Deno.removeSync(join(output, name), { recursive: true });
+  }
+  const bundled = new Set<string>();
+  await addWithSiblings(bundled, Object.keys(await siblings(folder)), folders);
+  const all = [...[...bundled].map((name) => folders.get(name)!), folder];
+  const fromNpm = Object.assign({}, ...all.map((folder) => ownManifest(folder).dependencies));
+  const external = Object.keys(fromNpm).flatMap((name) => ["--external", name]);
+  const options = ["--quiet", "--platform", "deno", "--code-splitting", ...external, "--outdir", output];
+  await run(Deno.execPath(), ["bundle", ...options, ...programs.map((program) => `${program}.ts`)], folder);
+  return fromNpm;
+}
+
 /** Returns the `package.json` of a tarball. */
 function complete(
   packed: Manifest,
-  own: Partial<Manifest>,
+  { bin = {}, engines = {}, peerDependencies = {} }: Partial<Manifest>,
   imported: Record<string, string>,
   purpose: Purpose,
 ): Manifest {
-  const { bin = {}, engines = {}, peerDependencies = {} } = own;
-  const commands = Object.entries(bin).map(([name, file]) => [name, file.replace(/^\.\/|\.ts$/g, "") + ".js"]);
+  const programs = programsOf({ bin });
+  const commands = Object.keys(bin).map((name, i) => [name, `${programs[i]}.js`]);
   const { dependencies: fromNpm, ...rest } = packed;
   const isPublished = purpose === "publish";
   const dependencies = Object.entries({ ...isPublished ? imported : {}, ...fromNpm })
@@ -111,7 +158,12 @@ function repositoryOnGitHub(): Record<string, string> {
 }
 
 /** Writes the tarball of a package. */
-async function pack(folder: string, tarball: string, purpose: Purpose): Promise<void> {
+async function pack(
+  folder: string,
+  tarball: string,
+  purpose: Purpose,
+  folders: Map<string, string>,
+): Promise<void> {
   const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
   try {
     const all = join(scratch, "all.tgz");
@@ -119,9 +171,12 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
     await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
     await run("tar", ["-xzf", "all.tgz"], scratch);
     const path = join(scratch, "package", "package.json");
-    const own = join(folder, "package.json");
-    const hasOwn = await Deno.stat(own).then(() => true, () => false);
-    const manifest = complete(readJson(path), hasOwn ? readJson(own) : {}, await siblings(folder), purpose);
+    const own = ownManifest(folder);
+    const packed = readJson<Manifest>(path);
+    const programs = programsOf(own);
+    const isBundled = programs.length > 0;
+    if (isBundled) packed.dependencies = await bundle(folder, join(scratch, "package"), programs, folders);
+    const manifest = complete(packed, own, isBundled ? {} : await siblings(folder), purpose);
     Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, 2) + "\n");
     const { stdout } = await run(NPM, ["pack", "--silent", "./package"], scratch);
     await Deno.copyFile(join(scratch, stdout.trim()), tarball);
@@ -140,18 +195,21 @@ async function addWithSiblings(found: Set<string>, names: string[], folders: Map
 }
 
 /**
- * Writes tarballs of the packages and their dependencies to a folder. If one package can't be packed, writes no
- * tarball.
+ * Writes tarballs of the packages and their dependencies to a folder. A program's tarball contains its dependencies. If
+ * one package can't be packed, writes no tarball.
  */
 async function packForClone(targets: string[], folders: Map<string, string>, output: string): Promise<void> {
   const found = new Set<string>();
-  await addWithSiblings(found, targets.length === 0 ? [...folders.keys()] : targets, folders);
+  for (const name of targets.length === 0 ? [...folders.keys()] : targets) {
+    if (programsOf(ownManifest(folders.get(name)!)).length > 0) found.add(name);
+    else await addWithSiblings(found, [name], folders);
+  }
   const names = [...found];
   const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
   try {
     const tarballs = names.map((name) => `${name.slice(1).replace("/", "-")}.tgz`);
     const packed = await Promise.allSettled(
-      names.map((name, i) => pack(folders.get(name)!, join(scratch, tarballs[i]!), "clone")),
+      names.map((name, i) => pack(folders.get(name)!, join(scratch, tarballs[i]!), "clone", folders)),
     );
     for (const result of packed) if (result.status === "rejected") throw result.reason;
     for (const tarball of tarballs) await Deno.copyFile(join(scratch, tarball), join(output, tarball));
@@ -181,7 +239,7 @@ if (files.length > 1 || (files.length === 1 && targets.length !== 1)) {
 }
 try {
   if (files.length === 0) await packForClone(targets, folders, output);
-  else await pack(folders.get(targets[0]!)!, resolve(output, files[0]!), "publish");
+  else await pack(folders.get(targets[0]!)!, resolve(output, files[0]!), "publish", folders);
 } catch (error) {
   fail(error instanceof Error ? error.message : `${error}`, 1);
 }

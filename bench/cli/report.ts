@@ -49,8 +49,8 @@ export function report(figures: Figures, facts: Facts): string {
     "",
     "## From start to first child",
     "",
-    "The time from the start of the command until its child, `date`, looks at the clock; and what an empty program takes on",
-    "the same runtime, from start to end.",
+    "The time from the start of the command until its child, `date`, looks at the clock; and what the whole run of this",
+    "one item and an empty program take on the same runtime, from start to end.",
     "",
     ...firstChildTable(facts),
   ];
@@ -99,12 +99,12 @@ function longTable({ longRuns }: Facts): string[] {
 }
 
 function firstChildTable({ firstChildren }: Facts): string[] {
-  const rows = firstChildren.map(({ runtime, median, least, empty }) => [
+  const rows = firstChildren.map(({ runtime, median, least, oneItem, empty }) => [
     `on ${runtime}`,
-    ...[median, least, empty].map((ms) => `${ms.toFixed(0)} ms`),
-    `${(median / empty).toFixed(1)} ×`,
+    ...[median, least, oneItem, empty].map((ms) => `${ms.toFixed(0)} ms`),
+    `${(oneItem / empty).toFixed(1)} ×`,
   ]);
-  return table(["", "first child, median", "least", "empty program, median", "as long"], rows);
+  return table(["", "first child, median", "least", "whole run, median", "empty program, median", "as long"], rows);
 }
 
 function titleOf({ name, runtime }: Pick<Contender, "name" | "runtime">): string {

@@ -27,6 +27,8 @@ const STEADY = 0.9;
 const MEMORY = 200e6;
 /** Maximum time until the first child runs, in milliseconds. */
 const FIRST_CHILD: Partial<Record<Runtime, number>> = { Bun: 150, Deno: 300 };
+/** Maximum duration of a run of one item, relative to the duration of an empty program. */
+const ONE_ITEM: Partial<Record<Runtime, number>> = { Node: 3 };
 
 /** Returns all bounds with their measured values. */
 export function targetsOf(figures: Figures, { contenders, lines, longRuns, firstChildren }: Facts): Target[] {
@@ -63,6 +65,14 @@ export function targetsOf(figures: Figures, { contenders, lines, longRuns, first
       measured: forEach(FIRST_CHILD, (runtime, most) => {
         const { median } = firstChildren.find((each) => each.runtime === runtime)!;
         return { bound: `${most} ms`, text: `${median.toFixed(0)} ms`, reached: median <= most };
+      }),
+    },
+    {
+      claim: "a run of one item, as long as an empty program",
+      measured: forEach(ONE_ITEM, (runtime, most) => {
+        const { oneItem, empty } = firstChildren.find((each) => each.runtime === runtime)!;
+        const ratio = oneItem / empty;
+        return { bound: `${most} ×`, text: `${ratio.toFixed(2)} ×`, reached: ratio <= most };
       }),
     },
   ];
