@@ -14,8 +14,8 @@
  * workflow, this program also adds the repository's address, because npm compares the address with the origin that the
  * release states.
  *
- * A program, which has `bin`, is bundled with the packages of this repository that it imports, because Node takes longer
- * to start with hundreds of small files. Packages from npm stay `dependencies`.
+ * A program, which has `bin`, is bundled with the packages of this repository that it imports, because Node takes
+ * longer to load hundreds of small files. Packages from npm stay `dependencies`.
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch

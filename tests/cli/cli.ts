@@ -81,7 +81,7 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
  * Returns the start of the command line, for the command in the clone or the installed command. Node always runs the
  * installed command.
  */
-async function commandOn(runtime: string): Promise<string[]> {
+export async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
   return [...await ofClone[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
 }
@@ -179,8 +179,18 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 
 /** Reports whether a process is running. A zombie is treated as ended. */
 export async function isRunning(pid: string): Promise<boolean> {
-  const state = Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
+  const state = await stateOf(pid);
   return state !== "" && !state.startsWith("Z");
+}
+
+/** Reports whether a process is stopped, as by Ctrl-Z. */
+export async function isStopped(pid: string): Promise<boolean> {
+  return (await stateOf(pid)).startsWith("T");
+}
+
+/** Returns the state of a process as one letter and maybe more text; an empty string if the process is gone. */
+async function stateOf(pid: string): Promise<string> {
+  return Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
 }
 
 /**

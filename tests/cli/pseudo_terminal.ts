@@ -3,7 +3,7 @@
  * pseudoterminal.
  */
 
-import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
+import { commandOn, until, type Workspace } from "./cli.ts";
 import { Screen } from "./screen.ts";
 
 async function findScript(): Promise<boolean> {
@@ -45,20 +45,26 @@ export class PseudoTerminal implements AsyncDisposable {
    *
    * @param workspace The directory of the CLI.
    * @param args The arguments after `workqueue`.
+   * @param options The size of the terminal, variables of the environment, and redirections. With `afterStop`, a shell
+   * with job control starts the CLI, and runs this script when the CLI has stopped.
    */
   static async start(
     workspace: Workspace,
     args: string[],
-    { columns = 80, rows = 24, env = {}, redirect = "" }: {
+    { columns = 80, rows = 24, env = {}, redirect = "", afterStop }: {
       columns?: number;
       rows?: number;
       env?: Record<string, string>;
       redirect?: string;
+      afterStop?: string;
     } = {},
   ): Promise<PseudoTerminal> {
-    const command = [...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/workqueue.ts`, ...args];
+    const command = [...await commandOn(workspace.runtime), ...args];
     const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-    const line = `stty cols ${columns} rows ${rows}; tty > tty; echo $$ > pid; exec ${quoted} ${redirect}`;
+    const start = afterStop === undefined
+      ? `echo $$ > pid; exec ${quoted} ${redirect}`
+      : `set -m; sh -c 'echo $$ > pid; exec "$@"' sh ${quoted} ${redirect}; ${afterStop}`;
+    const line = `stty cols ${columns} rows ${rows}; tty > tty; ${start}`;
     const process = new Deno.Command("script", {
       args: ["--quiet", "--return", "--flush", "--command", line, "/dev/null"],
       cwd: workspace.directory,

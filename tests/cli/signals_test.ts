@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { isRunning, quickConfig, runtimes, until, Workspace } from "./cli.ts";
+import { isRunning, isStopped, quickConfig, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 
 /** Script that writes its own process id and the process id of its child, and runs until it is killed. */
 const LINGER = 'sleep 300 & echo "$$ $!" > "$1.new"; mv "$1.new" "$1"; wait';
@@ -139,6 +139,45 @@ for (const runtime of Object.keys(runtimes)) {
       }
     });
   }
+
+  /** Script like `LINGER` that succeeds when its child has been killed. */
+  const WAIT = `${LINGER} || exit 0`;
+
+  Deno.test(`signals, ${runtime}: SIGTSTP stops the command, its children and what they started, until SIGCONT`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", "--concurrency", "2", "--", "sh", "-c", WAIT, "sh", "{}"];
+    const cli = await workspace.start(args, "a\nb\n", WITH_PID);
+    await until(() => workspace.has("a") && workspace.has("b"), "two run");
+    const [pid, a, b] = ["pid", "a", "b"].map((file) => workspace.read(file)) as [string, string, string];
+    const pids = [pid, ...`${a} ${b}`.split(" ")];
+    for (let times = 0; times < 2; times++) {
+      Deno.kill(Number(pid), "SIGTSTP");
+      for (const each of pids) await until(() => isStopped(each), `${each} is stopped`);
+      Deno.kill(Number(pid), "SIGCONT");
+      for (const each of pids) await until(async () => !await isStopped(each), `${each} continues`);
+    }
+    for (const each of [a, b]) Deno.kill(Number(each.split(" ")[1]), "SIGKILL");
+    const { code, stderr } = await cli.ended;
+    assertEquals(code, 0);
+    assertMatch(stderr, /^Succeeded +2$/m);
+  });
+
+  Deno.test(`signals, ${runtime}: a stopped run ends by SIGTERM and SIGCONT, as a shell's kill sends them, and leaves no child stopped`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", "--concurrency", "2", "--", "sh", "-c", LINGER, "sh", "{}"];
+    const cli = await workspace.start(args, "a\nb\nc\n", WITH_PID);
+    await until(() => workspace.has("a") && workspace.has("b"), "two run");
+    const pid = workspace.read("pid");
+    const pids = `${workspace.read("a")} ${workspace.read("b")}`.split(" ");
+    Deno.kill(Number(pid), "SIGTSTP");
+    for (const each of [pid, ...pids]) await until(() => isStopped(each), `${each} is stopped`);
+    for (const signal of ["SIGTERM", "SIGCONT"] as const) Deno.kill(Number(pid), signal);
+    await until(() => cli.stderr.includes("Another SIGTERM kills them."), "it says so");
+    for (const each of pids) await until(async () => !await isStopped(each), `${each} continues`);
+    Deno.kill(Number(pid), "SIGTERM");
+    assertEquals((await cli.ended).code, 143);
+    for (const each of pids) await until(async () => !await isRunning(each), `${each} is gone`);
+  });
 
   Deno.test(`signals, ${runtime}: a delayed item is unfinished`, async () => {
     await using workspace = new Workspace(runtime);

@@ -1,8 +1,8 @@
 /** Tests of the command on a terminal. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { isRunning, until, Workspace } from "./cli.ts";
-import { hasTmux, Tmux } from "./tmux.ts";
+import { isRunning, isStopped, runtimes, until, Workspace } from "./cli.ts";
+import { hasTmux, INTERACTIVE_SHELL, Tmux, type View } from "./tmux.ts";
 import { hasPseudoTerminals, PseudoTerminal } from "./pseudo_terminal.ts";
 
 const ignore = !hasPseudoTerminals;
@@ -251,3 +251,58 @@ Deno.test({
     assertEquals(filled(terminal.screen.rows).length, 3 + 6 + 3);
   },
 });
+
+/** Script that writes the process id of its child, and ends when this child is killed. */
+const SLEEPER = 'echo "$1 begins"; sleep 300 & echo $! > child; wait $!; echo "$1 ends"';
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test({
+    name: `terminal, ${runtime}: Ctrl-Z stops what runs and erases the rows, which fg brings back`,
+    ignore,
+    async fn() {
+      await using workspace = new Workspace(runtime);
+      const afterStop = "echo stopped; until [ -e back ]; do sleep 0.02; done; fg";
+      await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, SLEEPER, 1), { afterStop });
+      const isShown = (rows: string[]) =>
+        rows.includes("db/1 begins") && rows.some((row) => /0 of 1 · 1 runn/.test(row));
+      await terminal.until(isShown, "it runs");
+      const pids = [workspace.read("pid"), workspace.read("child")];
+      await terminal.type("\x1a");
+      for (const pid of pids) await until(() => isStopped(pid), `${pid} is stopped`);
+      await terminal.until((rows) => rows.includes("stopped"), "the shell continues");
+      assertEquals(filled(terminal.screen.rows).filter((row) => !row.includes("Stopped")), ["db/1 begins", "stopped"]);
+      workspace.write("back", "");
+      await terminal.until(isShown, "the rows are back");
+      Deno.kill(Number(workspace.read("child")), "SIGKILL");
+      assertEquals(await terminal.ended, 0);
+      assert(terminal.screen.lines.includes("db/1 ends"));
+      assertEquals(terminal.screen.lines.filter((line) => line.includes("0 of 1")), []);
+    },
+  });
+
+  Deno.test({
+    name: `terminal, ${runtime}: after Ctrl-Z, a shell in tmux asks for the next command, and fg continues`,
+    ignore: !hasTmux,
+    async fn() {
+      await using workspace = new Workspace(runtime);
+      await using tmux = await Tmux.start(workspace, prepare(workspace, SLEEPER, 1), INTERACTIVE_SHELL);
+      try {
+        const isShown = ({ all }: View) => /0 of 1 · 1 runn/.test(filled(all).at(-1) ?? "");
+        await tmux.until(({ all }) => filled(all).at(-1) === "$", "the shell asks");
+        await tmux.press("workqueue", "Enter");
+        await tmux.until(isShown, "it runs");
+        await tmux.press("C-z");
+        const { all } = await tmux.until(({ all }) => filled(all).at(-1) === "$", "the shell asks");
+        assertEquals(filled(all).slice(0, 2), ["$ workqueue", "db/1 begins"]);
+        assertEquals(all.filter((row) => row.includes("0 of 1")), []);
+        assert(await isStopped(workspace.read("child")));
+        await tmux.press("fg", "Enter");
+        await tmux.until(isShown, "it runs again");
+        Deno.kill(Number(workspace.read("child")), "SIGKILL");
+        await tmux.until(({ all }) => all.includes("db/1 ends") && filled(all).at(-1) === "$", "it has ended");
+      } finally {
+        await tmux.press("exit || exit", "Enter");
+      }
+    },
+  });
+}

@@ -1,10 +1,11 @@
 /**
- * Tests of runs that take longer than their commands: slow readers, orphaned processes, and a run stopped by SIGSTOP.
+ * Tests of runs that take longer than their commands: slow readers, orphaned processes, and a run stopped by SIGSTOP or
+ * SIGTSTP.
  */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";
-import { runtimes, until, WITH_PID, Workspace } from "./cli.ts";
+import { isStopped, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
@@ -24,6 +25,24 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals((await cli.ended).code, 0);
     assertEquals(workspace.read("count").trim(), "240004");
     assertEquals(workspace.read("log").trim().split("\n").sort(), ["1 1", "2 1", "3 1", "4 1"]);
+  });
+
+  Deno.test(`time, ${runtime}: while SIGTSTP stops a command, its timeout stands still`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", "--timeout", "2s", "--retries", "0", "--report", "report.jsonl"];
+    const script = "touch began; until [ -e go ]; do sleep 0.02; done";
+    const cli = await workspace.start([...args, ...sh(script)], "1\n", WITH_PID);
+    await until(() => workspace.has("began"), "it runs");
+    const pid = workspace.read("pid");
+    Deno.kill(Number(pid), "SIGTSTP");
+    await until(() => isStopped(pid), "it is stopped");
+    await delay(2500); // longer than the timeout
+    Deno.kill(Number(pid), "SIGCONT");
+    await until(async () => !await isStopped(pid), "it continues");
+    await delay(300); // a timer that did not stand still would fire now
+    workspace.write("go", "");
+    assertEquals((await cli.ended).code, 0);
+    assertEquals(workspace.report()[0]!.timedOut, false);
   });
 
   Deno.test(`time, ${runtime}: after a stop that is longer than the timeout, what has ended meanwhile has succeeded`, async () => {

@@ -1,6 +1,6 @@
 /** Runs the CLI in tmux, a real terminal multiplexer, and reads its window. */
 
-import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
+import { commandOn, until, type Workspace } from "./cli.ts";
 
 /** Content of the tmux window. */
 export interface View {
@@ -20,6 +20,17 @@ async function run(args: string[], cwd?: string): Promise<string> {
 export const hasTmux: boolean = await run(["-V"]).then(() => true, () => false);
 if (!hasTmux) console.log("There is no tmux on the PATH: leaving out a test of the command in it.");
 
+/**
+ * Start of the command line of an interactive shell with job control, for {@linkcode Tmux.start}. In this shell,
+ * `workqueue` runs the CLI with the given arguments.
+ */
+export const INTERACTIVE_SHELL: readonly string[] = [
+  "bash",
+  "-c",
+  `{ echo "PS1='$ '; workqueue() {"; printf "%q " "$@"; echo "; }"; } > rc; exec bash --noprofile --rcfile rc -i`,
+  "bash",
+];
+
 /** tmux server whose window runs the CLI. Disposing it ends the server and the CLI. */
 export class Tmux implements AsyncDisposable {
   readonly #workspace: Workspace;
@@ -30,15 +41,25 @@ export class Tmux implements AsyncDisposable {
     this.#server = ["-S", `${workspace.directory}/tmux`, "-f", "/dev/null", "-u"];
   }
 
-  /** Starts the CLI in a window of 80 × 24. */
-  static async start(workspace: Workspace, args: string[]): Promise<Tmux> {
+  /**
+   * Starts the CLI in a window of 80 × 24.
+   *
+   * @param workspace The directory of the CLI.
+   * @param args The arguments after `workqueue`.
+   * @param shell The start of the command line of the shell that starts the CLI. Default: a shell that the CLI
+   * replaces.
+   */
+  static async start(
+    workspace: Workspace,
+    args: string[],
+    shell: readonly string[] = ["sh", "-c", 'echo $$ > pid; exec "$@"', "sh"],
+  ): Promise<Tmux> {
     const tmux = new Tmux(workspace);
-    const env = ["TERM=tmux-256color", "CI=", "NO_COLOR=", "sh", "-c", 'echo $$ > pid; exec "$@"', "sh"];
     const command = [
       "env",
-      ...env,
-      ...await runtimes[workspace.runtime]!(),
-      `${ROOT}packages/cli/workqueue.ts`,
+      ...["TERM=tmux-256color", "CI=", "NO_COLOR="],
+      ...shell,
+      ...await commandOn(workspace.runtime),
       ...args,
     ];
     await tmux.#run(["new-session", "-d", "-x", "80", "-y", "24", ...command]);
@@ -63,6 +84,11 @@ export class Tmux implements AsyncDisposable {
       throw new Error(`${(error as Error).message}; there is:\n${view.all.join("\n")}`);
     }
     return view;
+  }
+
+  /** Types text, or presses a key such as `"C-z"` or `"Enter"`. */
+  async press(...keys: string[]): Promise<void> {
+    await this.#run(["send-keys", ...keys]);
   }
 
   /** Changes the size of the window. */

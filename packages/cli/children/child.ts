@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Stopwatch } from "../system/stopwatch.ts";
 import { LineWriter, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
 import { RetryAfterLine } from "./retry_after_line.ts";
-import { isGroupThere, signalGroup } from "./start.ts";
+import { type GroupSignal, isGroupThere, signalGroup } from "./start.ts";
 
 /** Destination of a child's output. */
 export interface ChildOutput {
@@ -52,6 +53,7 @@ export class Child {
   /** Whether `passedOn` has resolved. */
   isPassedOn = false;
   readonly #process: Process;
+  readonly #clock: Stopwatch;
   readonly #stderr = new Tail(MAX_STDERR);
   readonly #output: LineWriter;
   readonly #errorOutput: LineWriter | undefined;
@@ -62,11 +64,12 @@ export class Child {
   #hasExited = false;
   #isKilled = false;
   #killedAt = 0;
-  #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #killTimer: Disposable | undefined = undefined;
 
-  /** Creates a child from a newly started process. */
-  constructor(process: Process, { tag, readsRetryAfter, onOutput, onErrorOutput }: ChildOutput) {
+  /** Creates a child from a newly started process. The grace period of `kill` is measured by `clock`. */
+  constructor(process: Process, { tag, readsRetryAfter, onOutput, onErrorOutput }: ChildOutput, clock: Stopwatch) {
     this.#process = process;
+    this.#clock = clock;
     this.#output = new LineWriter(onOutput, tag);
     this.#errorOutput = onErrorOutput && new LineWriter(onErrorOutput);
     this.#retryAfter = readsRetryAfter ? new RetryAfterLine() : undefined;
@@ -98,14 +101,27 @@ export class Child {
     if (this.#hasExited) return false;
     if (!this.#isKilled) {
       this.#isKilled = true;
-      this.#killedAt = performance.now();
+      this.#killedAt = this.#clock.now();
       this.#signal("SIGTERM");
-      this.#killTimer = setTimeout(() => this.#signal("SIGKILL"), KILL_GRACE);
+      this.#killTimer = this.#clock.setTimer(() => this.#signal("SIGKILL"), KILL_GRACE);
     }
     return true;
   }
 
-  #signal(signal: "SIGTERM" | "SIGKILL"): void {
+  /**
+   * Stops the child and its descendants until `resume` is called. Sends SIGSTOP because the system ignores SIGTSTP in
+   * sessions without a shell, and each child leads its own session.
+   */
+  suspend(): void {
+    this.#signal("SIGSTOP");
+  }
+
+  /** Lets a stopped child and its descendants continue. */
+  resume(): void {
+    this.#signal("SIGCONT");
+  }
+
+  #signal(signal: GroupSignal): void {
     signalGroup(this.#process.pid, signal, this.#hasExited);
   }
 
@@ -149,8 +165,8 @@ export class Child {
   /** Waits until the child's descendants have ended. Kills those that are still running after the grace period. */
   async #endGroup(): Promise<void> {
     const { pid } = this.#process;
-    while (isGroupThere(pid) && performance.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);
-    clearTimeout(this.#killTimer);
+    while (isGroupThere(pid) && this.#clock.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);
+    this.#killTimer?.[Symbol.dispose]();
     this.#signal("SIGKILL");
   }
 

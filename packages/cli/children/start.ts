@@ -52,8 +52,11 @@ export class Starter {
   }
 }
 
+/** Signal for a process group. Systems without process groups only have signals that end processes. */
+export type GroupSignal = "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT";
+
 /** Sends a signal to the descendants of a process, and to the process itself unless it has exited. */
-export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExited: boolean): void {
+export function signalGroup(pid: number, signal: GroupSignal, hasExited: boolean): void {
   if (!HAS_GROUPS) {
     const args = ["/T", "/F", "/PID", String(pid)];
     spawn("taskkill", args, { stdio: "ignore", windowsHide: true }).on("error", () => {});
@@ -77,7 +80,7 @@ export function isGroupThere(pid: number): boolean {
   }
 }
 
-function killOne(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+function killOne(pid: number, signal: GroupSignal): void {
   try {
     process.kill(pid, signal);
   } catch {

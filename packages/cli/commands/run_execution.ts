@@ -2,6 +2,7 @@ import type { ReportLock } from "../report/report_lock.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { Interruption } from "../run/interruption.ts";
 import { Run } from "../run/run.ts";
+import { Suspension } from "../run/suspension.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf } from "../system/signals.ts";
@@ -64,12 +65,14 @@ export async function executeRun(
   server?.show(run, config);
   if (server !== undefined) note(`Dashboard: ${server.address}`);
   const interruption = new Interruption(run, lock, note);
+  const suspension = new Suspension(run, progress);
 
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
   failure ??= interruption.error;
   await server?.[Symbol.asyncDispose]();
   watch?.[Symbol.dispose]();
+  suspension[Symbol.dispose]();
   progress.end();
   interruption[Symbol.dispose]();
 

@@ -34,6 +34,9 @@ Options override the config of the queue. When the config file changes, the run
 follows it at once. With --group-by or a discipline, groups take turns among the
 lines that are read ahead.
 
+Ctrl-Z also stops the running commands, until fg or SIGCONT. Stopped time does
+not count for --timeout.
+
 A report begins with a line about the command and its config. --resume refuses a
 report of another command or config. After any kill, a resumed run repeats only
 the items that were running; after a power cut, also those that ended in the

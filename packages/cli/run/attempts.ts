@@ -7,7 +7,7 @@ import { StartLimit } from "../children/start_limit.ts";
 import type { RunConfig } from "../config/run_config.ts";
 import type { CommandTemplate } from "../items/command_template.ts";
 import { orAborted } from "../system/or_aborted.ts";
-import { setTimer } from "../system/timer.ts";
+import { Stopwatch } from "../system/stopwatch.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { OpenItem } from "./open_item.ts";
 
@@ -64,6 +64,9 @@ export class Attempts {
   readonly #starter: Starter;
   readonly #starts: StartLimit;
   readonly #children = new Set<Child>();
+  /** Clock of the timeouts, which stands still while the run is suspended. */
+  readonly #clock = new Stopwatch();
+  #isSuspended = false;
   #begun = 0;
   #retries = 0;
 
@@ -128,7 +131,7 @@ export class Attempts {
     this.#begun++;
     if (attempt > 1) this.#retries++;
     let timedOut = false;
-    const timer = timeout === undefined ? undefined : setTimer(() => timedOut = child.kill(), timeout);
+    const timer = timeout === undefined ? undefined : this.#clock.setTimer(() => timedOut = child.kill(), timeout);
     const end = await child.ended;
     timer?.[Symbol.dispose]();
     this.#children.delete(child);
@@ -144,6 +147,20 @@ export class Attempts {
     if (exitCode === 0) return { kind: "succeeded" };
     if (giveUpOn.includes(exitCode ?? 0)) return { kind: "hopeless" };
     return { kind: "failed", minDelay: retryAfterOn.includes(exitCode ?? 0) ? retryAfter : 0 };
+  }
+
+  /** Stops the running commands and their timeouts. */
+  suspend(): void {
+    this.#isSuspended = true;
+    this.#clock.stop();
+    for (const child of this.#children) child.suspend();
+  }
+
+  /** Lets the stopped commands and their timeouts continue. */
+  resume(): void {
+    this.#isSuspended = false;
+    this.#clock.start();
+    for (const child of this.#children) child.resume();
   }
 
   #noteNotStarted(item: OpenItem, file: string, error: unknown): AttemptResult {
@@ -165,8 +182,9 @@ export class Attempts {
       readsRetryAfter: retryAfterOn.length > 0,
       onOutput: (lines) => this.#passOn(lines),
       onErrorOutput: onErrorOutput && ((lines) => onErrorOutput(text, lines)),
-    });
+    }, this.#clock);
     this.#children.add(child);
+    if (this.#isSuspended) child.suspend();
     if (this.#context.killed.aborted) child.kill();
     return child;
   }

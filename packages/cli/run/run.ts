@@ -182,6 +182,16 @@ export class Run {
     this.interrupt();
   }
 
+  /** Stops the running commands and their timeouts, because this process is about to stop. */
+  suspend(): void {
+    this.#attempts.suspend();
+  }
+
+  /** Continues what `suspend` has stopped. */
+  resume(): void {
+    this.#attempts.resume();
+  }
+
   #stop(): void {
     this.#stopper.abort();
     void this.pool.stop();

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { EXIT } from "./exit_codes.ts";
 
 /** Signals that ask a process to end. */
@@ -20,6 +21,9 @@ const ENDING = [
   "SIGIO",
 ] as const;
 
+/** Removes listeners that {@linkcode listenTo} added. */
+type StopListening = () => void;
+
 /**
  * Listens for signals that would end this process and leave its children running.
  *
@@ -30,16 +34,10 @@ const ENDING = [
 export function onSignals(
   interrupt: (signal: NodeJS.Signals) => void,
   kill: (signal: NodeJS.Signals) => void,
-): () => void {
-  const stops: (() => void)[] = [];
+): StopListening {
+  const stops: StopListening[] = [];
   const listen = (signal: NodeJS.Signals, callback: (signal: NodeJS.Signals) => void) => {
-    const listener = () => callback(signal);
-    try {
-      process.on(signal, listener);
-      stops.push(() => process.off(signal, listener));
-    } catch {
-      // The system has no such signal, or a process can't listen for the signal.
-    }
+    stops.push(listenTo(signal, callback));
   };
   const ignored = ignoredSignals();
   // Signals that this process ignores need a listener too: on Deno, as soon as the process listens for one signal in
@@ -53,6 +51,35 @@ export function onSignals(
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/**
+ * Listens for SIGTSTP, which Ctrl-Z in a terminal sends and which asks the process to stop.
+ *
+ * @param callback Called with each signal. The process doesn't stop on its own.
+ * @returns A function that stops listening. After it is called, the signal has its default effect again.
+ */
+export function onSuspend(callback: () => void): StopListening {
+  return ignoredSignals()?.has("SIGTSTP") ? () => {} : listenTo("SIGTSTP", callback);
+}
+
+/**
+ * Stops this process. Resolves when SIGCONT has let the process continue, or if the process can't be stopped, as the
+ * first process in a container.
+ */
+export async function stopThisProcess(): Promise<void> {
+  process.kill(process.pid, "SIGSTOP");
+  await delay(); // another thread might receive the signal, which stops this thread a moment later
+}
+
+function listenTo(signal: NodeJS.Signals, callback: (signal: NodeJS.Signals) => void): StopListening {
+  const listener = () => callback(signal);
+  try {
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  } catch {
+    return () => {}; // the system has no such signal, or a process can't listen for the signal
+  }
 }
 
 /**

@@ -41,7 +41,8 @@ export class LiveProgress {
   /** Resolves when the last frame is written; `undefined` if no frame is being written. */
   #drawing: Promise<void> | undefined = undefined;
   #error: unknown = undefined;
-  #hasEnded = false;
+  /** Whether no rows are shown, because the display has ended or is suspended. */
+  #isBare = false;
 
   /**
    * Starts showing progress.
@@ -86,10 +87,23 @@ export class LiveProgress {
     void this.#draw();
   }
 
+  /** Erases the rows until `resume` is called. Resolves when they are erased. */
+  async suspend(): Promise<void> {
+    this.#isBare = true;
+    await this.#draw();
+    await this.#drawing;
+  }
+
+  /** Shows the rows again. */
+  resume(): void {
+    this.#isBare = false;
+    void this.#draw();
+  }
+
   /** Erases the rows and stops. */
   end(): void {
     clearInterval(this.#timer);
-    this.#hasEnded = true;
+    this.#isBare = true;
     void this.#draw();
   }
 
@@ -100,7 +114,7 @@ export class LiveProgress {
     if (bytes.at(-1) !== LINE_FEED) this.#pending.push([stream, Buffer.from("\n")]); // the rows begin on a new line
     this.#pendingSize += bytes.length;
     while (this.#pendingSize >= MAX_PENDING) await (this.#drawing ?? this.#draw());
-    if (this.#hasEnded) await this.#draw();
+    if (this.#isBare) await this.#draw();
     if (this.#error !== undefined) throw this.#error;
   }
 
@@ -109,7 +123,7 @@ export class LiveProgress {
    */
   #draw(): Promise<void> {
     const size = { columns: this.#stderr.columns || COLUMNS, rows: this.#stderr.rows || ROWS };
-    const change = this.#rows.change(this.#hasEnded ? [] : this.#text(size), size, this.#pending.length > 0);
+    const change = this.#rows.change(this.#isBare ? [] : this.#text(size), size, this.#pending.length > 0);
     if (change === undefined) return Promise.resolve();
     const [before, after] = change;
     const parts: Part[] = [[this.#stderr, Buffer.from(before)], ...this.#pending, [this.#stderr, Buffer.from(after)]];

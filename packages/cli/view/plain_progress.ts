@@ -38,6 +38,14 @@ export class PlainProgress {
     this.#stderr.write(line + "\n");
   }
 
+  /** Does nothing: lines stay in the log. */
+  suspend(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Does nothing. */
+  resume(): void {}
+
   /** Stops showing progress. */
   end(): void {
     clearTimeout(this.#timer);

@@ -23,6 +23,10 @@ export interface Progress {
   writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
   note(line: string): void;
+  /** Erases rows, because this process is about to stop. Resolves when they are erased. */
+  suspend(): Promise<void>;
+  /** Shows progress again after `suspend`. */
+  resume(): void;
   /** Stops showing progress. */
   end(): void;
 }
