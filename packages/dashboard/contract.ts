@@ -2,7 +2,7 @@ import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQu
 
 /**
  * Function that decides whether a request is allowed. `true` allows the request. A non-empty string also allows it: the
- * string is the user's name, which the list of acts shows. Anything else denies access, and so does a function that
+ * string is the user's name, which the audit list shows. Anything else denies access, and so does a function that
  * throws, rejects, or takes longer than five seconds.
  */
 export type Access = (request: Request) => boolean | string | Promise<boolean | string>;

@@ -1,13 +1,15 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { AuditList } from "./audit_list.tsx";
 import { AskDialog } from "./dialog.tsx";
 import { Headline } from "./headline.tsx";
 import { QueueList } from "./queue_list.tsx";
 import { QueueView } from "./queue_view.tsx";
 import { Reload } from "./reload.tsx";
-import { useRoute } from "./route.ts";
+import { linkTo, replaceAddress, useRoute } from "./route.ts";
 import { postTo, type Question, StalePage, type Steering, SteeringContext } from "./steering.ts";
 import { type News, useNews } from "./stream.ts";
+import { shownName } from "./words.ts";
 import { Words } from "./words_explained.tsx";
 
 /** Result of a control, as text. */
@@ -21,8 +23,8 @@ const RESULT_SHOWN = 10_000;
 
 /** The whole page. */
 export function App(): JSX.Element {
-  const name = useRoute();
-  const [search, setSearch] = useState("");
+  const route = useRoute();
+  const { queue: name, search } = route;
   const [round, setRound] = useState(0);
   const [result, setResult] = useState<Result>();
   const [question, setQuestion] = useState<Question & { instance: string }>();
@@ -30,7 +32,6 @@ export function App(): JSX.Element {
   const { state } = news;
   const instance = state?.instance ?? "";
 
-  useEffect(() => setSearch(""), [name]);
   useEffect(() => setResult(undefined), [name]);
   useEffect(() => {
     if (result === undefined || result.isError) return;
@@ -67,14 +68,21 @@ export function App(): JSX.Element {
   return (
     <SteeringContext.Provider value={steering}>
       <div class={news.staleFor === undefined ? "all" : "all stale"}>
-        <Headline news={news} opened={name} />
+        <Headline news={news} route={route} />
         <main>
-          {name === undefined
-            ? state && <QueueList queues={state.queues} />
-            : <QueueView key={name} name={name} news={news} search={search} onSearch={setSearch} />}
+          {name === undefined ? state && <QueueList queues={state.queues} route={route} /> : (
+            <QueueView
+              key={name}
+              name={name}
+              news={news}
+              search={search}
+              onSearch={(search) => replaceAddress(linkTo(name, search))}
+            />
+          )}
           {!state && <p class="quiet">Loading…</p>}
         </main>
         <footer>
+          {state && <AuditList state={state} queue={name} />}
           {state?.mayReload && steering && <Reload />}
           {state && !state.mayControl && <p class="quiet">You have read-only access.</p>}
           <Words />
@@ -106,7 +114,7 @@ function Spoken({ news: { state, staleFor } }: { news: News }): JSX.Element {
     const changed = state?.queues.filter(({ name, verdict }) => (before.current.get(name) ?? verdict) !== verdict) ??
       [];
     if (changed.length > 0) {
-      setChanges(changed.map(({ name, verdict, reason }) => `${name} is ${verdict}: ${reason}`).join(" "));
+      setChanges(changed.map(({ name, verdict, reason }) => `${shownName(name)} is ${verdict}: ${reason}`).join(" "));
     }
     before.current = new Map(state?.queues.map(({ name, verdict }) => [name, verdict]));
   }, [state]);

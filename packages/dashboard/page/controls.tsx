@@ -2,10 +2,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Control, QueueDetails } from "../api.ts";
 import { type Steering, useSteering } from "./steering.ts";
-import { visible } from "./words.ts";
-
-/** Duration of a pause of the throttle, in milliseconds. */
-const PAUSE = 30_000;
+import { PauseForm } from "./pause_form.tsx";
+import { duration, visible } from "./words.ts";
 
 const NAMES: Readonly<Record<Control, string>> = {
   pause: "Pause",
@@ -46,20 +44,26 @@ function pathOf({ queue }: Of, action: string): string {
 }
 
 function Pause(of: Of): JSX.Element {
-  const { paused, engine } = of.queue;
-  const post = (action: string) => of.steering.post(pathOf(of, action), {});
+  const { paused, pauseEndsInMs, engine } = of.queue;
+  if (!paused) {
+    const scope = engine === "redis" ? ", in every process" : "";
+    return (
+      <PauseForm
+        action="Pause"
+        label="Pause duration"
+        value=""
+        onSubmit={(body) => of.steering.post(pathOf(of, "pause"), body)}
+      >
+        Stops handing out items{scope}, for a time such as 10m or 1h30m, or until someone resumes. Running handlers
+        continue, and added items stay.
+      </PauseForm>
+    );
+  }
   return (
     <div class="control">
-      {paused
-        ? <button type="button" onClick={() => post("resume")}>Resume</button>
-        : <button type="button" onClick={() => post("pause")}>Pause</button>}
-      <span class="quiet">
-        {paused
-          ? "Resumes work. Items added during the pause are ready."
-          : `Stops handing out items${
-            engine === "redis" ? ", in every process" : ""
-          }. Running handlers continue, and added items stay.`}
-      </span>
+      <button type="button" onClick={() => of.steering.post(pathOf(of, "resume"), {})}>Resume</button>
+      <span>{pauseEndsInMs === null ? "Paused until someone resumes." : `Resumes in ${duration(pauseEndsInMs)}.`}</span>
+      <span class="quiet">Resumes work. Items added during the pause are ready.</span>
     </div>
   );
 }
@@ -79,7 +83,6 @@ function Concurrency(of: Of): JSX.Element {
 function Throttle(of: Of): JSX.Element {
   const { throttle } = of.queue;
   const isPaused = throttle !== null && throttle.resumesInMs > 0;
-  const pause = () => of.steering.post(pathOf(of, "pause-throttle"), { duration: PAUSE });
   const resume = () => of.steering.post(pathOf(of, "resume-throttle"), {});
   return (
     <>
@@ -103,11 +106,21 @@ function Throttle(of: Of): JSX.Element {
           A number or “unlimited”. Limits new attempts; running attempts continue. Lost at a restart.
         </span>
       </NumbersForm>
-      <div class="control">
-        <button type="button" onClick={pause}>Pause throttle for 30 s</button>
-        {isPaused && <button type="button" onClick={resume}>Resume throttle</button>}
-        <span class="quiet">No attempt starts while it is paused. Running handlers continue.</span>
-      </div>
+      <PauseForm
+        action="Pause throttle"
+        label="Throttle pause duration"
+        value="30s"
+        isRequired
+        onSubmit={(body) => of.steering.post(pathOf(of, "pause-throttle"), body)}
+      >
+        No attempt starts while it is paused. Running handlers continue. If it is paused already, the later end applies.
+      </PauseForm>
+      {isPaused && (
+        <div class="control">
+          <button type="button" onClick={resume}>Resume throttle</button>
+          <span>Resumes in {duration(throttle.resumesInMs)}.</span>
+        </div>
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Group } from "../api.ts";
-import { count, visible } from "./words.ts";
+import { count, shownName } from "./words.ts";
 
 const MAX_SHOWN = 10;
 
@@ -19,7 +19,7 @@ export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
           const share = Math.round((group.count / all) * 100);
           return (
             <li key={group.name}>
-              <bdi class="key">{visible(group.name)}</bdi>
+              <bdi class="key">{shownName(group.name)}</bdi>
               <span class="number">{count(group.count)}</span>
               <span class="number">{share} %</span>
               <div class="bar" style={{ inlineSize: `${share}%` }} />

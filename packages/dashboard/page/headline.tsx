@@ -1,14 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { QueueRow } from "../api.ts";
-import { linkTo } from "./route.ts";
+import { linkTo, linkToLastList, type Route } from "./route.ts";
 import type { News } from "./stream.ts";
-import { many, timeOfDay, visible } from "./words.ts";
+import { Totals } from "./totals.tsx";
+import { many, shownName, timeOfDay, visible } from "./words.ts";
 
 const BAD: readonly string[] = ["stuck", "failing", "paused"];
 
-/** Age of the data, and the queue with the worst verdict. */
-export function Headline({ news, opened }: { news: News; opened: string | undefined }): JSX.Element {
+/** Age of the data, the numbers of queues by verdict, and the queue with the worst verdict. */
+export function Headline({ news, route }: { news: News; route: Route }): JSX.Element {
+  const opened = route.queue;
   const { state, live, staleFor, refusal } = news;
   const bad = state?.queues.filter(({ verdict }) => BAD.includes(verdict)) ?? [];
   const worst = bad.find(({ name }) => name !== opened);
@@ -26,7 +28,7 @@ export function Headline({ news, opened }: { news: News; opened: string | undefi
   return (
     <header>
       <nav aria-label="Page">
-        {opened === undefined ? <span>Work queues</span> : <a href="#/">← All queues</a>}
+        {opened === undefined ? <span>Work queues</span> : <a href={linkToLastList()}>← All queues</a>}
       </nav>
       <p class={live ? "clock live" : "clock"}>
         {state && <time>{timeOfDay(state.time)}</time>}{" "}
@@ -40,13 +42,16 @@ export function Headline({ news, opened }: { news: News; opened: string | undefi
             : "No response from the server."}
         </p>
       )}
+      {state && opened === undefined && state.queues.length > 1 && (
+        <Totals queues={state.queues} chosen={route.verdict} name={route.name} />
+      )}
       {state && (
         <p class={opened === undefined ? "worst" : "worst quiet"}>
           {worst
             ? (
               <>
                 {opened !== undefined && "Elsewhere: "}
-                <a href={linkTo(worst.name)}>{visible(worst.name)}</a>
+                <a href={linkTo(worst.name)}>{shownName(worst.name)}</a>
                 {` is ${worst.verdict}: ${visible(worst.reason)}`}
               </>
             )

@@ -3,7 +3,7 @@ import type { FailingItem, LimiterNode, QueueDetails } from "../api.ts";
 import { Groups } from "./groups.tsx";
 import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
-import { count, due, duration, UNKNOWN, visible } from "./words.ts";
+import { count, due, duration, shownName, UNKNOWN, visible } from "./words.ts";
 
 const NOT_KNOWN = "Unknown: the dashboard was not given this queue's pool.";
 
@@ -85,7 +85,7 @@ function ItemActions(
   { queue, item, steering }: { queue: QueueDetails; item: string; steering: Steering },
 ): JSX.Element {
   const path = `api/queues/${encodeURIComponent(queue.name)}`;
-  const shown = visible(item).slice(0, 100);
+  const shown = shownName(item).slice(0, 100);
   return (
     <>
       {queue.can.includes("retry") && (

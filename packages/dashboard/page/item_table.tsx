@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useStill } from "./still.ts";
-import { many, visible } from "./words.ts";
+import { many, shownName } from "./words.ts";
 
 /** Additional column of an item table. The first column always shows the keys. */
 export interface Column<T> {
@@ -85,11 +85,11 @@ const MAX_SHOWN = 160;
 /** Text of any length, with any characters. A long text is shortened until the user asks for the whole text. */
 function LongText({ text }: { text: string }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
-  if (text.length <= MAX_SHOWN) return <bdi class="key">{visible(text)}</bdi>;
+  if (text.length <= MAX_SHOWN) return <bdi class="key">{shownName(text)}</bdi>;
   return (
     <>
       <bdi class={isWhole ? "key whole" : "key"} tabIndex={isWhole ? 0 : undefined}>
-        {visible(isWhole ? text : text.slice(0, MAX_SHOWN) + "…")}
+        {shownName(isWhole ? text : text.slice(0, MAX_SHOWN) + "…")}
       </bdi>{" "}
       <button type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
         {isWhole ? "Show less" : `Show all ${many(text.length, "character")}`}

@@ -9,7 +9,7 @@ import { Limits } from "./limits.tsx";
 import { Search } from "./search.tsx";
 import type { News } from "./stream.ts";
 import { Guide, VerdictBadge } from "./verdict.tsx";
-import { visible } from "./words.ts";
+import { shownName, visible } from "./words.ts";
 
 /** View of one queue with all its details. */
 export function QueueView({ name, news, search, onSearch }: {
@@ -26,7 +26,7 @@ export function QueueView({ name, news, search, onSearch }: {
   return (
     <>
       <div class="title">
-        <h1 ref={heading} tabIndex={-1}>{visible(name)}</h1>
+        <h1 ref={heading} tabIndex={-1}>{shownName(name)}</h1>
         {queue && isThere && (
           <span>
             <Guide href={queue.guide} /> <VerdictBadge verdict={queue.verdict} />

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { QueueDetails } from "../api.ts";
 import { type Question, useSteering } from "./steering.ts";
-import { count, many, visible } from "./words.ts";
+import { count, many, shownName, visible } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
 /** Number of delayed items that a search on Redis checks, in addition to the listed failing items. */
@@ -20,10 +20,17 @@ export function Search({ queue, search, searched, onSearch }: {
   const [text, setText] = useState(search);
   const steering = useSteering();
   const isSettled = text === searched;
+  const sent = useRef(search);
   useEffect(() => {
-    const timer = setTimeout(() => onSearch(text), WAIT_FOR_MORE);
+    const timer = setTimeout(() => {
+      sent.current = text;
+      onSearch(text);
+    }, WAIT_FOR_MORE);
     return () => clearTimeout(timer);
   }, [text]);
+  useEffect(() => { // the Back button, or a link, has changed the search
+    if (search !== sent.current) setText(sent.current = search);
+  }, [search]);
 
   const matching = queue.matching ?? undefined;
   const { delayed } = queue.counts;
@@ -31,7 +38,7 @@ export function Search({ queue, search, searched, onSearch }: {
   const these = matching === undefined ? `all ${isPart ? "items found" : "delayed items"}` : many(matching, "item");
   const lookedAt = `the ${count(DUE_FIRST)} items due first and the listed failing items`;
   const matches = searched === "" ? "" : ` with “${visible(searched)}” in the key`;
-  const which = isPart ? `${matches}, among ${lookedAt}` : matches || `, all delayed items of ${visible(queue.name)}`;
+  const which = isPart ? `${matches}, among ${lookedAt}` : matches || `, all delayed items of ${shownName(queue.name)}`;
   const inAll = isPart ? ` Of ${many(delayed, "delayed item")}, the others do not change.` : "";
   const all = searched !== "" ? "items found" : isPart ? "items due first" : "all delayed items";
   const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);

@@ -50,14 +50,17 @@ export function useNews(name: string | undefined, search: string, round: number)
 
     /**
      * Asks the server why it refused the stream, because the browser doesn't report the reason. The queue might not
-     * exist, or the user might not have access.
+     * exist, the user might not have access, or too many pages might be open.
      */
     async function askWhy(): Promise<void> {
-      const response = await fetch("api/state").catch(() => undefined);
-      const said = await response?.json().catch(() => undefined);
-      if (isOver || said === undefined) return;
-      if (response!.ok) heard({ state: said });
-      else setNews((news) => ({ ...news, refusal: String(said.error) }));
+      const stream = await fetch("api/events" + query).catch(() => undefined);
+      if (stream?.ok) return void stream.body?.cancel(); // the server allows it by now, and the page connects soon
+      const state = await fetch("api/state").catch(() => undefined);
+      const [refused, said] = await Promise.all([stream, state].map((response) => response?.json().catch(() => ({}))));
+      if (isOver) return;
+      if (state?.ok) heard({ state: said });
+      if (stream === undefined || stream.status === 404) return;
+      setNews((news) => ({ ...news, live: false, refusal: String(refused.error) }));
     }
 
     function heard(said: Partial<News>): void {

@@ -1,24 +1,41 @@
 import type { JSX } from "preact";
+import { count, shortCount } from "./words.ts";
 
 const HEIGHT = 32;
+/** Number of samples that fit. One sample is taken every fifteen seconds, for fifteen minutes. */
+const SAMPLES = 60;
 
-/** Small chart of the number of items in a queue over the last fifteen minutes. */
-export function Trend({ numbers }: { numbers: readonly (number | null)[] }): JSX.Element {
-  const max = Math.max(1, ...numbers.map((number) => number ?? 0));
+/** Small chart of the number of items in a queue over the last fifteen minutes, with its scale. */
+export function Trend({ numbers, isShort = false }: {
+  numbers: readonly (number | null)[];
+  /** Whether the scale is only the maximum, because a heading has the rest. */
+  isShort?: boolean;
+}): JSX.Element {
+  const known = numbers.filter((number) => number !== null);
+  const max = Math.ceil(Math.max(1, ...known));
   const points = numbers.flatMap((number, i) =>
     number === null
       ? []
-      : `${(60 - numbers.length + i + 0.5).toFixed(1)},${(HEIGHT - 1 - (number / max) * (HEIGHT - 3)).toFixed(1)}`
+      : `${(SAMPLES - numbers.length + i + 0.5).toFixed(1)},${(HEIGHT - 1 - (number / max) * (HEIGHT - 3)).toFixed(1)}`
   );
   const [first = "", last = ""] = [points[0], points.at(-1)].map((point) => point?.split(",")[0]);
+  const scale = `0 to ${count(max)} items in 15 min`;
   return (
-    <svg class="trend" viewBox={`0 0 60 ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      {points.length > 1 && (
-        <>
-          <polygon points={`${first},${HEIGHT} ${points.join(" ")} ${last},${HEIGHT}`} />
-          <polyline points={points.join(" ")} />
-        </>
-      )}
-    </svg>
+    <figure class="trend">
+      <svg
+        viewBox={`0 0 ${SAMPLES} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Items in the last 15 min: at most ${count(max)}, now ${count(known.at(-1))}`}
+      >
+        {points.length > 1 && (
+          <>
+            <polygon points={`${first},${HEIGHT} ${points.join(" ")} ${last},${HEIGHT}`} />
+            <polyline points={points.join(" ")} />
+          </>
+        )}
+      </svg>
+      <figcaption class="quiet" aria-hidden="true">{isShort ? `0–${shortCount(max)}` : scale}</figcaption>
+    </figure>
   );
 }

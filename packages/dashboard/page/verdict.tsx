@@ -11,14 +11,21 @@ const SHAPES: Readonly<Record<Verdict, string>> = {
   unknown: "M8 1a7 7 0 1 0 .01 0zM6.2 6.2a1.9 1.9 0 1 1 2.6 1.7c-.6.3-.8.6-.8 1.3M8 11.4v.6",
 };
 
+/** Shape that stands for a verdict. */
+export function VerdictShape({ verdict }: { verdict: Verdict }): JSX.Element {
+  return (
+    <svg viewBox="0 0 16 16" class="shape" aria-hidden="true">
+      <path d={SHAPES[verdict]} />
+    </svg>
+  );
+}
+
 /** Verdict as a word, a shape and a color. */
 export function VerdictBadge({ verdict }: { verdict: Verdict }): JSX.Element {
   return (
     <strong class={`verdict ${verdict}`}>
-      <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d={SHAPES[verdict]} />
-      </svg>
-      {verdict}
+      <VerdictShape verdict={verdict} />
+      <span>{verdict}</span>
     </strong>
   );
 }

@@ -9,6 +9,13 @@ export function count(number: number | null | undefined): string {
   return number === null || number === undefined ? UNKNOWN : formatNumber(number);
 }
 
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** Formats a count for a narrow column. Shortens large numbers: `1.2M`. */
+export function shortCount(number: number | null): string {
+  return number === null || number < 100_000 ? count(number) : SHORT.format(number);
+}
+
 export function rate(perSecond: number | null): string {
   return perSecond === null ? UNKNOWN : `${formatNumber(perSecond)}/s`;
 }
@@ -34,13 +41,30 @@ export function timeOfDay(ms: number, seconds = true): string {
   return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
+/** Formats a time like {@linkcode timeOfDay}, with the date if it is not the day of `now`. */
+export function moment(ms: number, now: number): string {
+  const date = new Date(ms);
+  if (date.toDateString() === new Date(now).toDateString()) return timeOfDay(ms);
+  const parts = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
+  return `${parts.map((part) => String(part).padStart(2, "0")).join("-")} ${timeOfDay(ms)}`;
+}
+
 /**
- * Makes all characters of a text visible. Replaces invisible characters, and characters that change the direction of
- * text, with their code points, such as `⟨U+202E⟩`.
+ * Makes all characters of a text visible. Replaces invisible characters, spaces other than U+0020, half surrogate
+ * pairs, and characters that change the direction of text, with their code points, such as `⟨U+202E⟩`.
  */
 export function visible(text: string): string {
   return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
     (character) => `⟨U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );
+}
+
+/**
+ * Formats a key or another name, so that an empty or blank name can be seen, and names that differ only in spaces look
+ * different. Spaces at the beginning and at the end are written in words, such as `⟨2 spaces⟩`.
+ */
+export function shownName(name: string): string {
+  if (name === "") return "⟨empty⟩";
+  return visible(name).replace(/^ +| +$/g, (spaces) => `⟨${many(spaces.length, "space")}⟩`);
 }

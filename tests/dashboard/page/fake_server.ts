@@ -22,6 +22,8 @@ export class FakeServer implements AsyncDisposable {
   /** Whether the server sends nothing on its open connections. */
   isSilent = false;
   answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
+  /** Error for requests for a stream, as if too many streams were open. */
+  tooMany: string | undefined;
   /** Acts, newest first. */
   acts: Act[] = [];
   readonly posted: Posted[] = [];
@@ -75,6 +77,9 @@ export class FakeServer implements AsyncDisposable {
     }
     if (path === "api/audit") return Response.json({ acts: this.acts });
     if (path === "api/state") return Response.json(this.#state());
+    if (path === "api/events" && this.tooMany !== undefined) {
+      return Response.json({ error: this.tooMany }, { status: 503 });
+    }
     if (path === "api/events") return this.#events(searchParams.get("queue"), searchParams.get("search") ?? "");
     if (path !== "") return new Response("no such thing", { status: 404 });
     return new Response(PAGE, {
