@@ -8,6 +8,7 @@ import { FakeTime } from "@std/testing/time";
 import {
   createExponentialLimiter,
   createFairDiscipline,
+  createPriorityDiscipline,
   createRateLimitingQueue,
   type Handler,
   type QueueDiscipline,
@@ -137,6 +138,17 @@ const situations: Readonly<Record<string, Situation>> = {
     discipline: createFairDiscipline({ groupOf: () => "all", maxPerGroup: 1 }),
     everySecond: ({ queue }, second) => addMany(queue, second, second === 0 ? 9 : 0),
     handle: () => sleep(12),
+  },
+  "one item behind urgent ones": {
+    verdict: "busy",
+    shown: [6, MINUTES],
+    alerts: { WorkqueueOldestTooOld: 11 },
+    discipline: createPriorityDiscipline({ maxHeadStart: Infinity }),
+    everySecond({ queue }, second) {
+      for (let i = 0; i < 4; i++) queue.add(`${second}/${i}`, { priority: 10 });
+      if (second === 0) queue.add("late");
+    },
+    handle: () => sleep(1 / 60),
   },
   "one key added again and again": {
     verdict: "healthy",
