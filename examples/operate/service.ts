@@ -12,6 +12,7 @@ import { RetryAfterError } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { prometheusMetrics } from "@workqueue/prometheus";
 import { getRequestListener } from "@hono/node-server";
+import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
@@ -25,10 +26,6 @@ const backend = new Backend(trouble as Trouble);
 const config = loadConfigFile(file, { metrics: prometheusMetrics() });
 const left = new Set<string>();
 const queue = config.queue<string>("orders", { onDrop: (order) => left.add(order) });
-if (existsSync("left.json")) {
-  for (const order of JSON.parse(readFileSync("left.json", "utf8"))) queue.add(order);
-  rmSync("left.json");
-}
 const throttle = config.bucket("backend");
 /** Controller that is aborted when a drain takes too long. */
 const tooLong = new AbortController();
@@ -58,10 +55,6 @@ watchConfigFile(file, config, {
   },
 });
 
-const events = setInterval(() => {
-  for (const order of backend.changes()) queue.add(order);
-}, 100);
-
 const queues = { orders: { queue, pool } };
 const dashboard = createDashboard({ queues, config, view: allowLocal, control: allowLocal });
 const page = getRequestListener(dashboard.fetch);
@@ -69,7 +62,25 @@ const page = getRequestListener(dashboard.fetch);
 const server = createServer(async (request, response) => {
   if (request.url!.startsWith("/dashboard")) return page(request, response);
   response.end(request.url === "/metrics" ? await register.metrics() : show(queue, pool, throttle));
-}).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
+});
+const port = Number(process.env["PORT"] ?? 9464);
+try {
+  await once(server.listen(port, "127.0.0.1"), "listening"); // first: a service that can't listen must not take items
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === "EADDRINUSE" ? "the port is in use. Set PORT to another port" : message;
+  console.error(`Cannot listen on 127.0.0.1:${port}: ${reason}`);
+  process.exit(1);
+}
+console.log(`process ${process.pid} is ready`);
+
+if (existsSync("left.json")) {
+  for (const order of JSON.parse(readFileSync("left.json", "utf8"))) queue.add(order);
+  rmSync("left.json");
+}
+const events = setInterval(() => {
+  for (const order of backend.changes()) queue.add(order);
+}, 100);
 
 process.once("SIGTERM", async () => {
   clearInterval(events); // a draining queue ignores new items

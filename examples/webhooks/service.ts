@@ -14,6 +14,7 @@ import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { prometheusMetrics } from "@workqueue/prometheus";
 import { getRequestListener } from "@hono/node-server";
+import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -49,11 +50,6 @@ const pool = config.runWorkers("deliveries", queue, (delivery, context) => deliv
 });
 watchConfigFile(configFile, config);
 
-if (existsSync(LEFT)) {
-  for (const delivery of JSON.parse(readFileSync(LEFT, "utf8")) as Delivery[]) queue.add(delivery);
-  rmSync(LEFT);
-}
-
 const dashboard = createDashboard({ queues: { deliveries: { queue, pool } }, config, view: allowLocal });
 const page = getRequestListener(dashboard.fetch);
 
@@ -66,9 +62,21 @@ const server = createServer(async (request, response) => {
   queue.add(delivery);
   response.writeHead(202).end();
 });
-server.listen(Number(process.env["PORT"] ?? 8080), "127.0.0.1", () => {
-  console.log(`listening on ${(server.address() as AddressInfo).port}`);
-});
+const port = Number(process.env["PORT"] ?? 8080);
+try {
+  await once(server.listen(port, "127.0.0.1"), "listening"); // first: a service that can't listen must not take items
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === "EADDRINUSE" ? "the port is in use. Set PORT to another port" : message;
+  console.error(`Cannot listen on 127.0.0.1:${port}: ${reason}`);
+  process.exit(1);
+}
+console.log(`listening on ${(server.address() as AddressInfo).port}`);
+
+if (existsSync(LEFT)) {
+  for (const delivery of JSON.parse(readFileSync(LEFT, "utf8")) as Delivery[]) queue.add(delivery);
+  rmSync(LEFT);
+}
 
 let isDraining = false;
 process.on("SIGTERM", drain);

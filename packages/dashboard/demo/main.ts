@@ -10,7 +10,9 @@
 import { readConfigFile } from "@workqueue/config-file";
 import { loadConfig, type RateLimitingQueue, type WorkerPool } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
-import { serve } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { invoices, mails, payments, thumbnails, type Work } from "./shop.ts";
 
@@ -34,7 +36,18 @@ setInterval(() => {
 }, 100);
 
 const dashboard = createDashboard({ queues, config, readConfig, view: allowLocal, control: allowLocal });
+const hostname = "127.0.0.1";
 const port = Number(process.argv[2] ?? process.env["PORT"] ?? 4680);
-serve({ fetch: dashboard.fetch, hostname: "127.0.0.1", port }, ({ port }) => {
-  console.log(`http://127.0.0.1:${port}/ shows four queues: find out what is wrong with three of them`);
-});
+const server = createAdaptorServer({ fetch: dashboard.fetch });
+try {
+  await once(server.listen(port, hostname), "listening");
+} catch (error) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === "EADDRINUSE"
+    ? "the port is in use. Pass another port, or 0 for any free port: npx -y deno task demo:dashboard 0"
+    : message;
+  console.error(`Cannot listen on ${hostname}:${port}: ${reason}`);
+  process.exit(1);
+}
+const { port: open } = server.address() as AddressInfo;
+console.log(`http://${hostname}:${open}/ shows four queues: find out what is wrong with three of them`);

@@ -80,3 +80,19 @@ for (const [runtime, command] of Object.entries(commands)) {
     },
   );
 }
+
+for (const [runtime, command] of Object.entries(commands)) {
+  Deno.test(`demo on ${runtime}: a port that is in use is reported in one line`, async () => {
+    using folder = new Project();
+    const [file, ...args] = await command(folder);
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = taken.addr as Deno.NetAddr;
+    const { code, stdout, stderr } = await new Deno.Command(file!, { args: [...args, String(port)] }).output();
+    assertEquals([code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)], [
+      1,
+      "",
+      `Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
+      "Pass another port, or 0 for any free port: npx -y deno task demo:dashboard 0\n",
+    ]);
+  });
+}
