@@ -359,7 +359,7 @@ function lastMinutes(ms: number): string {
 
 function nothingWasTaken({ handedOut, look: { ready, blocked, workers } }: Situation): string | undefined {
   const backlog = ready + blocked;
-  if (backlog === 0 || handedOut === null || handedOut.change > 0 || handedOut.ms < COUNTED_OVER * 0.9) {
+  if (backlog === 0 || handedOut === null || handedOut.change !== 0 || handedOut.ms < COUNTED_OVER * 0.9) {
     return undefined;
   }
   if (workers !== null && workers.active >= workers.concurrency) return undefined;
