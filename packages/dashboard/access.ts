@@ -147,18 +147,25 @@ export function signInOf(access: Access): SignIn | undefined {
  * assertEquals(await view(new Request("https://queues.example/")), false);
  * ```
  *
- * @param token The token: at least 16 printable ASCII characters without spaces, at least 8 of them different.
+ * @param token The token: at least 16 printable ASCII characters without spaces, at least 8 of them different. Or an
+ * object that maps names of users to their tokens: the access function then returns the name.
  * @param others More tokens. With `view: allowToken(a, b), control: allowToken(b)`, clients with the token `a` can
  * view, and clients with the token `b` can also control.
  * @returns An access function for `view` or `control`.
  * @throws {TypeError} If a token is not a string, is too short, has too few different characters, or contains a space
- * or a character that is not printable ASCII.
+ * or a character that is not printable ASCII; or if a name is empty or there are no names.
  */
-export function allowToken(token: string, ...others: string[]): Access {
-  const tokens = [token, ...others].map((each) => new Token(requireToken(each)));
+export function allowToken(token: string | Readonly<Record<string, string>>, ...others: string[]): Access {
+  const isNamed = typeof token === "object" && token !== null && others.length === 0;
+  const names = isNamed ? Object.keys(token) : [];
+  if (isNamed && (names.length === 0 || names.includes(""))) {
+    throw argumentError("allow token", "each token must have a name that is not empty");
+  }
+  const tokens = (isNamed ? Object.values(token) : [token, ...others]).map((each) => new Token(requireToken(each)));
   const access: Access = async (request) => {
     const allowed = await Promise.all(tokens.map((each) => each.isIn(request)));
-    return allowed.includes(true);
+    const found = allowed.indexOf(true);
+    return found >= 0 && (names[found] ?? true);
   };
   signIns.set(access, {
     async cookieFor(request, path) {

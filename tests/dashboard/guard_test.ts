@@ -383,6 +383,18 @@ Deno.test("allowToken: one token for those who look and another for those who st
   assertEquals((await looked.json()).mayControl, false);
 });
 
+Deno.test("allowToken: a token of a user gives their name", async () => {
+  const view = allowToken({ alice: TOKEN, bob: `${TOKEN}-bob` });
+  const ask = (token: string) =>
+    view(new Request("http://queues.example/", { headers: { authorization: `Bearer ${token}` } }));
+  assertEquals([await ask(TOKEN), await ask(`${TOKEN}-bob`), await ask(`${TOKEN}-eve`)], ["alice", "bob", false]);
+  for (const tokens of [{}, { "": TOKEN }]) {
+    assertThrows(() => allowToken(tokens), TypeError, "each token must have a name that is not empty");
+  }
+  assertThrows(() => allowToken({ alice: "short" }), TypeError, "got a string of length 5");
+  assertThrows(() => allowToken({ alice: TOKEN } as never, TOKEN), TypeError, "'token' must be a string");
+});
+
 Deno.test("allowToken: short tokens are refused, and none is said in an error", () => {
   for (
     const token of [

@@ -106,8 +106,8 @@ const here = { host: "127.0.0.1", port: served.port };
 const rebound = await statusOf({ ...here, headers: { host: "evil.example" } });
 
 const { error } = console;
-let reports = 0;
-console.error = () => reports++;
+const reports: string[] = [];
+console.error = (line) => reports.push(line);
 const unaddressed = [];
 for (let i = 0; i < 2; i++) {
   unaddressed.push(

@@ -26,7 +26,10 @@ const EXPECTED = {
   concurrency: 7,
   rebound: 403,
   unaddressed: [403, 403, 403], // two requests without the server's second argument, and one through a Unix socket
-  reports: 1,
+  reports: [
+    "workqueue dashboard: allowLocal denied a request because it doesn't know the client's address. " +
+    "Pass the server's second argument: Deno.serve((request, info) => dashboard.fetch(request, info))",
+  ],
   type: "text/event-stream",
   events: ["state", "queue", "state", "queue"],
   looked: true,
