@@ -1,4 +1,5 @@
-import { KEY_WORDS, sipHash } from "./sip_hash.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 /** Words per slot of the table: three words of the hash, and the number of the line. */
 const WORDS = 4;
@@ -10,16 +11,18 @@ const MAX_LOAD = 0.6;
 
 /**
  * Map from lines to numbers from 0 to 2^32 - 1. The map doesn't keep the lines. Each distinct line with a number other
- * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a hash. Among a billion lines, the chance of a
- * collision is less than one in 10^11. The hash has a random key, so nobody can cause collisions on purpose.
+ * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of
+ * a collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
  *
  * The map is a hash table with linear probing. The table is one array outside the heap, so the garbage collector
  * doesn't scan the table.
  */
 export class LineNumbers {
-  readonly #key = crypto.getRandomValues(new Int32Array(KEY_WORDS));
-  /** Hash of the current line. */
-  readonly #hash = new Uint32Array(4);
+  /** Hasher with the salt. Reused for each line, as is the digest, so that hashing allocates little memory. */
+  readonly #salted = sha256.create().update(crypto.getRandomValues(new Uint8Array(16)));
+  readonly #hasher = sha256.create();
+  readonly #digest = new Uint8Array(sha256.outputLen);
+  readonly #words = new DataView(this.#digest.buffer);
   #places = createPlaces(FIRST_PLACES);
   #taken = 0;
 
@@ -33,8 +36,7 @@ export class LineNumbers {
    */
   change(line: string, change: (before: number) => number): number {
     if (this.#taken >= (this.#places.length / WORDS) * MAX_LOAD) this.#grow();
-    sipHash(line, this.#key, this.#hash);
-    const [a, b, c] = this.#hash as unknown as [number, number, number];
+    const [a, b, c] = this.#hash(line);
     const at = placeOf(this.#places, a, b, c);
     const before = this.#places[at + NUMBER]!;
     const after = change(before);
@@ -42,6 +44,15 @@ export class LineNumbers {
     if (before === 0) this.#taken++;
     this.#places.set([a, b, c, after], at);
     return before;
+  }
+
+  /**
+   * Returns 96 bits of a line's hash. `createHash` of `node:crypto` allocates memory outside the heap for each call,
+   * and Deno frees that memory late: a million lines took more than 100 MB.
+   */
+  #hash(line: string): [number, number, number] {
+    this.#salted._cloneInto(this.#hasher).update(utf8ToBytes(line)).digestInto(this.#digest);
+    return [this.#words.getUint32(0), this.#words.getUint32(4), this.#words.getUint32(8)];
   }
 
   /**
