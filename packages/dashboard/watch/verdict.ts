@@ -86,6 +86,7 @@ const LONG_FULL = 5000;
  * failures of a single key.
  */
 const MANY_FAILURES = 5;
+
 /** Order of verdicts in the list of queues, worst first. */
 const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "busy", "healthy"];
 
@@ -227,8 +228,11 @@ function manyFail({ recent, lastMinute, worst }: Situation): string | undefined 
   const { failed, attempts } = tried;
   const last = isEnough ? formatDuration(Math.round(recent.ms / 1000) * 1000) : "minute";
   const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last ${last}`;
-  if (worst === undefined || worst.error === "") return `${share}.`;
-  return asSentence(`${share}, for example ${name(worst.key)} with ${worst.error}`);
+  return asSentence(share + example(worst));
+}
+
+function example(worst: Situation["worst"]): string {
+  return worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
 }
 
 function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly failed: number }): boolean {
@@ -262,8 +266,7 @@ function mostHaveFailed(situation: Situation): string | undefined {
   if (failing === null || failing < MANY_FAILURES) return undefined;
   if (failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
-  const error = worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
-  return asSentence(`${formatNumber(failing)} of ${count(all, "item")} failed at their last attempt${error}`);
+  return asSentence(`${formatNumber(failing)} of ${count(all, "item")} failed at their last attempt${example(worst)}`);
 }
 
 function oneFails(situation: Situation): string | undefined {
@@ -332,7 +335,7 @@ function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Sit
   const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
     ? `, and the throttle allows ${formatNumber(throttle.rate)} a second`
     : "";
-  return `The backlog grew by ${perSecond(growth)} and has ${count(backlog, "item")}${flow}${bound}.`;
+  return `The backlog grew by ${slope(growth)} and has ${count(backlog, "item")}${flow}${bound}.`;
 }
 
 /**
@@ -343,16 +346,16 @@ function retriesPileUp({ delayedGrowth, failureRate, look: { delayed } }: Situat
   if (delayedGrowth === null || delayedGrowth.perSecond <= MAX_SLOPE || delayed <= MAX_BACKLOG) return undefined;
   if (failureRate === null || failureRate <= MAX_FAILURES) return undefined;
   return `Retries accumulate: ${formatNumber(failureRate)} attempts a second failed, and the delayed items grew by ${
-    perSecond(delayedGrowth)
+    slope(delayedGrowth)
   } to ${formatNumber(delayed)}.`;
 }
 
-function perSecond({ perSecond, ms }: Trend): string {
-  return `${formatNumber(Math.round(perSecond * 100) / 100)} items a second over ${lastMinutes(ms)}`;
+function slope({ perSecond, ms }: Trend): string {
+  return `${formatNumber(Math.round(perSecond * 100) / 100)} items a second over ${theLast(ms)}`;
 }
 
 /** Formats a period, to whole minutes if it is long. */
-function lastMinutes(ms: number): string {
+function theLast(ms: number): string {
   const unit = ms < 90_000 ? 1000 : 60_000;
   return `the last ${formatDuration(Math.round(ms / unit) * unit)}`;
 }
@@ -363,7 +366,7 @@ function nothingWasTaken({ handedOut, look: { ready, blocked, workers } }: Situa
     return undefined;
   }
   if (workers !== null && workers.active >= workers.concurrency) return undefined;
-  return `Nothing was handed out in ${lastMinutes(handedOut.ms)}, although ${items(backlog)} ready or blocked.`;
+  return `Nothing was handed out in ${theLast(handedOut.ms)}, although ${items(backlog)} ready or blocked.`;
 }
 
 function oldestIsOld({ oldestReadyMs, look: { ready, blocked } }: Situation): string | undefined {
@@ -384,11 +387,12 @@ function manyStillFail(situation: Situation): string | undefined {
   return manyFailed(situation);
 }
 
-function manyFailed({ counted }: Situation): string | undefined {
+function manyFailed({ counted, worst }: Situation): string | undefined {
   if (counted === null || counted.failed < MANY_FAILURES || mostSucceed(counted)) return undefined;
-  return `${formatNumber(counted.failed)} of ${count(counted.attempts, "attempt")} failed in ${
-    lastMinutes(counted.ms)
-  }.`;
+  const { failed, attempts, ms } = counted;
+  return asSentence(
+    `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in ${theLast(ms)}${example(worst)}`,
+  );
 }
 
 function trendIsUnknown({ growth, look: { ready, blocked } }: Situation): string | undefined {
