@@ -26,24 +26,23 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   next(): Promise<IteratorResult<T, void>> {
     return this.#takeTurn(async () => {
       this.#giveBack();
-      if (this.#isOver) return { done: true, value: undefined };
+      if (this.#isOver) return this.#end();
       if (this.#makesPauses && Math.abs(wallClock() - this.#pausedAt) >= MAX_BURST) await this.#pause();
       const lease = await this.#queue.get();
-      if (lease.shutdown) {
-        this.#isOver = true;
-        return { done: true, value: undefined };
-      }
+      if (lease.shutdown) return this.#end();
       this.#lease = lease;
       return { done: false, value: lease.item };
     });
   }
 
   return(): Promise<IteratorResult<T, void>> {
-    return this.#takeTurn(() => {
-      this.#isOver = true;
-      this.#giveBack();
-      return Promise.resolve({ done: true, value: undefined });
-    });
+    return this.#takeTurn(() => Promise.resolve(this.#end()));
+  }
+
+  #end(): IteratorReturnResult<void> {
+    this.#isOver = true;
+    this.#giveBack();
+    return { done: true, value: undefined };
   }
 
   /**

@@ -9,12 +9,12 @@ export function Latencies({ queue: { latency, engine } }: { queue: QueueDetails 
   if (latency === null) return null;
   const whose = engine === "redis" ? ", items taken by this process" : "";
   return (
-    <section aria-labelledby="latency">
+    <section class="latency" aria-labelledby="latency">
       <div class="title">
         <h2 id="latency">Latency</h2>
         <span class="quiet">last {many(Math.max(Math.ceil(latency.overMs / MINUTE), 1), "minute")}{whose}</span>
       </div>
-      <table class="latency">
+      <table>
         <thead>
           <tr>
             <td />

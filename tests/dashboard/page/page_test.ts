@@ -99,6 +99,27 @@ browserTest("page: what fails is shown with its error, attempt, when it is due, 
   await visitor.sees("base 5 ms, max 16.7 min");
 });
 
+browserTest(
+  "page: latencies of waiting and work are a table, which says the period and whose items they are",
+  async () => {
+    const none = { count: 0, p50: null, p90: null, p99: null };
+    const queue = queueOf("images", {
+      latency: { overMs: 870_000, waiting: { count: 1250, p50: 0.4, p90: 96.3, p99: 12_300 }, work: none },
+    });
+    await using server = new FakeServer([queue]);
+    await using visitor = await visit(`${server.url}#/queues/images`);
+    const section = visitor.section("Latency");
+    await visitor.sees("last 15 minutes", section);
+    assertEquals(await section.locator("thead th").allInnerTexts(), ["p50", "p90", "p99", "Items"]);
+    const rows = async () => (await section.locator("tbody tr").allInnerTexts()).map((row) => row.split("\t"));
+    assertEquals(await rows(), [["Waiting", "< 1 ms", "96 ms", "12.3 s", "1,250"], ["Work", "–", "–", "–", "0"]]);
+    server.queues = [{ ...queue, engine: "redis", latency: { overMs: 59_000, waiting: none, work: none } }];
+    await visitor.sees("last 1 minute, items taken by this process", section);
+    server.queues = [{ ...queue, latency: null }];
+    await section.waitFor({ state: "detached" });
+  },
+);
+
 browserTest("page: the chart can be read as a table", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
