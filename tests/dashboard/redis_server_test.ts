@@ -138,3 +138,34 @@ redisTest(
     assertEquals((await asked.details("images")).latency!.waiting.count, 2, "nothing is recorded any more");
   },
 );
+
+redisTest("Redis: an attempt that timed out fails on the page at once, and is counted once", async ({ url }) => {
+  await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter });
+  const timedOut = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, () => end.promise, { timeout: 20, onError: () => timedOut.resolve() });
+  using asked = new Asked({ queues: { images: { queue, pool } } });
+  await queue.add("tenant-7/hangs");
+  await timedOut.promise;
+  const before = await asked.details("images");
+  assertEquals([before.counts.failing, before.counts.processing, before.abandoned], [1, 1, 1]);
+  const [failing] = before.failingItems;
+  assertEquals([failing!.key, failing!.attempts, failing!.dueInMs], ["tenant-7/hangs", 1, null]);
+  assert(failing!.abandonedFor !== undefined && before.runningItems[0]!.abandonedFor !== undefined);
+  end.resolve();
+  await pool.stop();
+
+  assertEquals(await asked.post("api/queues/images/retry", { error: "did not end", preview: true }), [
+    200,
+    "1 failing item.",
+  ]);
+  const after = await asked.details("images");
+  assertEquals([after.counts.failing, after.counts.processing, after.abandoned], [1, 0, 0]);
+  assertEquals(after.errors.map(({ message, count, items }) => [message, count, items]), [
+    ["TimeoutError: The handler did not end within * ms", 1, 1],
+  ]);
+  assertEquals(await asked.post("api/queues/images/take-back", { failing: true }), [
+    200,
+    "1 item is taken back, and will not run unless added again.",
+  ]);
+});
