@@ -96,6 +96,7 @@ export function App(): JSX.Element {
       {question && (
         <AskDialog
           question={question}
+          instance={question.instance}
           onAnswer={(isYes) => {
             setQuestion(undefined);
             if (isYes) postAs(question.instance, question.path, question.body);

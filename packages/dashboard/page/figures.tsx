@@ -10,7 +10,7 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
       <Figure name="Ready" value={count(counts.ready)} />
       <Figure name="Delayed" value={count(counts.delayed)} />
       <Figure name="Processing" value={count(counts.processing)} />
-      <Figure name="Failing" value={failingOf(queue)} isBad={counts.failing !== null && counts.failing > 0} />
+      <Figure name="Failing" value={count(counts.failing)} isBad={counts.failing !== null && counts.failing > 0} />
       <Figure name="In" value={rate(rates.in)} />
       <Figure name="Out" value={rate(rates.out)} />
       <Figure name="Oldest ready" value={duration(queue.oldestReadyMs)} />
@@ -23,6 +23,9 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
           <Figure name="Failures" value={rate(rates.failures)} isBad={rates.failures !== null && rates.failures > 0} />
           <Figure name="Given up" value={rate(rates.givenUp)} />
           <Figure name="Blocked" value={count(counts.blocked)} />
+          {details.abandoned !== null && details.abandoned > 0 && (
+            <Figure name="Abandoned" value={count(details.abandoned)} isBad />
+          )}
           {Object.entries(details.givenUpFor ?? {}).map(([reason, number]) =>
             number > 0 && <Figure key={reason} name={`Given up: ${reason}`} value={count(number)} isBad />
           )}
@@ -30,13 +33,6 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
       )}
     </dl>
   );
-}
-
-/** Maximum number of failing items that a pool remembers. */
-const REMEMBERED = 1000;
-
-function failingOf({ engine, counts: { failing } }: QueueRow): string {
-  return engine === "memory" && failing !== null && failing >= REMEMBERED ? `${count(REMEMBERED)}+` : count(failing);
 }
 
 function Figure({ name, value, isBad = false }: { name: string; value: string; isBad?: boolean }): JSX.Element {

@@ -1,17 +1,21 @@
 import type { JSX } from "preact";
-import type { Group } from "../api.ts";
-import { count, shownName } from "./words.ts";
+import type { QueueDetails } from "../api.ts";
+import { BulkButtons } from "./bulk_buttons.tsx";
+import { count, many, shownName } from "./words.ts";
 
 const MAX_SHOWN = 10;
 
-/** Groups of ready items, with each group's share of the items. */
-export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
+/** Groups of ready items, with each group's share of the items, and buttons for the group's delayed items. */
+export function Groups({ queue }: { queue: QueueDetails }): JSX.Element {
+  const { groups, groupedItems, counts: { ready } } = queue;
   const all = groups.reduce((sum, group) => sum + group.count, 0);
   return (
     <section aria-labelledby="groups">
       <div class="title">
         <h2 id="groups">Ready items by group</h2>
-        <span class="quiet">by the first part of the key, among the first 1,000</span>
+        <span class="quiet">
+          by the first part of the key{ready > groupedItems && `, of the first ${many(groupedItems, "ready item")}`}
+        </span>
       </div>
       {groups.length === 0 && <p class="quiet">No ready items.</p>}
       <ul class="groups">
@@ -22,6 +26,13 @@ export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
               <bdi class="key">{shownName(group.name)}</bdi>
               <span class="number">{count(group.count)}</span>
               <span class="number">{share} %</span>
+              <span class="actions">
+                <BulkButtons
+                  queue={queue}
+                  which={`delayed items of ${shownName(group.name)}`}
+                  body={{ group: group.name }}
+                />
+              </span>
               <div class="bar" style={{ inlineSize: `${share}%` }} />
             </li>
           );

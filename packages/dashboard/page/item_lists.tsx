@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { FailingItem, LimiterNode, QueueDetails } from "../api.ts";
+import { Errors } from "./errors.tsx";
 import { Groups } from "./groups.tsx";
 import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
@@ -7,11 +8,17 @@ import { count, due, duration, shownName, UNKNOWN, visible } from "./words.ts";
 
 const NOT_KNOWN = "Unknown: the dashboard was not given this queue's pool.";
 
-/** Failing, running, delayed and ready items of a queue, and the groups of ready items. */
-export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
+/** Errors of a queue, its failing, running, delayed and ready items, and the groups of ready items. */
+export function ItemLists({ queue, search, now, onSearch }: {
+  queue: QueueDetails;
+  search: string;
+  /** Time of the server. */
+  now: number;
+  onSearch: (search: string) => void;
+}): JSX.Element {
   const { counts } = queue;
   const isAll = search === "";
-  const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} with “${visible(search)}” in the key.`);
+  const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} with “${visible(search)}”.`);
   const steering = useSteering();
   const actions = steering && ((key: string) => <ItemActions queue={queue} item={key} steering={steering} />);
   const decider = (item: FailingItem) => item.decidedBy === null ? "" : nameOf(item.decidedBy, queue.limiter);
@@ -22,22 +29,32 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
 
   return (
     <>
+      <Errors
+        queue={queue}
+        now={now}
+        empty={counts.failing === null ? NOT_KNOWN : empty("No errors.")}
+        onSearch={onSearch}
+      />
       <ItemTable
         id="failing"
         title="Failing items"
         note="most attempts first"
-        total={isAll ? counts.failing : null}
+        total={isAll ? counts.failing : queue.matchingFailing}
         items={queue.failingItems}
         empty={counts.failing === null ? NOT_KNOWN : empty("No failing items.")}
-        below={({ error, ago }) => (
+        below={({ error, ago, abandonedFor }) => (
           <>
             <span class="error">{visible(error)}</span>{" "}
-            {ago !== null && <span class="quiet when">{duration(ago)} ago</span>}
+            {ago !== null && <span class="quiet when">{duration(ago)} ago</span>} <Abandoned ms={abandonedFor} />
           </>
         )}
         columns={[
           { name: "Attempts", text: ({ attempts }) => count(attempts) },
-          { name: "Due", text: ({ dueInMs }) => dueInMs === null ? "not delayed" : due(dueInMs) },
+          {
+            name: "Due",
+            text: ({ dueInMs, abandonedFor }) =>
+              dueInMs !== null ? due(dueInMs) : abandonedFor === undefined ? "not delayed" : "after its handler",
+          },
           { name: "Delay set by", text: (item) => decider(item) || UNKNOWN, isText: true },
         ]}
         actions={actions !== undefined && (({ key, dueInMs }) => dueInMs !== null && actions(key))}
@@ -50,6 +67,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           total={isAll ? queue.workers?.active ?? null : null}
           items={queue.runningItems}
           empty={queue.workers === null && counts.processing > 0 ? NOT_KNOWN : empty("No running items.")}
+          below={({ abandonedFor }) => <Abandoned ms={abandonedFor} />}
           columns={[
             { name: "Attempt", text: ({ attempt }) => count(attempt) },
             { name: "For", text: (item) => duration(item.for) },
@@ -59,7 +77,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           id="delayed"
           title="Delayed items"
           note="earliest first"
-          total={isAll ? counts.delayed : null}
+          total={isAll ? counts.delayed : queue.matching}
           items={queue.delayedItems}
           empty={empty("No delayed items.")}
           columns={[...priority, { name: "Due", text: ({ dueInMs }) => due(dueInMs) }]}
@@ -74,10 +92,15 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           empty={empty("No ready items.")}
           columns={priority}
         />
-        <Groups groups={queue.groups} />
+        <Groups queue={queue} />
       </div>
     </>
   );
+}
+
+/** Mark of an item whose attempt timed out while its handler runs on. `ms` is the time since the timeout. */
+function Abandoned({ ms }: { ms: number | undefined }): JSX.Element | null {
+  return ms === undefined ? null : <strong class="bad">abandoned, timed out {duration(ms)} ago</strong>;
 }
 
 /** Buttons for a delayed item. */

@@ -12,9 +12,11 @@ export interface Column<T> {
 
 /** Table of items with their keys. The rows stay in place while the user points at the table. */
 export function ItemTable<T extends { readonly key: string }>(
-  { id, title, note, total, items, empty, columns, below, actions }: {
+  { id, title, noun = "Item", note, total, items, empty, columns, below, actions }: {
     id: string;
     title: string;
+    /** Name of the first column. */
+    noun?: string;
     /** Description of the order of the items. */
     note: string;
     /** Number of items, listed or not; `null` if unknown. */
@@ -46,7 +48,7 @@ export function ItemTable<T extends { readonly key: string }>(
         <table aria-labelledby={id}>
           <thead>
             <tr>
-              <th scope="col">Item</th>
+              <th scope="col">{noun}</th>
               {columns.map(({ name, isText }) => (
                 <th key={name} scope="col" class={isText ? "text" : "number"}>{name}</th>
               ))}

@@ -49,7 +49,7 @@ export function QueueView({ name, news, search, onSearch }: {
           </div>
           <Latencies queue={queue} />
           <Search queue={queue} search={search} searched={searched} onSearch={onSearch} />
-          <ItemLists queue={queue} search={searched} />
+          <ItemLists queue={queue} search={searched} now={state?.time ?? Date.now()} onSearch={onSearch} />
           <Limits queue={queue} />
         </>
       )}

@@ -1,14 +1,17 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { QueueDetails } from "../api.ts";
-import { type Question, useSteering } from "./steering.ts";
-import { count, many, shownName, visible } from "./words.ts";
+import { BulkButtons } from "./bulk_buttons.tsx";
+import { count } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
 /** Number of delayed items that a search on Redis checks, in addition to the listed failing items. */
 const DUE_FIRST = 1000;
 
-/** Form that searches for keys in all lists, with buttons that act on all matching delayed items. */
+/**
+ * Form that searches for keys and errors in all lists, with buttons that act on the failing or on all matching delayed
+ * items.
+ */
 export function Search({ queue, search, searched, onSearch }: {
   queue: QueueDetails;
   /** Search that is sent to the server. */
@@ -18,7 +21,6 @@ export function Search({ queue, search, searched, onSearch }: {
   onSearch: (search: string) => void;
 }): JSX.Element {
   const [text, setText] = useState(search);
-  const steering = useSteering();
   const isSettled = text === searched;
   const sent = useRef(search);
   useEffect(() => {
@@ -32,26 +34,17 @@ export function Search({ queue, search, searched, onSearch }: {
     if (search !== sent.current) setText(sent.current = search);
   }, [search]);
 
-  const matching = queue.matching ?? undefined;
-  const { delayed } = queue.counts;
+  const { delayed, failing } = queue.counts;
   const isPart = queue.engine === "redis" && delayed > DUE_FIRST;
-  const these = matching === undefined ? `all ${isPart ? "items found" : "delayed items"}` : many(matching, "item");
-  const lookedAt = `the ${count(DUE_FIRST)} items due first and the listed failing items`;
-  const matches = searched === "" ? "" : ` with “${visible(searched)}” in the key`;
-  const which = isPart ? `${matches}, among ${lookedAt}` : matches || `, all delayed items of ${shownName(queue.name)}`;
-  const inAll = isPart ? ` Of ${many(delayed, "delayed item")}, the others do not change.` : "";
-  const all = searched !== "" ? "items found" : isPart ? "items due first" : "all delayed items";
-  const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);
-  const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
-    steering!.ask({
-      ...words,
-      path: `api/queues/${encodeURIComponent(queue.name)}/${action}`,
-      body: { search: searched },
-    });
+  const lookedAt = isPart
+    ? `the ${count(DUE_FIRST)} items due first and the listed failing items`
+    : "the delayed items";
+  const isAll = searched === "";
+  const found = isAll ? "" : " found";
 
   return (
     <search class="search">
-      <label for="search">Search by key</label>
+      <label for="search">Search by key or error</label>
       <input
         id="search"
         type="search"
@@ -64,40 +57,25 @@ export function Search({ queue, search, searched, onSearch }: {
       <span class="quiet">
         {!isSettled
           ? "Searching…"
-          : searched === ""
+          : isAll
           ? "Searches all lists below."
-          : `Matches among ${isPart ? lookedAt : "the delayed items"}: ${matching ?? "some"}`}
+          : `Matches among ${lookedAt}: ${queue.matching === null ? "some" : count(queue.matching)}`}
       </span>
-      {can("retry") && (
-        <button
-          type="button"
-          disabled={!isSettled}
-          onClick={() =>
-            ask("retry", {
-              title: `Retry ${these} now?`,
-              text:
-                `This retries ${these}${which}. Retries become ready now, and start when workers and the throttle allow.${inAll}`,
-              action: `Retry ${these}`,
-            })}
-        >
-          Retry {all}…
-        </button>
-      )}
-      {can("takeBack") && (
-        <button
-          type="button"
-          disabled={!isSettled}
-          onClick={() =>
-            ask("take-back", {
-              title: `Take back ${these}?`,
-              text:
-                `This takes back ${these}${which}. Items that are taken back run only if they are added again. This cannot be undone.${inAll}`,
-              action: `Take back ${these}`,
-            })}
-        >
-          Take back {all}…
-        </button>
-      )}
+      <BulkButtons
+        queue={queue}
+        which={`failing items${found}`}
+        body={{ failing: true, ...!isAll && { search: searched } }}
+        acts={["retry"]}
+        isNamed
+        disabled={!isSettled || failing === 0}
+      />
+      <BulkButtons
+        queue={queue}
+        which={isAll ? isPart ? "items due first" : "all delayed items" : "items found"}
+        body={{ search: searched }}
+        isNamed
+        disabled={!isSettled}
+      />
     </search>
   );
 }

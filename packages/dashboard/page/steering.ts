@@ -18,6 +18,8 @@ export interface Question {
   readonly action: string;
   readonly path: string;
   readonly body: object;
+  /** Whether the dialog first asks the server how many items are selected. The number is added to `action`. */
+  readonly isCounted?: boolean;
 }
 
 export const SteeringContext: ReturnType<typeof createContext<Steering | undefined>> = createContext<

@@ -21,6 +21,10 @@ export class FakeServer implements AsyncDisposable {
   mayReload = true;
   /** Whether the server sends nothing on its open connections. */
   isSilent = false;
+  /** Numbers of failing and of other items that each preview of a control returns. */
+  matched = { failing: 10, others: 0 };
+  /** Requests for previews. */
+  readonly previews: Posted[] = [];
   answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
   /** Error for requests for a stream, as if too many streams were open. */
   tooMany: string | undefined;
@@ -70,8 +74,10 @@ export class FakeServer implements AsyncDisposable {
     const path = pathname.slice(this.#path.length);
     if (request.method === "POST") {
       const posted = { path, instance: request.headers.get("x-workqueue-instance"), body: await request.json() };
-      this.posted.push(posted);
+      const isPreview = (posted.body as { preview?: unknown }).preview === true;
+      (isPreview ? this.previews : this.posted).push(posted);
       if (posted.instance !== this.instance) return Response.json({ error: "Another process." }, { status: 409 });
+      if (isPreview) return Response.json(previewOf(this.matched));
       const { status = 200, body } = this.answer(posted);
       return Response.json(body, { status });
     }
@@ -131,6 +137,11 @@ function rowOf(
     QueueDetails,
 ): QueueRow {
   return { name, engine, verdict, reason, guide, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend };
+}
+
+function previewOf(matched: { failing: number; others: number }): ControlResult {
+  const message = `${matched.failing} failing items and ${matched.others} items delayed without a failure.`;
+  return { message, matched, done: 0, notChecked: 0 };
 }
 
 /** Returns the details of a queue with only the items that match a search. */

@@ -36,7 +36,7 @@ browserTest(
       "Ready 14",
       "Delayed 4,820",
       "Processing 10",
-      "Failing 1,000+",
+      "Failing 4,830",
       "In 18.2/s",
       "Out 18/s",
       "Oldest ready 4.2 s",
@@ -338,8 +338,8 @@ browserTest(
     assert((await keysIn(visitor, "Failing items")).every((key) => key.includes("/481")));
 
     await visitor.button("Take back items found…").click();
-    const dialog = page.getByRole("dialog", { name: "Take back 10 items?" });
-    await dialog.waitFor();
+    const dialog = page.getByRole("dialog", { name: "Take back items found?" });
+    await visitor.sees("10 failing items and 0 items delayed without a failure.", dialog);
     assertEquals(await visitor.offences(), []);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
@@ -349,28 +349,88 @@ browserTest(
     await visitor.button("Retry 10 items").click();
     await visitor.result().filter({ hasText: "Did" }).waitFor();
     assertEquals(server.posted, [{ path: "api/queues/invoices/retry", instance: "one", body: { search: "/481" } }]);
+    assertEquals(server.previews.map(({ body }) => body), [
+      { search: "/481", preview: true },
+      { search: "/481", preview: true },
+    ]);
   },
 );
+
+browserTest(
+  "page: what fails is retried without what only waits, and the question says how many are which",
+  async () => {
+    await using server = new FakeServer([outage()]);
+    await using visitor = await visit(`${server.url}#/queues/invoices`);
+    server.matched = { failing: 12, others: 0 };
+    await visitor.button("Retry failing items…").click();
+    await visitor.button("Retry 12 items").click();
+    await visitor.result().filter({ hasText: "Did" }).waitFor();
+    assertEquals(server.posted.map(({ path, body }) => [path, body]), [["api/queues/invoices/retry", {
+      failing: true,
+    }]]);
+
+    server.matched = { failing: 12, others: 5000 };
+    await visitor.button("Retry all delayed items…").click();
+    const dialog = visitor.page.getByRole("dialog", { name: "Retry all delayed items now?" });
+    await visitor.sees("12 failing items and 5000 items delayed without a failure.", dialog);
+    assertEquals(await dialog.getByRole("button", { name: "Retry 5,012 items" }).isEnabled(), true);
+    await visitor.page.keyboard.press("Escape");
+
+    server.matched = { failing: 0, others: 0 };
+    await visitor.section("Ready items by group").getByRole("button", { name: "Retry… delayed items of north" })
+      .click();
+    await visitor.sees("0 failing items");
+    assertEquals(await visitor.button("Retry 0 items").isEnabled(), false);
+    assertEquals(server.previews.at(-1)!.body, { group: "north", preview: true });
+    await visitor.page.keyboard.press("Escape");
+
+    await visitor.page.getByLabel("Search by key").fill("/481");
+    await visitor.sees("Matches among the delayed items: 10");
+    await visitor.button("Retry failing items found…").click();
+    await visitor.sees("0 failing items");
+    assertEquals(server.previews.at(-1)!.body, { failing: true, search: "/481", preview: true });
+  },
+);
+
+browserTest("page: errors are grouped, and a group is shown, retried or taken back", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const errors = visitor.section("Errors");
+  const message = "TimeoutError: The handler did not end within * ms";
+  await visitor.sees("FetchError: connect ECONNREFUSED 10.3.0.1:443 while posting to billing.internal", errors);
+  await visitor.sees("and 4,801 more", errors);
+  await visitor.sees("invoice/2026-11/12", errors);
+  assertEquals(await visitor.offences(), []);
+  await errors.getByRole("button", { name: `Take back… items with “${message}”` }).click();
+  await visitor.button("Take back 10 items").click();
+  await visitor.result().filter({ hasText: "Did" }).waitFor();
+  assertEquals(server.posted.map(({ path, body }) => [path, body]), [
+    ["api/queues/invoices/take-back", { error: message }],
+  ]);
+  await errors.getByRole("button", { name: `Show items: ${message}` }).click();
+  assertEquals(await visitor.page.getByLabel("Search by key or error").inputValue(), message);
+  await visitor.sees("Matches among the delayed items: 0");
+  assertEquals(server.searches.at(-1), message);
+});
+
+browserTest("page: an abandoned handler is marked, with the time since its timeout", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const running = visitor.section("Running items");
+  await visitor.sees("abandoned, timed out 19 s ago", running);
+  assertEquals(await running.getByText("abandoned").count(), 2);
+  assertEquals(await visitor.figure("Abandoned"), "2");
+});
 
 browserTest("page: where more are delayed on Redis than a search looks at, it says so", async () => {
   await using server = new FakeServer([{ ...outage(), engine: "redis", matching: 1040 }]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
   await visitor.button("Retry items due first…").click();
-  const dialog = page.getByRole("dialog", { name: "Retry 1,040 items now?" });
-  await visitor.sees(
-    "This retries 1,040 items, among the 1,000 items due first and the listed failing items. " +
-      "Retries become ready now, and start when workers and the throttle allow. Of 4,820 delayed items, the others do not change.",
-    dialog,
-  );
+  await page.getByRole("dialog", { name: "Retry items due first now?" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByLabel("Search by key").pressSequentially("/481");
   await visitor.sees("Matches among the 1,000 items due first and the listed failing items: 10");
-  await visitor.button("Take back items found…").click();
-  await visitor.sees(
-    "10 items with “/481” in the key, among the 1,000 items due first and the listed failing items.",
-    page.getByRole("dialog", { name: "Take back 10 items?" }),
-  );
 });
 
 browserTest("page: a refusal is shown in the server's words", async () => {
@@ -390,7 +450,7 @@ browserTest("page: a question asked of a process that has ended steers nothing i
   server.answer = () => {
     throw new Error("it was taken for the new process");
   };
-  await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 4,820 items" }).click();
+  await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 10 items" }).click();
   await visitor.sees("This page showed a process that has ended.", visitor.result());
 });
 

@@ -105,6 +105,9 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
 const BACKOFF = "/limiters/default/limiters/0";
 const BUCKET = "/limiters/default/limiters/1";
 
+/** Time of the fake server. */
+const NOW = Date.UTC(2026, 10, 22, 3, 4, 5);
+
 /** Returns a queue whose backend rejects every request. */
 export function outage(): QueueDetails {
   const items = Array.from({ length: 50 }, (_, i) => ({
@@ -127,9 +130,43 @@ export function outage(): QueueDetails {
     delayedItems: items.map(({ key, dueInMs }) => ({ key, dueInMs, priority: 0 })),
     runningItems: Array.from(
       { length: 10 },
-      (_, i) => ({ key: `invoice/2026-11/${i}`, attempt: 7, for: 29_000 - 2100 * i }),
+      (_, i) => ({
+        ...{ key: `invoice/2026-11/${i}`, attempt: 7, for: 49_000 - 4100 * i },
+        ...i < 2 && { abandonedFor: 19_000 - 4100 * i },
+      }),
     ),
     matching: 4820,
+    matchingFailing: 4830,
+    errors: [
+      {
+        message: "FetchError: connect ECONNREFUSED * while posting to billing.internal",
+        count: 31_207,
+        items: 4811,
+        first: NOW - 252_000,
+        last: NOW - 400,
+        example: "FetchError: connect ECONNREFUSED 10.3.0.1:443 while posting to billing.internal",
+        keys: items.slice(0, 10).map(({ key }) => key),
+      },
+      {
+        message: "TimeoutError: The handler did not end within * ms",
+        count: 21,
+        items: 19,
+        first: NOW - 190_000,
+        last: NOW - 12_000,
+        example: "TimeoutError: The handler did not end within 30000 ms",
+        keys: ["invoice/2026-11/7", "invoice/2026-11/12"],
+      },
+      {
+        message: "Error: unknown customer *",
+        count: 3,
+        items: 0,
+        first: NOW - 600_000,
+        last: NOW - 560_000,
+        example: "Error: unknown customer 4711",
+        keys: [],
+      },
+    ],
+    abandoned: 2,
     throttle: { rate: 20, burst: 5, tokens: -2.2, resumesInMs: 12_000 },
     history: historyOf({
       ready: since(0.7, wave(5, 4), wave(14, 6)),
