@@ -33,6 +33,9 @@ const PLAN: RunPlan = {
   halt: undefined,
   report: undefined,
   isTagged: false,
+  output: "line",
+  stderr: "auto",
+  results: undefined,
   progress: "lines",
   dashboardPort: undefined,
   isDryRun: false,
@@ -121,6 +124,16 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   report: [[["--report", "r.jsonl"], { report: { path: "r.jsonl", resumes: false } }]],
   resume: [[["--resume", "r.jsonl"], { report: { path: "r.jsonl", resumes: true } }]],
   tag: [[["--tag"], { isTagged: true }]],
+  output: [[["--output", "group"], { output: "group" }], [["--output", "line"], { output: "line" }]],
+  group: [[["--group"], { output: "group" }], [["--group", "--output", "group"], { output: "group" }]],
+  "line-buffer": [[["--line-buffer"], { output: "line" }], [["--output=line", "--line-buffer"], { output: "line" }]],
+  "keep-order": [
+    [["--keep-order"], { output: "input order" }],
+    [["-k", "--keep-order"], { output: "input order" }],
+    [["--keep-order", "--group", "--output", "group"], { output: "input order" }],
+  ],
+  stderr: [[["--stderr", "pass"], { stderr: "pass" }], [["--stderr", "auto"], { stderr: "auto" }]],
+  results: [[["--results", "out"], { results: "out" }]],
   quiet: [[["--quiet"], { progress: "quiet" }]],
   serve: [[["--serve"], { dashboardPort: 0 }], [["--serve", "8080"], { dashboardPort: 8080 }]],
   "dry-run": [[["--dry-run"], { isDryRun: true }]],
@@ -183,6 +196,9 @@ Deno.test("plan: it depends on the terminal and the processors as well", () => {
 
 const NO_REPORT = "Cannot use --report with --resume, which appends to its own report; leave out --report";
 const NO_GROUPS = "Cannot group JSON lines by a separator; leave out --json or --group-by";
+const NO_MODE =
+  "Cannot print output both by line and by group; leave out --output line and --line-buffer, or --output group, " +
+  "--group and --keep-order";
 const NO_PATH = "Cannot fill {/.}: a JSON line is not a path; use the name of a member, such as {name}";
 
 const TWO_LISTS = "Cannot use --input with ':::', after which the items follow; leave out one of them";
@@ -194,6 +210,10 @@ const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
   { args: ["--report", "a", "--resume", "b"], message: NO_REPORT },
   { args: ["--resume", "a", "--report", "a", "--dry-run"], message: NO_REPORT },
   { args: ["--json", "--group-by", "/"], message: NO_GROUPS },
+  { args: ["--output", "line", "--keep-order"], message: NO_MODE },
+  { args: ["--line-buffer", "-k"], message: NO_MODE },
+  { args: ["--group", "--line-buffer"], message: NO_MODE },
+  { args: ["--output", "group", "--line-buffer"], message: NO_MODE },
   { args: ["--json"], command: ["echo", "{url}", "<{/.}>", "{.}"], message: NO_PATH },
   { args: ["--input", "-"], command: ["echo", ":::"], message: TWO_LISTS },
   { args: [], command: [":::", "a"], message: "Cannot run: there is no command before ':::'" },

@@ -24,6 +24,22 @@ Deno.test("progress: is live on a terminal that can show it, and plain elsewhere
   assertEquals(await kindOf({}, { CI: "true" }), "PlainProgress");
 });
 
+Deno.test("progress: without rows, each line of error output has its item in front, and ends", async () => {
+  let written = "";
+  const stream: OutputStream = {
+    write: (data, callback) => {
+      written += new TextDecoder().decode(data as Uint8Array);
+      callback?.();
+      return true;
+    },
+  };
+  const progress = (await loadProgress("quiet"))(() => tallyOf(), stream, stream);
+  await progress.writeError("a", new TextEncoder().encode("one\n\ntwo"));
+  await progress.writeError("b", new TextEncoder().encode("three\n"));
+  assertEquals(written, "a\tone\na\t\na\ttwo\nb\tthree\n");
+  progress.end();
+});
+
 Deno.test("progress: plain lines say what failed last, while something fails", async () => {
   let tally = failingTally({ refused: 2 });
   let written = "";
@@ -31,7 +47,6 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   using time = new FakeTime();
   const showProgress = await loadProgress("lines");
   const progress = showProgress(() => tally, stream, stream);
-  await progress.writeError("a", new TextEncoder().encode("not shown\n"));
   time.tick(1000);
   assertEquals(
     written,

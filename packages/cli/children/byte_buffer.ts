@@ -24,9 +24,14 @@ export class ByteBuffer {
     this.#length = length;
   }
 
+  /** Returns all bytes. The returned array is valid until the next `add`. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
   /** Removes and returns all bytes. */
   take(): Uint8Array {
-    const bytes = this.#bytes.subarray(0, this.#length);
+    const bytes = this.view();
     this.#bytes = NONE;
     this.#length = 0;
     return bytes;

@@ -1,22 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Stopwatch } from "../system/stopwatch.ts";
-import { LineWriter, Tail } from "./child_output.ts";
+import { type OutputSink, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
 import { RetryAfterLine } from "./retry_after_line.ts";
 import { type GroupSignal, isGroupThere, signalGroup } from "./start.ts";
 
 /** Destination of a child's output. */
 export interface ChildOutput {
-  /** Prefix of each line of the child's standard output. */
-  readonly tag: string;
-  /** Whether to read `Child.retryAfter` from the error output. */
-  readonly readsRetryAfter: boolean;
-  /** Receives standard output in whole lines. Reading pauses until the returned promise settles. */
-  onOutput(lines: Uint8Array): Promise<void>;
-  /**
-   * Receives error output in whole lines; `undefined` to hide it. `Child.stderr` keeps the last 4 KiB in either case.
-   */
-  readonly onErrorOutput: ((lines: Uint8Array) => Promise<void>) | undefined;
+  /** Receives standard output. */
+  readonly stdout: OutputSink;
+  /** Receives error output; `undefined` to hide it. `Child.stderr` keeps the last 4 KiB in either case. */
+  readonly stderr: OutputSink | undefined;
+  /** Called with the error when output can't be written to one of the sinks. May be called several times. */
+  onFailure(error: unknown): void;
 }
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
@@ -55,8 +51,7 @@ export class Child {
   readonly #process: Process;
   readonly #clock: Stopwatch;
   readonly #stderr = new Tail(MAX_STDERR);
-  readonly #output: LineWriter;
-  readonly #errorOutput: LineWriter | undefined;
+  readonly #output: ChildOutput;
   readonly #retryAfter: RetryAfterLine | undefined;
   #received = 0;
   /** Whether both pipes are closed. */
@@ -66,12 +61,18 @@ export class Child {
   #killedAt = 0;
   #killTimer: Disposable | undefined = undefined;
 
-  /** Creates a child from a newly started process. The grace period of `kill` is measured by `clock`. */
-  constructor(process: Process, { tag, readsRetryAfter, onOutput, onErrorOutput }: ChildOutput, clock: Stopwatch) {
+  /**
+   * Creates a child from a newly started process.
+   *
+   * @param process The process.
+   * @param output The destination of the output.
+   * @param clock The clock that measures the grace period of `kill`.
+   * @param readsRetryAfter Whether to read `retryAfter` from the error output.
+   */
+  constructor(process: Process, output: ChildOutput, clock: Stopwatch, readsRetryAfter: boolean) {
     this.#process = process;
     this.#clock = clock;
-    this.#output = new LineWriter(onOutput, tag);
-    this.#errorOutput = onErrorOutput && new LineWriter(onErrorOutput);
+    this.#output = output;
     this.#retryAfter = readsRetryAfter ? new RetryAfterLine() : undefined;
     const closed = Promise.all([
       process.stdout.forEach((chunk) => this.#write(chunk)),
@@ -125,15 +126,34 @@ export class Child {
     signalGroup(this.#process.pid, signal, this.#hasExited);
   }
 
-  #write(chunk: Uint8Array): Promise<void> {
+  #write(chunk: Uint8Array): Promise<void> | undefined {
     this.#received += chunk.length;
-    return settled(this.#output.write(chunk)); // after a failure, reading continues so that the child can end
+    return this.#pass(this.#output.stdout, chunk);
   }
 
   #writeError(chunk: Uint8Array): Promise<void> | undefined {
     this.#stderr.write(chunk);
     this.#retryAfter?.write(chunk);
-    return this.#errorOutput && settled(this.#errorOutput.write(chunk));
+    return this.#output.stderr && this.#pass(this.#output.stderr, chunk);
+  }
+
+  #pass(sink: OutputSink, chunk: Uint8Array): Promise<void> | undefined {
+    try {
+      const written = sink.write(chunk);
+      return written && this.#settled(written);
+    } catch (error) {
+      this.#output.onFailure(error);
+      return undefined;
+    }
+  }
+
+  /** Waits for a write to finish. After a failure, reading continues so that the child can end. */
+  async #settled(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.#output.onFailure(error);
+    }
   }
 
   /** Waits for the exit, and then briefly for the pipes to close. */
@@ -150,15 +170,16 @@ export class Child {
     const atExit = this.#received;
     const exitedAt = performance.now();
     for (let before = atExit; !this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE);) {
-      if (this.#output.isBusy) await settled(this.#output.idle);
+      const { pending } = this.#output.stdout;
+      if (pending !== undefined) await this.#settled(pending);
       else if (this.#received === before || performance.now() - exitedAt > MAX_LISTENING) break;
       if (this.#received - atExit > MAX_PIPE) break;
       before = this.#received;
     }
     this.#process.stdout.close();
     this.#process.stderr.close();
-    await settled(this.#output.end());
-    if (this.#errorOutput !== undefined) await settled(this.#errorOutput.end());
+    await this.#settled(this.#output.stdout.end());
+    if (this.#output.stderr !== undefined) await this.#settled(this.#output.stderr.end());
     this.isPassedOn = true;
   }
 
@@ -174,8 +195,9 @@ export class Child {
     const end = await exited;
     // A slow reader of the run's output slows the run: no new child starts before this child's output is written.
     while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
-      if (!this.#output.isBusy) return end;
-      await settled(this.#output.idle);
+      const { pending } = this.#output.stdout;
+      if (pending === undefined) return end;
+      await this.#settled(pending);
     }
     await this.passedOn;
     return end;
@@ -191,9 +213,4 @@ async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boole
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Waits for a promise to settle. Ignores the promise's error, which is handled elsewhere. */
-async function settled(promise: Promise<void>): Promise<void> {
-  await promise.catch(() => {});
 }

@@ -1,21 +1,36 @@
 import { Buffer } from "node:buffer";
+import { prefixLines } from "../system/prefix_lines.ts";
 import { ByteBuffer } from "./byte_buffer.ts";
 
 /** Longest line that is passed on whole, in bytes. Longer lines are passed on in parts. */
 const MAX_LINE = 1 << 20;
 const LINE_FEED = 0x0a;
 
+/** Destination of a child's standard output or error output. */
+export interface OutputSink {
+  /** Write in progress; `undefined` if there is none. */
+  readonly pending: Promise<void> | undefined;
+  /**
+   * Adds bytes, which the caller may overwrite once more bytes can be added.
+   *
+   * @returns Resolves when more bytes can be added; `undefined` if they can be added immediately.
+   * @throws {Error} If the bytes can't be written. An asynchronous sink rejects with this error instead.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined;
+  /** Writes the bytes that are still held after the last `write`. Rejects if the bytes can't be written. */
+  end(): Promise<void>;
+}
+
 /** Passes bytes on in whole lines, each preceded by a tag, so that lines of concurrent children don't mix. */
-export class LineWriter {
-  /** Resolves when the last write has finished. */
-  idle: Promise<void> = Promise.resolve();
-  /** Whether a write is in progress. */
-  isBusy = false;
+export class LineWriter implements OutputSink {
   readonly #writeLines: (lines: Uint8Array) => Promise<void>;
   readonly #tag: Uint8Array;
   /** Start of a line whose line feed has not arrived. */
   readonly #rest = new ByteBuffer();
   #isWithinLine = false;
+  /** Resolves when the last write has finished. */
+  #idle: Promise<void> = Promise.resolve();
+  #isBusy = false;
 
   /** Creates a writer that passes lines to `writeLines`. */
   constructor(writeLines: (lines: Uint8Array) => Promise<void>, tag = "") {
@@ -23,12 +38,15 @@ export class LineWriter {
     this.#tag = Buffer.from(tag);
   }
 
-  /** Adds bytes. Resolves when more bytes can be added. */
+  get pending(): Promise<void> | undefined {
+    return this.#isBusy ? this.#idle : undefined;
+  }
+
   write(chunk: Uint8Array): Promise<void> {
     const isTooLong = this.#rest.length + chunk.length > MAX_LINE;
     const end = chunk.lastIndexOf(LINE_FEED) + 1 || (isTooLong ? chunk.length : 0);
     this.#rest.add(chunk.subarray(0, end || chunk.length));
-    if (end === 0) return this.idle;
+    if (end === 0) return this.#idle;
     const bytes = this.#rest.take();
     if (end < chunk.length) this.#rest.add(chunk.subarray(end));
     return this.#pass(bytes);
@@ -36,28 +54,22 @@ export class LineWriter {
 
   /** Writes the bytes after the last line feed. */
   async end(): Promise<void> {
-    await this.idle;
+    await this.#idle;
     await this.#pass(this.#rest.take());
   }
 
   #pass(bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0) return this.idle;
-    this.isBusy = true;
-    this.idle = this.#writeLines(this.#tagged(bytes)).finally(() => this.isBusy = false);
-    return this.idle;
+    if (bytes.length === 0) return this.#idle;
+    this.#isBusy = true;
+    this.#idle = this.#writeLines(this.#tagged(bytes)).finally(() => this.#isBusy = false);
+    return this.#idle;
   }
 
   #tagged(bytes: Uint8Array): Uint8Array {
     if (this.#tag.length === 0) return bytes;
-    const pieces: Uint8Array[] = [];
-    for (let start = 0; start < bytes.length;) {
-      if (!this.#isWithinLine) pieces.push(this.#tag);
-      const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
-      pieces.push(bytes.subarray(start, end));
-      this.#isWithinLine = bytes[end - 1] !== LINE_FEED;
-      start = end;
-    }
-    return Buffer.concat(pieces);
+    const tagged = prefixLines(bytes, this.#tag, this.#isWithinLine);
+    this.#isWithinLine = bytes.at(-1) !== LINE_FEED;
+    return tagged;
   }
 }
 

@@ -35,6 +35,8 @@ export const FOREIGN_OPTIONS: readonly (readonly [hint: string, ...options: stri
   ["Use --report.", "--joblog"],
   ["Use --resume.", "--resume-failed", "--retry-failed"],
   ["Use --tag.", "--tagstring"],
+  ["Use --line-buffer.", "-u", "--ungroup", "--lb", "--linebuffer"],
+  ["Use --results.", "--files", "--res"],
   ["Leave it out: progress is shown on a terminal and, from time to time, in a log.", "--bar", "--eta", "--progress"],
   ["Use --dry-run.", "--dryrun"],
   ["Use --dry-run to see the commands first.", "-p", "--interactive", "-t", "-v", "--verbose"],

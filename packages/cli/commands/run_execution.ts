@@ -42,15 +42,20 @@ export async function executeRun(
     backlog,
     separator: plan.separator,
     isDistinct: plan.isDistinct,
-    isTagged: plan.isTagged,
     giveUpOn: plan.giveUpOn,
     retryAfterOn: plan.retryAfterOn,
+    results: prepared.results,
+    createOutput: (context) =>
+      prepared.createOutput({
+        isTagged: plan.isTagged,
+        stderr: plan.stderr === "pass" ? "pass" : plan.progress === "rows" ? "live" : "hide",
+        print: (lines) =>
+          progress.write(lines).catch((error) => {
+            throw new OutputError(error);
+          }),
+        printError: (item, lines) => progress.writeError(item, lines),
+      }, context),
     halt: plan.halt,
-    onOutput: (lines) =>
-      progress.write(lines).catch((error) => {
-        throw new OutputError(error);
-      }),
-    onErrorOutput: plan.progress === "rows" ? (item, lines) => progress.writeError(item, lines) : undefined,
     onDecided: (item) => {
       report?.write(item);
       givenUp.add(item);

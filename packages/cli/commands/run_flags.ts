@@ -8,11 +8,14 @@ import {
   parseConcurrency,
   parseExitCodes,
   parseJitter,
+  parseOutput,
   parsePort,
   parseRate,
   parseReport,
+  parseResults,
   parseRetries,
   parseSeparator,
+  parseStderr,
   parseTimeout,
   parseWhen,
 } from "./run_values.ts";
@@ -156,7 +159,8 @@ export const RUN_FLAGS = {
   },
   "group-by": {
     takes: "<separator>",
-    help: "let groups take turns; the group of an item is the text before the separator",
+    help:
+      "let groups of items take turns; the group of an item is the text before the separator; for output, see --group",
     parse: parseSeparator,
     queueOption: "discipline",
   },
@@ -184,6 +188,49 @@ export const RUN_FLAGS = {
     value: true,
     default: false,
     field: "isTagged",
+  },
+  output: {
+    takes: "<mode>",
+    help:
+      "line: print lines as soon as they are complete; group: print all output of an item's last attempt when the item has ended (--group-by is about turns, not output)",
+    parse: parseOutput,
+    default: "line",
+    shownDefault: "line",
+    field: "output",
+  },
+  group: {
+    help: "the same as --output group (--group-by is about turns, not output)",
+    value: "group",
+    default: "line",
+    field: "output",
+  },
+  "line-buffer": {
+    help: "the same as --output line, the default",
+    value: "line",
+    default: "line",
+    field: "output",
+  },
+  "keep-order": {
+    short: "-k",
+    help: "like --output group, but in the order of the input; runs at most 10,000 items ahead of the output",
+    value: "input order",
+    default: "line",
+    field: "output",
+  },
+  stderr: {
+    takes: "<mode>",
+    help:
+      "pass: print the commands' standard error, with the item and a tab before each line; auto: only on a terminal",
+    parse: parseStderr,
+    default: "auto",
+    shownDefault: "auto",
+    field: "stderr",
+  },
+  results: {
+    takes: "<dir>",
+    help: "save the output of each item's last attempt in this directory, as 1/ITEM/stdout, stderr and seq",
+    parse: parseResults,
+    field: "results",
   },
   quiet: {
     help: "print no progress, and no summary if every item succeeds, for example for cron",

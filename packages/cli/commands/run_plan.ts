@@ -79,6 +79,12 @@ function conflictsOf(args: readonly string[], flags: RunFlags): string[] {
   if (flags.json && flags["group-by"] !== undefined) {
     conflicts.push("Cannot group JSON lines by a separator; leave out --json or --group-by");
   }
+  if (outputModesOf(flags).size > 1) {
+    conflicts.push(
+      "Cannot print output both by line and by group; leave out --output line and --line-buffer, or --output group, " +
+        "--group and --keep-order",
+    );
+  }
   if (flags.json && flags.colsep !== undefined) {
     conflicts.push("Cannot split JSON lines into columns; leave out --json or --colsep");
   }
@@ -96,6 +102,12 @@ function conflictsOf(args: readonly string[], flags: RunFlags): string[] {
     conflicts.push(`Cannot fill ${placeholder}: a JSON line is not a path; use the name of a member, such as {name}`);
   }
   return conflicts;
+}
+
+/** Returns whether output is printed by line or by group according to the flags; both values if the flags disagree. */
+function outputModesOf(flags: RunFlags): Set<"line" | "group"> {
+  const modes = [flags.output, flags.group, flags["line-buffer"], flags["keep-order"]];
+  return new Set(modes.filter((mode) => mode !== undefined).map((mode) => mode === "line" ? "line" : "group"));
 }
 
 /** Copies the value of each flag, or its default, to the destination that the flag's declaration specifies. */

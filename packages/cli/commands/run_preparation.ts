@@ -5,6 +5,8 @@ import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate, type Fields } from "../items/command_template.ts";
 import { type Input, openInput, openItems } from "../items/input.ts";
 import { columnFields } from "../items/line_columns.ts";
+import { type CreateOutput, loadOutput } from "../output/load_output.ts";
+import type { Results } from "../output/results.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import { openReport, type Report } from "../report/report.ts";
@@ -39,6 +41,10 @@ export interface PreparedRun extends PreparedItems {
   readonly server: DashboardServer | undefined;
   /** Report, open for writing; `undefined` if there is none. */
   readonly report: Report | undefined;
+  /** Directory in which output is saved; `undefined` if output is not saved. */
+  readonly results: Results | undefined;
+  /** Starts the output of the run. */
+  readonly createOutput: CreateOutput;
   /** Starts the display of progress. */
   readonly showProgress: ShowProgress;
 }
@@ -88,9 +94,11 @@ export async function prepareRun(
   const items = await prepareItems(plan, standardInput);
   if (plan.readsTerminal) stderr.write("Reading the list from the terminal. Press Ctrl-D to end it.\n");
   const server = plan.dashboardPort === undefined ? undefined : await openServer(plan.dashboardPort);
+  const createOutput = await loadOutput(plan.output);
+  const results = plan.results === undefined ? undefined : await openResults(plan.results);
   const showProgress = await loadProgress(plan.progress);
   lost?.throwIfAborted(); // opening the report would truncate the other process's output
-  return { ...items, server, report: openReportOf(plan, items), showProgress };
+  return { ...items, server, report: openReportOf(plan, items), results, createOutput, showProgress };
 }
 
 /** Returns the fields of lines that the command's placeholders can name; `undefined` for plain lines. */
@@ -129,6 +137,11 @@ function openReportOf(plan: RunPlan, { header, earlier, input }: PreparedItems):
 async function openServer(port: number): Promise<DashboardServer> {
   const { DashboardServer } = await import("../view/dashboard_server.ts");
   return await DashboardServer.open(port);
+}
+
+async function openResults(path: string): Promise<Results> {
+  const { Results } = await import("../output/results.ts");
+  return Results.open(path);
 }
 
 async function loadPlugins(paths: readonly string[]): Promise<LoadConfigOptions> {

@@ -131,3 +131,25 @@ export function parseWhen(text: string): Halt {
   if (halt === undefined) throw new InvalidArgumentError("It must have the form soon,fail=1 or now,fail=10%.");
   return halt;
 }
+
+/** Parses the order of output. */
+export function parseOutput(text: string): "line" | "group" {
+  if (text === "line" || text === "group") return text;
+  throw new InvalidArgumentError("It must be line or group.");
+}
+
+/** Parses the destination of the commands' standard error. */
+export function parseStderr(text: string): "pass" | "auto" {
+  if (text === "pass" || text === "auto") return text;
+  throw new InvalidArgumentError("It must be pass or auto.");
+}
+
+/** Parses the path of a directory for results. Refuses paths that have another meaning in GNU parallel. */
+export function parseResults(path: string): string {
+  if (path === "" || /\{[^{}]*\}|\.(?:csv|tsv|json)$/.test(path)) {
+    throw new InvalidArgumentError(
+      "It must be a directory, without a placeholder, and not ending in .csv, .tsv or .json.",
+    );
+  }
+  return path;
+}

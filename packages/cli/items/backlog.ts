@@ -55,6 +55,11 @@ export class Backlog {
     return this.#lines.length - this.#next >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
   }
 
+  /** Whether the backlog has no lines. */
+  get isEmpty(): boolean {
+    return this.#next === this.#lines.length;
+  }
+
   /**
    * Adds a line, unless an earlier run completed it. If `isDistinct` is true, a line equal to an earlier line is left
    * out too.

@@ -1,12 +1,13 @@
 import { Buffer } from "node:buffer";
-import { Child } from "../children/child.ts";
+import { Child, type ChildOutput } from "../children/child.ts";
 import type { Process } from "../children/process.ts";
 import { Starter } from "../children/start.ts";
 import { describeStartError, isCommandError, isItemError, isShortage } from "../children/start_error.ts";
 import { StartLimit } from "../children/start_limit.ts";
 import type { RunConfig } from "../config/run_config.ts";
 import type { CommandTemplate } from "../items/command_template.ts";
-import { orAborted } from "../system/or_aborted.ts";
+import type { Results } from "../output/results.ts";
+import type { RunOutput } from "../output/run_output.ts";
 import { Stopwatch } from "../system/stopwatch.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { OpenItem } from "./open_item.ts";
@@ -17,22 +18,20 @@ export interface AttemptSettings {
   readonly config: RunConfig;
   /** Template of the command. */
   readonly template: CommandTemplate;
-  /** Whether to print the item before each line of a child's output. */
-  readonly isTagged: boolean;
   /** Exit codes after which an item is not retried. */
   readonly giveUpOn: readonly number[];
   /** Exit codes after which the child's error output can set the minimum delay of the retry. */
   readonly retryAfterOn: readonly number[];
-  /** Receives output of children in whole lines. If the returned promise rejects, the run ends with the error. */
-  onOutput(lines: Uint8Array): Promise<void>;
-  /** Receives error output of children in whole lines; `undefined` to hide it. */
-  readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
+  /** Directory in which output is saved; `undefined` if output is not saved. */
+  readonly results: Results | undefined;
   /** Called with the error when the system lacks the resources to run all commands that may run at once. */
   onShortage(error: unknown): void;
 }
 
 /** Parts of a run that its attempts use. */
 export interface AttemptContext {
+  /** Destination of the children's output. */
+  readonly output: RunOutput;
   /** Returns the maximum number of concurrent commands. */
   maxRunning(): number;
   /** Aborts when no more attempts may begin. */
@@ -120,12 +119,12 @@ export class Attempts {
         slot = freeSlot;
         command = template.fill(item.line, slot);
         beganAt = performance.now();
-        return this.#takeOver(await this.#starter.start(command, environmentOf(item, attempt)), item);
+        return this.#takeOver(await this.#starter.start(command, environmentOf(item, attempt)), item, attempt);
       }, stopped);
     } catch (error) {
       if (stopped.aborted) return { kind: "not-begun" };
       item.begin(attempt, beganAt);
-      return this.#noteNotStarted(item, command[0]!, error);
+      return await this.#noteNotStarted(item, command[0]!, error);
     }
     item.begin(attempt, beganAt);
     this.#begun++;
@@ -163,44 +162,43 @@ export class Attempts {
     for (const child of this.#children) child.resume();
   }
 
-  #noteNotStarted(item: OpenItem, file: string, error: unknown): AttemptResult {
+  async #noteNotStarted(item: OpenItem, file: string, error: unknown): Promise<AttemptResult> {
     const reason = `Cannot run '${file}': ${describeStartError(error, file)}`;
     const isCommandsFault = isCommandError(error);
     if (isShortage(error) || isCommandsFault && !this.#settings.template.hasPlaceholderInFile) {
       this.#context.onFailure(new UsageError(reason));
       throw error;
     }
+    await passOn(`${reason}\n`, this.#outputOf(item, item.attempts));
     item.end({ exitCode: null, signal: null, stderr: reason }, false);
     return isItemError(error) || isCommandsFault ? { kind: "hopeless" } : { kind: "failed", minDelay: 0 };
   }
 
-  #takeOver(process: Process, item: OpenItem): Child {
-    const { isTagged, onErrorOutput, retryAfterOn } = this.#settings;
-    const { text } = item.line;
-    const child = new Child(process, {
-      tag: isTagged ? `${text}\t` : "",
-      readsRetryAfter: retryAfterOn.length > 0,
-      onOutput: (lines) => this.#passOn(lines),
-      onErrorOutput: onErrorOutput && ((lines) => onErrorOutput(text, lines)),
-    }, this.#clock);
+  #takeOver(process: Process, item: OpenItem, attempt: number): Child {
+    const readsRetryAfter = this.#settings.retryAfterOn.length > 0;
+    const child = new Child(process, this.#outputOf(item, attempt), this.#clock, readsRetryAfter);
     this.#children.add(child);
     if (this.#isSuspended) child.suspend();
     if (this.#context.killed.aborted) child.kill();
     return child;
   }
 
-  /**
-   * Passes on the output of a child. A failure to do so ends the run. After the run is killed, the method no longer
-   * waits for the output to be written.
-   */
-  async #passOn(lines: Uint8Array): Promise<void> {
-    const { killed, onFailure } = this.#context;
-    try {
-      await orAborted(this.#settings.onOutput(lines), killed);
-    } catch (error) {
-      if (!killed.aborted) onFailure(error);
-      throw error;
-    }
+  #outputOf(item: OpenItem, attempt: number): ChildOutput {
+    const output = this.#context.output.begin(item);
+    const { results } = this.#settings;
+    if (results === undefined) return output;
+    return results.save({ line: item.line, attempt, isOutdated: () => item.attempts > attempt }, output);
+  }
+}
+
+/** Passes on the reason why a command was not started, as if the command had written it to standard error. */
+async function passOn(reason: string, { stdout, stderr, onFailure }: ChildOutput): Promise<void> {
+  try {
+    await stderr?.write(Buffer.from(reason));
+    await stdout.end();
+    await stderr?.end();
+  } catch (error) {
+    onFailure(error);
   }
 }
 

@@ -28,7 +28,7 @@ export class Interruption implements Disposable {
     else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
     this.#stopListening = onSignals((signal) => {
       const { running } = run.tally;
-      if (!run.isInterrupted && running > 0) note(describeInterruption(signal, running));
+      if (!run.isInterrupted && (running > 0 || run.isPrinting)) note(describeInterruption(signal, running));
       this.signal ??= signal;
       run.interrupt();
     }, (signal) => {
@@ -50,6 +50,10 @@ export class Interruption implements Disposable {
 }
 
 function describeInterruption(signal: NodeJS.Signals, running: number): string {
+  if (running === 0) {
+    const next = signal === "SIGINT" ? "Press Ctrl-C again to end" : `Another ${signal} ends`;
+    return `Interrupted: waiting for the reader of the output. ${next} the run.`;
+  }
   const [commands, them] = running === 1 ? ["1 running command", "it"] : [`${running} running commands`, "them"];
   const next = signal === "SIGINT" ? `Press Ctrl-C again to kill ${them}` : `Another ${signal} kills ${them}`;
   return `Interrupted: waiting for ${commands}. ${next}.`;

@@ -24,6 +24,8 @@ export class OpenItem {
   attempts = 0;
   /** Whether the most recently finished attempt failed. */
   isFailing = false;
+  /** Outcome of the item; `undefined` until it is decided. */
+  outcome: ItemReport["outcome"] | undefined = undefined;
   /** Resolves when all output of the attempts has been passed on; `undefined` if no output is pending. */
   passedOn: Promise<void> | undefined = undefined;
   /** Time when the item was added to the queue, as returned by `performance.now()`. */

@@ -11,6 +11,7 @@ import {
 import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
+import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import type { ItemReport } from "../report/records.ts";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
@@ -29,9 +30,11 @@ export interface RunSettings extends AttemptSettings {
   readonly backlog: Backlog;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
+  /** Starts the output of the run. */
+  createOutput(context: OutputContext): RunOutput;
   /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
   readonly halt: Halt | undefined;
-  /** Called once for every item when its outcome is decided. */
+  /** Called once for every item when its outcome is decided and its output is printed. */
   onDecided(item: ItemReport): void;
   /** Called for each refused line with the line's number and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
@@ -77,10 +80,11 @@ export class Run {
    */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  /** Items that were added to the queue and whose outcome is not decided yet. */
+  /** Items that were added to the queue and not passed to `onDecided` yet. */
   readonly #open = new Set<OpenItem>();
   /** Total size of `#open`, in characters. */
   #openSize = 0;
+  readonly #output: RunOutput;
   readonly #attempts: Attempts;
   /** Aborts when no more attempts may begin. */
   readonly #stopper = new AbortController();
@@ -94,6 +98,7 @@ export class Run {
   readonly #timer = setInterval(() => this.#handOn(), LOOK);
   #isReading = true;
   #readOn: () => void = () => {};
+  #roomAgain: () => void = () => {};
   #refused = 0;
   #failing = 0;
   #succeeded = 0;
@@ -109,7 +114,14 @@ export class Run {
     this.#settings = settings;
     // Each running command adds a listener, and Node would warn about so many listeners.
     setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
+    this.#output = settings.createOutput({
+      killed: this.#killer.signal,
+      onFailure: (error) => {
+        if (!this.#killer.signal.aborted) this.#fail(error);
+      },
+    });
     this.#attempts = new Attempts(settings, {
+      output: this.#output,
       maxRunning: () => this.pool.concurrency,
       stopped: this.#stopper.signal,
       killed: this.#killer.signal,
@@ -162,6 +174,11 @@ export class Run {
     return this.#isInterrupted;
   }
 
+  /** Whether output of ended items is being printed. */
+  get isPrinting(): boolean {
+    return this.#output.isPrinting;
+  }
+
   /** Records that an item was removed from the queue, for example by the dashboard. The item gets no more attempts. */
   takeBack(item: OpenItem): void {
     this.#takenBack++;
@@ -205,10 +222,15 @@ export class Run {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
     for (const item of this.#open) await item.passedOn; // outcomes are decided only after the output has been passed on
+    await this.#output.finish();
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
-    for (const item of this.#open) onDecided(item.report("unfinished"));
+    for (const item of this.#open) {
+      if (item.outcome === "succeeded") this.#succeeded--; // the item's output was not printed
+      else if (item.outcome === "given-up") this.#givenUp--;
+      onDecided(item.report("unfinished"));
+    }
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
       onDecided(new OpenItem(line, this.#settings.isDistinct).report("unfinished"));
     }
@@ -241,11 +263,16 @@ export class Run {
   }
 
   async #shutDownWhenDone(): Promise<void> {
-    do {
+    const { backlog } = this.#settings;
+    for (;;) {
       await this.queue.whenIdle();
       if (this.#stopper.signal.aborted) return;
       this.#handOn();
-    } while (this.queue.length > 0);
+      const { ready, blocked, delayed, processing } = this.queue.snapshot({ limit: 0 });
+      if (ready + blocked + delayed + processing > 0) continue;
+      if (backlog.isEmpty) break;
+      await new Promise<void>((resolve) => this.#roomAgain = resolve); // until more output has been printed
+    }
     this.queue.shutDown();
     this.pool.resume(); // a paused pool would never finish
   }
@@ -258,10 +285,12 @@ export class Run {
     const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
     const wanted = config.hasDiscipline ? MAX_CHOICE : this.#attempts.limit - this.#working;
-    while (this.queue.length < wanted && this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE) {
+    const hasRoom = () => this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE && !this.#output.isFull;
+    while (this.queue.length < wanted && hasRoom()) {
       const line = backlog.shift();
       if (line === undefined) break;
       const item = new OpenItem(line, isDistinct);
+      this.#output.add(item);
       this.#open.add(item);
       this.#openSize += item.size;
       this.queue.add(item);
@@ -275,6 +304,7 @@ export class Run {
     try {
       return await this.#attempt(item, context);
     } finally {
+      await this.#output.idle; // a slow reader of the output slows the run
       this.#working--;
       this.#handOn();
     }
@@ -325,9 +355,16 @@ export class Run {
       return;
     }
     if (outcome === "succeeded" && this.#killer.signal.aborted) return; // perhaps not all of its output was passed on
+    item.outcome = outcome;
     if (outcome === "succeeded") this.#succeeded++;
     else if (outcome === "given-up") this.#givenUp++;
+    else this.#output.discard(item);
     if (item.isFailing) this.#failing--;
+    this.#output.end(item, () => this.#record(item, outcome, reason));
+    if (outcome === "given-up") this.#haltIfTooMany();
+  }
+
+  #record(item: OpenItem, outcome: ItemReport["outcome"], reason: GiveUpReason | undefined): void {
     this.#open.delete(item);
     this.#openSize -= item.size;
     try {
@@ -335,7 +372,8 @@ export class Run {
     } catch (error) {
       this.#fail(error);
     }
-    if (outcome === "given-up") this.#haltIfTooMany();
+    this.#handOn();
+    this.#roomAgain();
   }
 
   #haltIfTooMany(): void {

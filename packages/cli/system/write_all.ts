@@ -24,12 +24,16 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Writes all bytes to an open file before it returns.
+ * Writes all bytes to an open file before it returns. `position` is the position in the file. Default: the end of the
+ * last write.
  *
  * @throws {Error} If not all bytes can be written.
  */
-export function writeAllSync(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) written += writeSync(fd, bytes, written);
+export function writeAllSync(fd: number, bytes: Uint8Array, position?: number): void {
+  for (let written = 0; written < bytes.length;) {
+    const at = position === undefined ? null : position + written;
+    written += writeSync(fd, bytes, written, bytes.length - written, at);
+  }
 }
 
 function writeSome(fd: number, bytes: Uint8Array): Promise<number> {

@@ -1,13 +1,16 @@
+import { Buffer } from "node:buffer";
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
+import { prefixLines } from "../system/prefix_lines.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
 import { secondsLeft } from "./recent.ts";
 
 /** Longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
+const LINE_FEED = 0x0a;
 
-/** Shows progress in occasional lines, suitable for a log. Doesn't show the children's error output. */
+/** Shows progress in occasional lines, suitable for a log. */
 export class PlainProgress {
   readonly #tally: () => Tally;
   readonly #stdout: OutputStream;
@@ -28,9 +31,11 @@ export class PlainProgress {
     return writeTo(this.#stdout, output);
   }
 
-  /** Ignores error output. The report contains the last part of the error output. */
-  writeError(): Promise<void> {
-    return Promise.resolve();
+  /** Writes error output. Each line begins with its item. */
+  writeError(item: string, lines: Uint8Array): Promise<void> {
+    const tagged = prefixLines(lines, Buffer.from(`${item}\t`));
+    const isWhole = lines.at(-1) === LINE_FEED;
+    return writeTo(this.#stderr, isWhole ? tagged : Buffer.concat([tagged, Buffer.from("\n")]));
   }
 
   /** Prints a line. */

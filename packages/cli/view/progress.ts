@@ -14,11 +14,11 @@ export interface Progress {
    */
   write(output: Uint8Array): Promise<void>;
   /**
-   * Shows error output of a child if standard error is a terminal.
+   * Writes error output of a child to standard error. Each line begins with its item.
    *
    * @param item The item of the child.
    * @param lines The bytes: whole lines, or the last part of the output.
-   * @returns Resolves when more output can be written. Rejects if writing to the terminal fails.
+   * @returns Resolves when more output can be written. Rejects if writing to standard error fails.
    */
   writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */

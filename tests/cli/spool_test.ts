@@ -1,0 +1,111 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { tmpdir } from "node:os";
+import { Spool, SpoolStorage } from "../../packages/cli/output/spool.ts";
+import { BLOCK } from "../../packages/cli/output/temporary_file.ts";
+import { UsageError } from "../../packages/cli/system/usage_error.ts";
+
+/** Returns bytes whose values depend on their positions. */
+function bytesOf(length: number, seed: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => (index * 31 + seed) % 251);
+}
+
+async function contentOf(spool: Spool): Promise<Uint8Array> {
+  return new Uint8Array(
+    await new Blob([...spool.chunks()] as Uint8Array<ArrayBuffer>[])
+      .arrayBuffer(),
+  );
+}
+
+/** Returns the temporary directories of runs. */
+function temporaryDirectories(): string[] {
+  return [...Deno.readDirSync(tmpdir())].map(({ name }) => name).filter((
+    name,
+  ) => name.startsWith("workqueue-"));
+}
+
+Deno.test("spool: returns what was written, in memory or beyond", async () => {
+  using storage = new SpoolStorage();
+  const sizes = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 7];
+  const spools = sizes.map(() => new Spool(storage));
+  const size = 1000;
+  for (let start = 0; start < Math.max(...sizes); start += size) { // interleaved, as by commands that run at once
+    for (const [index, spool] of spools.entries()) {
+      spool.write(bytesOf(sizes[index]!, index).subarray(start, start + size));
+    }
+  }
+  for (const [index, spool] of spools.entries()) {
+    await spool.end();
+    assertEquals(await contentOf(spool), bytesOf(sizes[index]!, index));
+  }
+});
+
+Deno.test("spool: freed space is used again, and what is written after that is dropped", async () => {
+  using storage = new SpoolStorage();
+  const first = new Spool(storage);
+  first.write(bytesOf(3 * BLOCK, 1));
+  await first.end();
+  first.free();
+  first.write(bytesOf(10, 2));
+  first.free();
+  await first.end();
+  assertEquals([storage.inMemory, await contentOf(first)], [
+    0,
+    new Uint8Array(),
+  ]);
+  const blocks = new Set<number>();
+  const { store } = storage.file;
+  storage.file.store = (bytes) => {
+    const block = store.call(storage.file, bytes);
+    blocks.add(block.index);
+    return block;
+  };
+  const second = new Spool(storage);
+  second.write(bytesOf(4 * BLOCK, 3));
+  assertEquals([...blocks].sort(), [0, 1, 2], "the fourth block is in memory");
+  assertEquals(await contentOf(second), bytesOf(4 * BLOCK, 3));
+});
+
+Deno.test("spool: ended spools together keep a bounded number of bytes in memory", async () => {
+  using storage = new SpoolStorage(1000);
+  const spools = Array.from({ length: 5 }, () => new Spool(storage));
+  for (const [index, spool] of spools.entries()) {
+    spool.write(bytesOf(400, index));
+    await spool.end();
+  }
+  assertEquals(storage.inMemory, 800);
+  for (const [index, spool] of spools.entries()) {
+    assertEquals(await contentOf(spool), bytesOf(400, index));
+  }
+  for (const spool of spools) spool.free();
+  assertEquals(storage.inMemory, 0);
+});
+
+Deno.test("spool: its file has no name once it is open", {
+  ignore: Deno.build.os === "windows",
+}, () => {
+  const before = temporaryDirectories();
+  using storage = new SpoolStorage();
+  new Spool(storage).write(bytesOf(2 * BLOCK, 0));
+  assertEquals(temporaryDirectories(), before);
+});
+
+Deno.test("spool: a temporary file that cannot be written is explained", () => {
+  const before = Deno.env.get("TMPDIR");
+  Deno.env.set("TMPDIR", "/no/such/directory");
+  try {
+    using storage = new SpoolStorage();
+    const error = assertThrows(
+      () => new Spool(storage).write(bytesOf(2 * BLOCK, 0)),
+      UsageError,
+    );
+    assertEquals(
+      error.message,
+      "Cannot write temporary file for output in '/no/such/directory': there is no such directory; set TMPDIR to use " +
+        "another directory",
+    );
+    assert(storage.inMemory === 0);
+  } finally {
+    if (before === undefined) Deno.env.delete("TMPDIR");
+    else Deno.env.set("TMPDIR", before);
+  }
+});
