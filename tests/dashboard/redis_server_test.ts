@@ -38,6 +38,28 @@ redisTest(
   },
 );
 
+redisTest(
+  "Redis: a pause with a duration ends by itself, but not a newer pause by another process",
+  async ({ url }) => {
+    const name = uniqueName("images");
+    await using queue = createRedisQueue({ name, url, limiter });
+    await using other = createRedisQueue({ name, url, limiter });
+    using asked = new Asked({ queues: { images: { queue } } });
+    const pause = () => asked.post("api/queues/images/pause", { duration: "20ms" });
+
+    await queue.add("a");
+    assertMatch((await pause())[1], /is paused for 20 ms/);
+    const lease = await other.get(); // waits for the end of the pause
+    assertEquals(lease.item, "a");
+    if (!lease.shutdown) await lease.finish();
+
+    await pause();
+    await other.pause();
+    while ((await asked.row()).pauseEndsInMs !== null);
+    assertEquals((await other.snapshot()).paused, true);
+  },
+);
+
 redisTest("Redis: a pause stops every process, and delayed items are retried now or taken back", async ({ url }) => {
   const name = uniqueName("images");
   await using queue = createRedisQueue({ name, url, limiter });

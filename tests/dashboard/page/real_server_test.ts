@@ -111,6 +111,14 @@ browserTest("page of the server: pause, workers, throttle and its pause are what
   await page.getByLabel("Attempts per second").fill("0.5");
   await page.keyboard.press("Enter");
   await visitor.sees("Attempts may now start 0.5 times a second, 10 at once", visitor.result());
+  await page.getByLabel("Pause duration", { exact: true }).fill("1h30m");
+  await visitor.button("Pause for 1.5 h").click();
+  await visitor.sees(/nothing is handed out for another 1\.5 h|Resumes in 1\.5 h/);
+  await visitor.sees('pause {"duration":5400000}', visitor.section("Audit list"));
+  await visitor.button("Resume").click();
+  await visitor.sees("is resumed", visitor.result());
+  assertEquals(served.pool.snapshot().paused, false);
+
   await visitor.button("Pause throttle for 30 s").click();
   await visitor.sees("No attempt starts for 30 s.", visitor.result());
   await visitor.sees("Paused: no tokens for", visitor.section("Limits"));
