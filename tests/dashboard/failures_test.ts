@@ -332,3 +332,41 @@ for (const action of ["retry", "take-back"]) {
     queue.shutDown();
   });
 }
+
+Deno.test("errors: those of a pool from another package are the ones that it lists", async () => {
+  using time = new FakeTime();
+  await using started = start((item) => `no ${item}`);
+  const { queue, pool } = started;
+  const foreign = {
+    ...{ pause() {}, resume() {}, stop: () => pool.stop() },
+    snapshot: (options: { limit: number }) => pool.snapshot(options),
+  };
+  using asked = new Asked({ queues: { orders: { queue, pool: foreign as never } } });
+  queue.add("order-1");
+  await flush();
+  await pass(time, 1000);
+  const items = async () => (await asked.details("orders")).errors.map(({ message, items }) => [message, items]);
+  assertEquals(await items(), [["Error: no *", 1]]);
+  queue.cancelDelayed("order-1");
+  queue.forget("order-1");
+  await pass(time, 1000);
+  assertEquals(await items(), [["Error: no *", 0]]);
+});
+
+Deno.test("errors: a search that is kept for a while lists no item that has succeeded since", async () => {
+  using time = new FakeTime();
+  await using started = start((_item, attempt) => attempt === 1 ? "no" : undefined);
+  const { queue, asked } = started;
+  for (let i = 0; i < 1100; i++) queue.add(`order-${i}`);
+  await flush();
+  const listed = async () => {
+    const { failingItems } = await asked.details("orders", "?search=order-0&limit=1000");
+    return failingItems.map(({ key }) => key);
+  };
+  assertEquals(await listed(), ["order-0"], "beyond the 1,000 items that the pool lists");
+  queue.cancelDelayed("order-0");
+  queue.add("order-0");
+  await flush();
+  await pass(time, 1000);
+  assertEquals(await listed(), []);
+});

@@ -8,7 +8,7 @@ import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
 import { HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { Searches } from "../../packages/dashboard/watch/searches.ts";
-import { has } from "../../packages/dashboard/watch/selection.ts";
+import { containing } from "../../packages/dashboard/watch/selection.ts";
 import type { DelayedLook } from "../../packages/dashboard/watch/source.ts";
 import { flush, flushPromises } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
@@ -39,7 +39,7 @@ function searchesIn(
     },
     failing: () => [],
     textOf,
-    matcher: (search) => (item) => has(search)(textOf(item)),
+    matcher: (search) => (item) => containing(search)(textOf(item)),
   });
 }
 

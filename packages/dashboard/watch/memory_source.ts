@@ -8,12 +8,12 @@ import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source
 export class MemorySource implements Source {
   readonly engine = "memory";
   readonly hasTexts = false;
+  readonly failures: Failures;
   readonly #queue: RateLimitingQueue<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
-  readonly failures: Failures;
-  readonly #unwatch: (() => void) | undefined;
-
   readonly #times: RecordedTimes | undefined;
+  /** Ends the watch of the pool's failures; `undefined` if the pool is missing or from another package. */
+  readonly #unwatch: (() => void) | undefined;
 
   constructor(
     queue: RateLimitingQueue<unknown>,
@@ -26,14 +26,19 @@ export class MemorySource implements Source {
     this.#times = times;
     this.failures = failures;
     if (pool === undefined) return;
-    for (const { failedAgoMs, ...failing } of pool.snapshot({ limit: MAX_LISTED }).failingItems.reverse()) {
-      const key = this.#knownBy(failing.item);
-      if (key !== undefined) failures.add({ ...failing, key }, Date.now() - failedAgoMs);
-    }
+    this.#readFailures(pool.snapshot({ limit: MAX_LISTED }));
     this.#unwatch = watchFailures(pool, {
       failed: (failed) => failures.add(failed, Date.now()),
       ended: (key) => failures.delete(key),
     });
+  }
+
+  /** Reads the failing items that the pool remembers, with their last errors. */
+  #readFailures({ failingItems }: PoolSnapshot): void {
+    const failures = failingItems.map(({ failedAgoMs: ago, ...failing }) => {
+      return { ...failing, key: this.#knownBy(failing.item), ago };
+    });
+    this.failures.replace(failures.filter(({ key }) => key !== undefined).reverse());
   }
 
   [Symbol.dispose](): void {
@@ -78,6 +83,7 @@ export class MemorySource implements Source {
     const { handedOut = null } = totalsOf(this.#queue);
     // Reads at most `MAX_LISTED` failing and running items, no matter how large the queue is.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
+    if (pool !== undefined && this.#unwatch === undefined) this.#readFailures(pool);
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;
     const abandoned = new Map(

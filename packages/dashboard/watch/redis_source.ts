@@ -15,16 +15,15 @@ export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
 /** Source for a queue on a Redis server, with the pool of this process. All processes share the queue. */
 export class RedisSource implements Source {
   readonly engine = "redis";
+  readonly failures: Failures;
   readonly pausing: Source["pausing"];
   readonly #queue: QueueOnRedis<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
-  readonly failures: Failures;
-
   constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined, failures: Failures) {
     this.#queue = queue;
-    this.failures = failures;
     this.#pool = pool;
+    this.failures = failures;
     this.pausing = {
       pause: () => queue.pause(),
       async resume() {

@@ -13,7 +13,7 @@ export interface Selection {
 }
 
 /** Returns a function that reports whether one of several texts contains the wanted text, ignoring case. */
-export function has(wanted: string): (...texts: string[]) => boolean {
+export function containing(wanted: string): (...texts: string[]) => boolean {
   const lower = wanted.toLowerCase();
   return (...texts) => texts.some((text) => text.toLowerCase().includes(lower));
 }

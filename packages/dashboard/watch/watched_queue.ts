@@ -16,7 +16,7 @@ import { Failures, type KnownFailure } from "./failures.ts";
 import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
-import { has, type Selection } from "./selection.ts";
+import { containing, type Selection } from "./selection.ts";
 import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
@@ -353,7 +353,9 @@ export class WatchedQueue implements Disposable {
       abandoned: look?.workers?.abandoned ?? null,
       groups: look === undefined ? [] : this.#groups(look),
       groupedItems: look?.readyItems.length ?? 0,
-      errors: failures.groups().filter(({ message, example }) => search === "" || has(search)(message ?? "", example)),
+      errors: failures.groups().filter(({ message, example }) =>
+        search === "" || containing(search)(message ?? "", example)
+      ),
       errorsUnknown,
       matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
       matchingFailing: matchingFailing ?? null,
@@ -367,9 +369,12 @@ export class WatchedQueue implements Disposable {
   /** Converts failing items that a search found to the form of a look, except items that the look already lists. */
   #unlisted(found: readonly KnownFailure[], { failingItems }: Look): LookFailing[] {
     const listed = new Set(failingItems.map(({ item }) => this.textOf(item)));
-    return found.filter(({ item }) => !listed.has(this.textOf(item))).map(({ item, attempts, error, at }) => ({
-      ...{ item, attempts, error, ago: Math.max(Date.now() - at, 0), dueInMs: this.source.dueInMs?.(item) ?? null },
-    }));
+    return found.flatMap(({ item }) => {
+      const known = this.source.failureOf(item); // may have changed since the search
+      if (known === undefined || listed.has(this.textOf(item))) return [];
+      const { attempts, error, at } = known;
+      return { item, attempts, error, ago: Math.max(Date.now() - at, 0), dueInMs: this.source.dueInMs?.(item) ?? null };
+    });
   }
 
   /**
@@ -414,7 +419,7 @@ export class WatchedQueue implements Disposable {
     }
     if (key !== undefined) tests.push((item) => textOf(item) === key);
     if (search !== undefined && search !== "") {
-      const hasText = has(search);
+      const hasText = containing(search);
       const isKnownBy = (failure: KnownFailure | undefined) =>
         failure !== undefined && hasText(failure.error, failure.group.message ?? "");
       tests.push((item) => hasText(textOf(item)) || isKnownBy(source.failureOf(item)));
@@ -429,7 +434,7 @@ export class WatchedQueue implements Disposable {
   /** Returns a function that finds errors: those of the group with this message, or those that contain this text. */
   #hasError(text: string): (failure: KnownFailure | undefined) => boolean {
     if (this.source.failures.hasGroup(text)) return (failure) => failure?.group.message === text;
-    const hasText = has(text);
+    const hasText = containing(text);
     return (failure) => failure !== undefined && hasText(failure.error);
   }
 }
