@@ -1,3 +1,5 @@
+import { constants } from "node:os";
+
 /**
  * Error that the user can fix: a mistake in the command line or the config, or a file or command that doesn't exist.
  * The command shows only the error's message and exits with code 2.
@@ -7,39 +9,36 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
+/** Reasons for system errors, by their code. Each completes a sentence. */
+const REASONS: Readonly<Record<string, string>> = {
+  E2BIG: "its arguments are too long",
+  EACCES: "permission denied",
+  EAGAIN: "too many processes are running",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "it would exceed the maximum file size",
+  EIO: "the device reported an input/output error",
+  EISDIR: "it is a directory",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  ENOMEM: "there is not enough memory",
+  ENOSPC: "no space is left on the device",
+  ENOTDIR: "part of its path is not a directory",
+  EPERM: "permission denied",
+  EPIPE: "its reader has exited",
+  ERR_INVALID_ARG_VALUE: "its arguments cannot contain NUL",
+  EROFS: "the file system is read-only",
+};
+
 /** Describes a system error. The result completes a sentence: `"there is no such file"`. */
 export function describeSystemError(error: unknown, missing: "file" | "directory" | "command"): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case "ENOENT":
-      return `there is no such ${missing}`;
-    case "EACCES":
-    case "EPERM":
-      return "permission denied";
-    case "EISDIR":
-      return "it is a directory";
-    case "ENOSPC":
-      return "no space is left on the device";
-    case "EFBIG":
-      return "it would exceed the maximum file size";
-    case "EPIPE":
-      return "its reader has exited";
-    case "E2BIG":
-      return "its arguments are too long";
-    case "ERR_INVALID_ARG_VALUE":
-      return "its arguments cannot contain NUL";
-    case "EMFILE":
-    case "ENFILE":
-      return "too many files are open";
-    case "EAGAIN":
-      return "too many processes are running";
-    case "ENOMEM":
-      return "there is not enough memory";
-    case "ENOTDIR":
-      return "part of its path is not a directory";
-    default:
-      if (error instanceof Error && error.message.includes("(os error 27)")) {
-        return "it would exceed the maximum file size";
-      }
-      return error instanceof Error ? error.message : String(error);
-  }
+  const code = codeOf(error);
+  if (code === "ENOENT") return `there is no such ${missing}`;
+  return REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** Returns the code of a system error, such as `"ENOSPC"`. Some errors of Deno contain only the code's number. */
+function codeOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const number = Number(/\(os error (\d+)\)/.exec(message)?.[1]);
+  return code ?? Object.entries(constants.errno).find(([, value]) => value === number)?.[0] ?? "";
 }
