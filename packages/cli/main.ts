@@ -56,7 +56,7 @@ export async function main(args: string[], standardInput: Readable = process.std
     .hook("preAction", async () => void await import("./core_version.ts"));
   addRunFlags(program.command("run")).action(async (command: string[], _options: unknown, run: Command) => {
     const { runCommand } = await import("./commands/run_command.ts");
-    exitCode = await runCommand(command, givenFlags(run), standardInput);
+    exitCode = await runCommand(command, givenFlags(run), standardInput, args);
   });
   addCheckFlags(program.command("check")).action(async (files: string[], flags: CheckFlags) => {
     const { checkCommand } = await import("./commands/check_command.ts");

@@ -44,8 +44,24 @@ Deno.test("live text: while the run is paused, it says so, and not how long it w
 
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
-  assertEquals(row({ failing: 0, nextDueInMs: undefined }), "0 failing now · 3 given up");
+  assertEquals(row({ failing: 0, nextDueInMs: undefined }), "3 given up");
   assertEquals(row({ failing: 1, givenUp: 0, nextDueInMs: undefined }), "1 failing now");
+  assertEquals(row({ failing: 0, givenUp: 0, nextDueInMs: undefined }), "");
+});
+
+Deno.test("live text: a line that is kept stands above the rest, and is left out first where there is no room", () => {
+  const kept = "Dashboard: http://127.0.0.1:1234/?token=0123";
+  const rows = (rows: number, tally = failingTally(), columns = 79) =>
+    liveText(tally, recentOf(tally), { columns, rows, style: plain, places: new Places() }, kept);
+  assertEquals(rows(5).length, 5);
+  assertEquals([rows(5)[0], rows(5)[1]], ["", kept]);
+  assertEquals(rows(4).includes(kept), false);
+  assertEquals(rows(4, tallyOf()).slice(0, 2), ["", kept]);
+  assertEquals(rows(2, tallyOf())[0], kept);
+  assertEquals([kept.length, kept.length - 1].map((columns) => rows(5, tallyOf(), columns).includes(kept)), [
+    true,
+    false,
+  ]);
 });
 
 Deno.test("live text: while the input is read, there is no total, and nothing that would follow from it", () => {
@@ -73,13 +89,13 @@ Deno.test("live text: all is done, and 100 %, only at the end", () => {
   assertEquals(show(tallyOf({ items: 0, succeeded: 0, running: 0, seconds: 0 })), ["", "0 of 0 · 0 running"]);
 });
 
-Deno.test("live text: the time left is no shorter than until the next try", () => {
+Deno.test("live text: the time left is no shorter than until the next attempt", () => {
   const tally = failingTally({ items: 613, failing: 1, nextDueInMs: 30_000 });
   assert(show(tally)[3]!.endsWith("30 s left"));
 });
 
 Deno.test("live text: lines that were refused are counted", () => {
-  assertEquals(show(tallyOf({ refused: 1200 }))[1], "0 failing now · 1,200 refused");
+  assertEquals(show(tallyOf({ refused: 1200 }))[1], "1,200 refused");
 });
 
 Deno.test("live text: what ends early waits for what runs, and promises nothing", () => {

@@ -91,7 +91,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([...new Set(ran)].sort(), items.toSorted(), "each has succeeded");
     assert(
       ran.length - items.length <= kills * 4,
-      `${ran.length} tries have succeeded, with ${kills} kills and four at once`,
+      `${ran.length} attempts have succeeded, with ${kills} kills and four at once`,
     );
     const succeeded = workspace.report().filter(({ outcome }) => outcome === "succeeded").map(({ item }) => item);
     assertEquals(succeeded, items.toSorted(), "and is reported once");

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, isStopped, quickConfig, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 
 /** Script that writes its own process id and the process id of its child, and runs until it is killed. */
@@ -203,3 +203,59 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([code, stdout], [0, "a\nb\n"]);
   });
 }
+
+/** Command that runs until it is killed, and the same command as a shell reads it. */
+const LINGERING = ["sh", "-c", LINGER, "sh", "{}"];
+const QUOTED = `sh -c '${LINGER}' sh '{}'`;
+
+/** Options and commands of interrupted runs, and the hints that these runs print. */
+const HINTS: { name: string; args: string[]; hint: string }[] = [
+  {
+    name: "with a report, by the same command line with --resume",
+    args: ["--report", "my report.jsonl", "--input", "list", "--", ...LINGERING],
+    hint: `To resume the run: workqueue run --resume 'my report.jsonl' --input list -- ${QUOTED}`,
+  },
+  {
+    name: "with a report in one word, and with the list again if it was standard input",
+    args: ["--report=r", ...LINGERING],
+    hint: `To resume the run with the same standard input: workqueue run --resume=r ${QUOTED}`,
+  },
+  {
+    name: "a resumed run, as it was started",
+    args: ["--resume", "r", ...LINGERING, ":::", "a", "b"],
+    hint: `To resume the run: workqueue run --resume r ${QUOTED} ::: a b`,
+  },
+  {
+    name: "without a report, not at all",
+    args: ["--input", "list", "--", ...LINGERING],
+    hint: "This run cannot be resumed, because it has no report. Next time, start it with --resume FILE.",
+  },
+];
+
+for (const { name, args, hint } of HINTS) {
+  Deno.test(`signals: an interrupted run tells how to resume: ${name}`, async () => {
+    await using workspace = new Workspace();
+    workspace.write("list", "a\nb\n");
+    const cli = await workspace.start(["run", "--concurrency", "1", ...args], "a\nb\n");
+    await until(() => workspace.has("a"), "one runs");
+    cli.kill("SIGINT");
+    await until(() => cli.stderr.includes("Interrupted"), "it says so");
+    cli.kill("SIGINT");
+    const { code, stderr } = await cli.ended;
+    assertEquals(code, 130);
+    const concurrency = "--concurrency 1 ";
+    assert(stderr.replace(concurrency, "").endsWith(`\n${hint}\n`), stderr);
+  });
+}
+
+Deno.test("signals: a run that had nothing left to do when it was interrupted tells nothing about resuming", async () => {
+  await using workspace = new Workspace();
+  const script = "touch began; until [ -e go ]; do sleep 0.02; done";
+  const cli = await workspace.start(["run", "--", "sh", "-c", script], "a\n");
+  await until(() => workspace.has("began"), "it runs");
+  cli.kill("SIGINT");
+  await until(() => cli.stderr.includes("Interrupted"), "it says so");
+  workspace.write("go", "");
+  const { code, stderr } = await cli.ended;
+  assertEquals([code, /resume/.test(stderr)], [130, false]);
+});

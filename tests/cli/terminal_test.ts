@@ -252,6 +252,26 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "terminal: the address of the dashboard stays above the other rows, and is printed above them where it does not fit",
+  ignore,
+  async fn() {
+    for (const [columns, isKept] of [[80, true], [60, false]] as const) {
+      await using workspace = new Workspace();
+      const script = "seq 100; until [ -e go ]; do sleep 0.02; done";
+      const args = ["run", "--serve", ...prepare(workspace, script, 1).slice(1)];
+      await using terminal = await PseudoTerminal.start(workspace, args, { columns });
+      await terminal.until((rows) => rows.includes("100") && /0 of 1 +· 1 running/.test(rows[23]!), "all is printed");
+      const isAddress = (line: string) => /^Dashboard: http:.{55}/.test(line.replaceAll("\n", ""));
+      assertEquals(terminal.screen.rows.some(isAddress), isKept);
+      workspace.write("go", "");
+      assertEquals(await terminal.ended, 0);
+      assertEquals(terminal.screen.lines.some((line) => line.startsWith("Dashboard: http:")), !isKept);
+    }
+  },
+});
+
 /** Script that writes the process id of its child, and ends when this child is killed. */
 const SLEEPER = 'echo "$1 begins"; sleep 300 & echo $! > child; wait $!; echo "$1 ends"';
 

@@ -12,6 +12,13 @@ async function fail(workspace: Workspace, args: string[], input = "a\n"): Promis
   return stderr;
 }
 
+const NO_COMMAND = `error: missing required argument 'command'
+
+Usage: workqueue run [options] -- COMMAND [ARG with {} …] [::: ITEM …]
+
+List all options with workqueue run --help.
+`;
+
 /** Invalid command lines, with their files and the expected messages. */
 const WRONG: { name: string; args: string[]; files?: Record<string, string>; message: string }[] = [
   {
@@ -46,8 +53,8 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     files: { plain: "text" },
     message: "workqueue: Cannot run './plain': permission denied\n",
   },
-  { name: "no command", args: ["run", "--"], message: "error: missing required argument 'command'\n" },
-  { name: "no command and no --", args: ["run"], message: "error: missing required argument 'command'\n" },
+  { name: "no command", args: ["run", "--"], message: NO_COMMAND },
+  { name: "no command and no --", args: ["run"], message: NO_COMMAND },
   {
     name: "an unknown option",
     args: ["run", "--confg", "x", "--", "true"],

@@ -12,7 +12,7 @@ const ITEM_ERRORS = ["E2BIG", "ERR_INVALID_ARG_VALUE"];
 /** Name of the folder that Deno adds to `PATH`. */
 const DENO_FOLDER = "node_compat_bin";
 
-/** Reports whether the system lacked the resources to start the process. If so, a later try might succeed. */
+/** Reports whether the system lacked the resources to start the process. If so, a later attempt might succeed. */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.includes(codeOf(error));
 }

@@ -7,7 +7,7 @@ import { isShortage } from "./start_error.ts";
  * twice as long as the previous one.
  */
 const MIN_PAUSE = 100;
-/** Longest pause between two tries to start a command, in milliseconds. */
+/** Longest pause between two attempts to start a command, in milliseconds. */
 const MAX_PAUSE = 1000;
 /**
  * Limit after a shortage, as a fraction of the number of running commands. The fraction is below 1 because the runtime
@@ -15,10 +15,10 @@ const MAX_PAUSE = 1000;
  */
 const KEPT = 0.75;
 /**
- * Maximum number of tries to start a command while no other command is running. All these tries together take about
- * half a minute.
+ * Maximum number of attempts to start a command while no other command is running. Together, they take about half a
+ * minute.
  */
-const MAX_TRIES = 32;
+const MAX_ATTEMPTS = 32;
 
 /**
  * Limits how many commands run at once. Lowers the limit while the system has too many open files or processes.
@@ -67,7 +67,7 @@ export class StartLimit {
    * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
   async start<R>(start: (slot: number) => Promise<R>, signal: AbortSignal): Promise<R> {
-    for (let tries = 1;;) {
+    for (let attempts = 1;;) {
       while (this.running >= this.limit) await this.#place(signal);
       signal.throwIfAborted();
       const slot = this.#slots.take();
@@ -76,11 +76,11 @@ export class StartLimit {
       } catch (error) {
         try {
           const others = this.running - 1;
-          if (!isShortage(error) || (others === 0 && tries === MAX_TRIES)) throw error;
+          if (!isShortage(error) || (others === 0 && attempts === MAX_ATTEMPTS)) throw error;
           this.#room = Math.max(1, Math.min(others * KEPT, this.#room));
           this.#onShortage(error);
-          if (others > 0) tries = 1;
-          else await pause(Math.min(MIN_PAUSE * 2 ** (tries++ - 1), MAX_PAUSE), signal);
+          if (others > 0) attempts = 1;
+          else await pause(Math.min(MIN_PAUSE * 2 ** (attempts++ - 1), MAX_PAUSE), signal);
         } finally {
           this.#leave(slot);
         }

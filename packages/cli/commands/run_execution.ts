@@ -9,7 +9,7 @@ import { exitCodeOf } from "../system/signals.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError } from "../system/usage_error.ts";
 import type { Progress } from "../view/progress.ts";
-import { GivenUpItems, summarize } from "../view/summary.ts";
+import { GivenUpItems, summarize, unfinishedItems } from "../view/summary.ts";
 import type { RunPlan } from "./run_plan.ts";
 import type { PreparedRun } from "./run_preparation.ts";
 
@@ -19,6 +19,7 @@ import type { PreparedRun } from "./run_preparation.ts";
  * @param plan The plan.
  * @param prepared The opened resources of the plan. This function closes them.
  * @param lock The lock of the report; `undefined` if there is no report.
+ * @param hint Printed if a signal ends the run before all items are decided.
  * @returns The exit code.
  * @throws {Error} The error that ended the run; the first one, if there are several.
  */
@@ -26,6 +27,7 @@ export async function executeRun(
   plan: RunPlan,
   prepared: PreparedRun,
   lock: ReportLock | undefined,
+  hint: string,
 ): Promise<number> {
   const { config, metrics, template, input, backlog, report, server } = prepared;
   const givenUp = new GivenUpItems();
@@ -68,7 +70,7 @@ export async function executeRun(
     },
   });
   server?.show(run, config);
-  if (server !== undefined) note(`Dashboard: ${server.address}`);
+  if (server !== undefined) progress.keep(`Dashboard: ${server.address}`);
   const interruption = new Interruption(run, lock, note);
   const suspension = new Suspension(run, progress);
 
@@ -87,7 +89,10 @@ export async function executeRun(
   if (isWorthwhile) stderr.write(summarize(tally, metrics, givenUp, refused));
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
-  if (interruption.signal !== undefined) return exitCodeOf(interruption.signal);
+  if (interruption.signal !== undefined) {
+    if (unfinishedItems(tally) > 0) stderr.write(`${hint}\n`);
+    return exitCodeOf(interruption.signal);
+  }
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
 }
 

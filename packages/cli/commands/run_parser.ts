@@ -65,7 +65,7 @@ export function addRunFlags(command: Command = new Command("run")): Command {
     .usage("[options] -- COMMAND [ARG with {} …] [::: ITEM …]")
     .argument("<command...>", "the command and its arguments")
     .addHelpText("after", NOTES)
-    .configureOutput({ outputError: (message, write) => write(withHint(message)) })
+    .configureOutput({ outputError: (message, write) => write(withHint(withUsage(message, command))) })
     .passThroughOptions();
   for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) addFlag(command, name, flag);
   return command;
@@ -82,6 +82,13 @@ export function givenFlags(command: Command): RunFlags {
     given[name as FlagName] = typeof value === "boolean" ? flag.value : value;
   }
   return given as RunFlags;
+}
+
+/** Adds the usage to an error message about a missing command. */
+function withUsage(message: string, command: Command): string {
+  if (!message.startsWith("error: missing required argument")) return message;
+  const name = `${command.parent?.name() ?? "workqueue"} ${command.name()}`;
+  return `${message}\nUsage: ${name} ${command.usage()}\n\nList all options with ${name} --help.\n`;
 }
 
 function addFlag(command: Command, name: string, flag: FlagDeclaration): void {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
-import { Places } from "./columns.ts";
+import { Places, widthOf } from "./columns.ts";
 import { liveText } from "./live_text.ts";
 import { LiveRows, type Size } from "./live_rows.ts";
 import { Recent } from "./recent.ts";
@@ -16,7 +16,7 @@ const FRAME = 100;
  * is written.
  */
 const MAX_PENDING = 65_536;
-const MAX_ROWS = 4;
+const MAX_ROWS = 5;
 /** Assumed width of a terminal that doesn't report its size. */
 const COLUMNS = 80;
 /** Assumed height of a terminal that doesn't report its size. */
@@ -36,6 +36,7 @@ export class LiveProgress {
   readonly #places = new Places();
   readonly #rows = new LiveRows();
   readonly #timer: ReturnType<typeof setInterval>;
+  #kept: string | undefined = undefined;
   #pending: Part[] = [];
   #pendingSize = 0;
   /** Resolves when the last frame is written; `undefined` if no frame is being written. */
@@ -87,6 +88,13 @@ export class LiveProgress {
     void this.#draw();
   }
 
+  /** Shows a line in the rows. If the line doesn't fit on the terminal, also prints the line above the rows. */
+  keep(line: string): void {
+    this.#kept = line;
+    const { columns, rows } = this.#area();
+    if (widthOf(line) > columns || rows < MAX_ROWS) this.note(line);
+  }
+
   /** Erases the rows until `resume` is called. Resolves when they are erased. */
   async suspend(): Promise<void> {
     this.#isBare = true;
@@ -122,8 +130,8 @@ export class LiveProgress {
    * Writes a frame: pending output and the rows below it. Resolves when the frame is written or the write has failed.
    */
   #draw(): Promise<void> {
-    const size = { columns: this.#stderr.columns || COLUMNS, rows: this.#stderr.rows || ROWS };
-    const change = this.#rows.change(this.#isBare ? [] : this.#text(size), size, this.#pending.length > 0);
+    const size = this.#size();
+    const change = this.#rows.change(this.#isBare ? [] : this.#text(), size, this.#pending.length > 0);
     if (change === undefined) return Promise.resolve();
     const [before, after] = change;
     const parts: Part[] = [[this.#stderr, Buffer.from(before)], ...this.#pending, [this.#stderr, Buffer.from(after)]];
@@ -135,15 +143,24 @@ export class LiveProgress {
     return this.#drawing = drawing;
   }
 
-  #text({ columns, rows }: Size): string[] {
-    const tally = this.#tally();
-    this.#recent.add(tally);
-    return liveText(tally, this.#recent, {
+  #size(): Size {
+    return { columns: this.#stderr.columns || COLUMNS, rows: this.#stderr.rows || ROWS };
+  }
+
+  /** Returns the size of the area for the rows. */
+  #area(): Size {
+    const { columns, rows } = this.#size();
+    return {
       columns: Math.max(1, columns - 1), // some terminals wrap a row that fills the last column
       rows: Math.min(Math.max(1, rows - 1), MAX_ROWS),
-      style: this.#style,
-      places: this.#places,
-    });
+    };
+  }
+
+  #text(): string[] {
+    const tally = this.#tally();
+    this.#recent.add(tally);
+    const screen = { ...this.#area(), style: this.#style, places: this.#places };
+    return liveText(tally, this.#recent, screen, this.#kept);
   }
 }
 

@@ -37,23 +37,27 @@ const MARK = "✗ ";
 
 /**
  * Formats the rows that show the progress of a run. The first row shows the reason for a failure, because a failure
- * needs attention. The next row counts failures. The last row has a bar and the progress.
+ * needs attention. The next row counts failures; it is empty when an earlier failure is over, so that the other rows
+ * don't move. The last row has a bar and the progress.
  *
  * @param tally The progress of the run.
  * @param recent The statistics of the last few seconds of the run.
  * @param screen The part of the terminal for the rows.
+ * @param kept A line to show above the other rows if the whole line fits; `undefined` if there is none.
  * @returns The rows.
  */
-export function liveText(tally: Tally, recent: Recent, screen: Screen): string[] {
+export function liveText(tally: Tally, recent: Recent, screen: Screen, kept?: string): string[] {
   const { failure, nothingSucceeds } = recent;
   const reason = failure && describeFailure(failure, nothingSucceeds, screen);
   const troubles = failure || tally.refused > 0 ? describeTroubles(tally, nothingSucceeds, screen) : undefined;
   const progress = describeProgress(tally, recent, screen);
+  const above = kept !== undefined && widthOf(kept) <= screen.columns ? kept : undefined;
   const isThere = (row: string | undefined) => row !== undefined;
-  const byImportance = (nothingSucceeds ? [reason, progress, troubles] : [progress, reason, troubles]).filter(isThere);
-  const shown = new Set(byImportance.slice(0, screen.rows));
-  const rows = [reason, troubles, progress].filter((row) => row !== undefined && shown.has(row)) as string[];
-  return [...(screen.rows >= ROOMY ? [""] : []), ...rows.map((row) => cut(row, screen.columns))];
+  const first = nothingSucceeds ? [reason, progress] : [progress, reason];
+  const isRoomy = screen.rows >= ROOMY;
+  const shown = new Set([...first, troubles, above].filter(isThere).slice(0, screen.rows - (isRoomy ? 1 : 0)));
+  const rows = [above, reason, troubles, progress].filter((row) => isThere(row) && shown.has(row)) as string[];
+  return [...(isRoomy ? [""] : []), ...rows.map((row) => cut(row, screen.columns))];
 }
 
 /**
@@ -69,7 +73,8 @@ function describeFailure({ item, attempt, reason }: Failure, isUrgent: boolean, 
 /** Formats the row of failures. */
 function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, places }: Screen): string {
   const { failing, givenUp, refused, nextDueInMs, isStopping } = tally;
-  const fields = [style(failing === 0 ? "dim" : "red", places.fill("failing", `${count(failing)} failing now`))];
+  const fields: string[] = [];
+  if (failing > 0) fields.push(style("red", places.fill("failing", `${count(failing)} failing now`)));
   if (givenUp > 0) fields.push(style("red", places.fill("given up", `${count(givenUp)} given up`)));
   if (refused > 0) fields.push(style("red", places.fill("refused", `${count(refused)} refused`)));
   if (nothingSucceeds) fields.push(style("red", "nothing is succeeding"));

@@ -43,6 +43,11 @@ export class PlainProgress {
     this.#stderr.write(line + "\n");
   }
 
+  /** Prints a line. */
+  keep(line: string): void {
+    this.note(line);
+  }
+
   /** Does nothing: lines stay in the log. */
   suspend(): Promise<void> {
     return Promise.resolve();
@@ -77,12 +82,14 @@ function describe(tally: Tally): string {
   const rate = (done - doneBefore) / seconds;
   const counts = [
     `${done} of ${items}${isReading ? "+" : ""} done`,
-    `${running} running`,
-    `${queued} queued`,
-    `${failing} failing`,
-    `${retries} ${retries === 1 ? "retry" : "retries"}`,
-    `${givenUp} given up`,
-    ...(refused > 0 ? [`${refused} refused`] : []),
+    ...[
+      [running, "running"],
+      [queued, "queued"],
+      [failing, "failing"],
+      [retries, retries === 1 ? "retry" : "retries"],
+      [givenUp, "given up"],
+      [refused, "refused"],
+    ].filter(([count]) => count !== 0).map((words) => words.join(" ")),
     `${rate.toFixed(1)} items/s`,
     tally.isPaused
       ? "paused"

@@ -23,6 +23,8 @@ export interface Progress {
   writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
   note(line: string): void;
+  /** Prints a line that stays visible as long as rows are shown. */
+  keep(line: string): void;
   /** Erases rows, because this process is about to stop. Resolves when they are erased. */
   suspend(): Promise<void>;
   /** Shows progress again after `suspend`. */

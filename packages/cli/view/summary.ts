@@ -25,7 +25,7 @@ export class GivenUpItems {
 }
 
 /**
- * Formats the summary of a run.
+ * Formats the summary of a run. Leaves out rows whose number is zero.
  *
  * @param tally The progress of the run.
  * @param metrics The metrics of the run's queue.
@@ -34,29 +34,36 @@ export class GivenUpItems {
  * @returns The summary, which has several lines.
  */
 export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {
-  const unfinished = tally.items - tally.doneBefore - tally.succeeded - tally.givenUp;
-  const rows: [string, string | number][] = [
-    ...(tally.isDistinct
-      ? [["Distinct items", tally.items], ["Duplicates folded", tally.folded]] satisfies [string, number][]
-      : [["Items", tally.items]] satisfies [string, number][]),
-    ...(tally.doneBefore > 0 ? [["Already done", tally.doneBefore] satisfies [string, number]] : []),
-    ...(tally.refused > 0 ? [["Lines refused", tally.refused] satisfies [string, number]] : []),
+  const counts: [string, number][] = [
+    ["Duplicates folded", tally.folded],
+    ["Already done", tally.doneBefore],
+    ["Lines refused", tally.refused],
     ["Succeeded", tally.succeeded],
     ["Given up", tally.givenUp],
-    ...(unfinished > 0 ? [["Unfinished", unfinished] satisfies [string, number]] : []),
+    ["Unfinished", unfinishedItems(tally)],
     ["Retries", tally.retries],
+  ];
+  const rows: [string, string | number | undefined][] = [
+    [tally.isDistinct ? "Distinct items" : "Items", tally.items],
+    ...counts.filter(([, count]) => count > 0),
     ["Wall time", formatSeconds(tally.seconds)],
     ["Queue wait", describeSamples(metrics.queueWait)],
     ["Work time", describeSamples(metrics.workTime)],
   ];
-  const table = rows.map(([label, value]) => `${label.padEnd(18)} ${value}`);
+  const table = rows.filter(([, value]) => value !== undefined).map(([label, value]) => `${label.padEnd(18)} ${value}`);
   return [...table, ...refused.describe(), ...givenUp.describe(tally.givenUp)].map((line) => line + "\n").join("");
 }
 
-function describeSamples(samples: Samples): string {
+/** Returns the number of items that the run has neither completed nor given up. */
+export function unfinishedItems({ items, doneBefore, succeeded, givenUp }: Tally): number {
+  return items - doneBefore - succeeded - givenUp;
+}
+
+/** Describes durations; `undefined` if there are none. */
+function describeSamples(samples: Samples): string | undefined {
   const median = samples.percentile(0.5);
   const high = samples.percentile(0.99);
-  if (median === undefined || high === undefined) return "none";
+  if (median === undefined || high === undefined) return undefined;
   return `${formatSeconds(median)} median, ${formatSeconds(high)} 99th percentile`;
 }
 
