@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import { Pauses } from "../../packages/dashboard/watch/pauses.ts";
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
@@ -160,4 +161,23 @@ Deno.test("pauses, Redis: an end that the server does not hear of is repeated", 
   server.isDown = false;
   await pass(time, 5000);
   assertEquals(opened.isPaused(), false);
+});
+
+Deno.test("pauses: of two requests at the same time, the later one decides when the pause ends", async () => {
+  using time = new FakeTime();
+  const answers: ((pause: number) => void)[] = [];
+  const ended: unknown[] = [];
+  const pauses = new Pauses({
+    pause: () => new Promise<number>((resolve) => answers.push(resolve)),
+    resume() {},
+    end: (pause) => void ended.push(pause),
+  });
+  const [first, second] = [pauses.pause(1000), pauses.pause()];
+  answers[1]!(1); // the server has seen the later request first
+  await second;
+  answers[0]!(2);
+  await first;
+  assertEquals(pauses.endsInMs, null);
+  await pass(time, 2000);
+  assertEquals(ended, []);
 });
