@@ -2,7 +2,7 @@ import type { ConfigIssue } from "@workqueue/core";
 import {
   type Alias,
   Composer,
-  type CST,
+  CST,
   type Document,
   isAlias,
   isMap,
@@ -59,12 +59,42 @@ export function parseYaml(text: string): Parsed | Unparsed {
 function tokensOf(text: string): { tokens: CST.Token[]; tooDeep?: number } {
   const tokens: CST.Token[] = [];
   const parser = new Parser();
-  for (const source of new Lexer().lex(text)) {
-    for (const token of parser.next(source)) tokens.push(token);
+  for (const lexeme of lexemesOf(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > MAX_DEPTH) return { tokens, tooDeep: parser.offset };
   }
   for (const token of parser.end()) tokens.push(token);
   return { tokens };
+}
+
+/**
+ * Yields the lexemes of a text. Comments on consecutive lines with the same indentation are one lexeme, because the
+ * parser takes several seconds for a few million lexemes.
+ */
+function* lexemesOf(text: string): Generator<string> {
+  let indent: string | undefined = ""; // spaces before this lexeme, or `undefined` if it is not the first of its line
+  let comment: { indent: string; text: string } | undefined;
+  let blanks: string[] = []; // lexemes after `comment`: line breaks and spaces
+  let isScalar = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    const first = isScalar ? undefined : lexeme[0];
+    const isBreak = first === "\n" || first === "\r";
+    const isIndent: boolean = first === " " && indent === "" && !lexeme.includes("\t");
+    const isComment = first === "#" && indent !== undefined;
+    if (comment !== undefined && isComment && comment.indent === indent) {
+      comment.text += blanks.join("") + lexeme;
+      blanks = [];
+    } else if (comment !== undefined && (isBreak || isIndent)) blanks.push(lexeme);
+    else {
+      if (comment !== undefined) yield* [comment.text, ...blanks];
+      comment = isComment ? { indent: indent!, text: lexeme } : undefined;
+      blanks = [];
+      if (!isComment) yield lexeme;
+    }
+    indent = isBreak ? "" : isIndent ? lexeme : undefined;
+    isScalar = lexeme === CST.SCALAR;
+  }
+  if (comment !== undefined) yield* [comment.text, ...blanks];
 }
 
 /**

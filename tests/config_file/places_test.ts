@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { type ConfigFormat, loadConfigFile, loadConfigText, readConfigFile } from "@workqueue/config-file";
+import { Parser } from "yaml";
 import { Folder } from "./folder.ts";
 
 function refuse(text: string, format: ConfigFormat): ConfigError {
@@ -20,6 +21,12 @@ function syntaxOf(text: string, format: ConfigFormat): [message: string, line?: 
   assertEquals(issues.map(({ path }) => path), [""]);
   const { message, line, column } = issues[0]!;
   return line === undefined ? [message] : [message, line, column!];
+}
+
+/** Returns the parsed value of a YAML text. */
+function readText(text: string): unknown {
+  using folder = new Folder();
+  return readConfigFile(folder.write("a.yaml", text));
 }
 
 const POINTERS = [
@@ -188,6 +195,32 @@ Deno.test("yaml: thousands of queues may use the same defaults", () => {
   const names = Array.from({ length: 2000 }, (_, i) => `q${i}`);
   const text = `queues:\n  a: &a { concurrency: 4 }\n${names.map((name) => `  ${name}: { <<: *a }\n`).join("")}`;
   assertEquals(loadConfigText(text, "yaml").workers("q1999"), { concurrency: 4 });
+});
+
+Deno.test("yaml: the parser gets consecutive lines with comments as one comment", () => {
+  const { next } = Parser.prototype;
+  let count = 0;
+  Parser.prototype.next = function (source) {
+    count++;
+    return next.call(this, source);
+  };
+  try {
+    const comments = "  # one\n\n  # two\r\n".repeat(10_000);
+    const text = `${comments}queues:\n${comments}  a:\n${comments}    concurrency: 4\n${comments}`;
+    assertEquals(loadConfigText(text, "yaml").workers("a"), { concurrency: 4 });
+    assert(count < 100, `${count} tokens`);
+    assertEquals(placesOf(text.replace("4", "0"), "yaml"), ["90003:5 /queues/a/concurrency"]);
+  } finally {
+    Parser.prototype.next = next;
+  }
+});
+
+Deno.test("yaml: lines that only look like comments are content", () => {
+  const text =
+    "limiters:\n  a:\n    type: |\n      # one\n      # two\n    b: >-\n      # three\n\n      # four\n    c: 'x\n      # y\n      # z'\n";
+  assertEquals(readText(text), {
+    limiters: { a: { type: "# one\n# two\n", b: "# three\n# four", c: "x # y # z" } },
+  });
 });
 
 Deno.test("places, yaml: names that are no texts are found", () => {
