@@ -1,14 +1,13 @@
-import type { ConfigIssue } from "@workqueue/core";
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
-import { Lines, locate, type Place, type Tree } from "./places.ts";
+import { createLocate, Lines, type Tree } from "./places.ts";
 
 /**
  * Leaves JSON unparsed. The core finds more mistakes in the text than in a parsed value, and it reports the locations
  * of syntax errors.
  */
 export function parseJson(text: string): Parsed {
-  const locateNamed = createLocate(text, () => parseTree(text));
+  const locateNamed = createLocate(text, () => treeOf(parseTree(text)));
   return {
     document: text,
     locate(issue) {
@@ -50,23 +49,11 @@ export function parseJsonc(text: string): Parsed | Unparsed {
   if (first !== undefined) {
     return { problems: [problemAt(new Lines(text).place(first.offset), MESSAGES[printParseErrorCode(first.error)])] };
   }
-  return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
+  return { document: tree && getNodeValue(tree), locate: createLocate(text, () => treeOf(tree)) };
 }
 
-/** Creates a function that returns the location of an issue. On its first call, the function calls `parse`. */
-function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
-  let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
-  return ({ path }) => {
-    try {
-      found ??= { tree: treeOf(parse()!), lines: new Lines(text) };
-    } catch {
-      return undefined; // the text is empty, or it is nested too deeply for the parser
-    }
-    return found.lines.place(locate(found.tree, path));
-  };
-}
-
-function treeOf(root: Node): Tree<Node> {
+function treeOf(root: Node | undefined): Tree<Node> {
+  if (root === undefined) throw new Error("the text is empty");
   return {
     root,
     offsetOf: ({ offset }) => offset,

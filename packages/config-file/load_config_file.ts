@@ -16,8 +16,8 @@ import { ConfigFile } from "./config_file.ts";
  * @param path The path of the file, or a `file:` URL.
  * @param options The options of `loadConfig`.
  * @returns The config.
- * @throws {ConfigError} If the file is invalid. The error includes the file's name and lists every problem. A problem
- * has a line and a column if the parser reports them.
+ * @throws {ConfigError} If the file is invalid. The error includes the file's name and lists every problem. Problems
+ * have a line and a column.
  * @throws {Error} If the extension is not supported or the file can't be read.
  * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL, or if an option is unknown or of the
  * wrong type.

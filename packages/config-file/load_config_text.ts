@@ -19,8 +19,7 @@ import { type ConfigFormat, FORMATS } from "./formats.ts";
  * @param format The format of the text: `"json"`, `"jsonc"`, `"yaml"` or `"toml"`.
  * @param options The options of `loadConfig`.
  * @returns The config.
- * @throws {ConfigError} If the text is invalid. The error lists every problem. A problem has a line and a column if the
- * parser reports them.
+ * @throws {ConfigError} If the text is invalid. The error lists every problem. Problems have a line and a column.
  * @throws {TypeError} If an argument is of the wrong type, if the format is unknown, or if an option is unknown.
  */
 export function loadConfigText(text: string, format: ConfigFormat, options?: LoadConfigOptions): WorkQueueConfig {

@@ -1,3 +1,5 @@
+import type { ConfigIssue } from "@workqueue/core";
+
 /** Location in a text. */
 export interface Place {
   /** Line, from 1. */
@@ -9,15 +11,20 @@ export interface Place {
 /** Finds the line and column of an offset in a text. */
 export class Lines {
   /** Offset of the beginning of each line. */
-  readonly #starts: readonly number[];
+  readonly #starts = [0];
 
   constructor(text: string) {
-    this.#starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) this.#starts.push(end + 1);
   }
 
   place(offset: number): Place {
-    const index = this.#starts.findLastIndex((start) => start <= offset);
-    return { line: index + 1, column: offset - this.#starts[index]! + 1 };
+    let line = 0; // binary search for the last line that begins at the offset or before it
+    for (let after = this.#starts.length; line + 1 < after;) {
+      const middle = (line + after) >> 1;
+      if (this.#starts[middle]! <= offset) line = middle;
+      else after = middle;
+    }
+    return { line: line + 1, column: offset - this.#starts[line]! + 1 };
   }
 }
 
@@ -47,4 +54,23 @@ export function locate<Node>(tree: Tree<Node>, pointer: string): number {
     node = found.value;
   }
   return tree.offsetOf(nearest);
+}
+
+/**
+ * Creates a function that returns the location of an issue in a text, or `undefined` if the location is unknown. The
+ * function calls `parse` only for the first issue, because most texts have none.
+ */
+export function createLocate<Node>(
+  text: string,
+  parse: () => Tree<Node>,
+): (issue: ConfigIssue) => Place | undefined {
+  let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
+  return ({ path }) => {
+    try {
+      found ??= { tree: parse(), lines: new Lines(text) };
+    } catch {
+      return undefined; // the text is empty, or it is nested too deeply for the parser
+    }
+    return found.lines.place(locate(found.tree, path));
+  };
 }

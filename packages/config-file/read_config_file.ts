@@ -15,8 +15,8 @@ import { ConfigFile } from "./config_file.ts";
  * @param path The path of the file, or a `file:` URL.
  * @returns The argument for `loadConfig`: the text of a JSON file, or the parsed value of a file in another format.
  * @throws {ConfigError} If the file is not valid in its format, if it is empty, or if it contains only a string, a
- * number, `true`, `false` or `null`. The error includes the location of each problem for which the parser reports one.
- * This function doesn't check JSON, because `loadConfig` does.
+ * number, `true`, `false` or `null`. The error includes the location of each problem. This function doesn't check
+ * JSON, because `loadConfig` does.
  * @throws {Error} If the extension is not supported or the file can't be read.
  * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL.
  */

@@ -48,7 +48,7 @@ export function parseYaml(text: string): Parsed | Unparsed {
   const tree = treeOf(yaml, aliases.targets);
   return {
     document: yaml.toJS({ maxAliasCount: -1 }), // limited by `resolveAliases`
-    locate: ({ path }) => tree.root === null ? undefined : lines.place(locate(tree, path)),
+    locate: ({ path }) => lines.place(locate(tree, path)),
   };
 }
 

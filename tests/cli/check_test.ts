@@ -55,7 +55,7 @@ queues:
 limiters.api = { type = "bucket", rate = 1 }
 queues.images = { limiter = "slow", maxRetries = -1, concurency = 4 }
 `,
-    places: [],
+    places: ["1:19", "2:10", "3:54", "3:37"],
   },
 };
 const PROBLEMS = [
@@ -65,10 +65,10 @@ const PROBLEMS = [
   `/queues/images/maxRetries: ${MESSAGES.maxRetries}`,
 ];
 const problemsOf = (file: string, places: string[]) =>
-  PROBLEMS.map((problem, i) => `${file}${places.length === 0 ? "" : `:${places[i]}`}: ${problem}\n`).join("");
+  PROBLEMS.map((problem, i) => `${file}:${places[i]}: ${problem}\n`).join("");
 
 for (const [file, { text, places }] of Object.entries(BROKEN)) {
-  Deno.test(`check: every problem in ${file} is a line, with its place where the parser gives it`, async () => {
+  Deno.test(`check: every problem in ${file} is a line, with its place`, async () => {
     await using workspace = new Workspace();
     workspace.write(file, text);
     assertEquals(await workspace.run(["check", file]), { code: 1, stdout: problemsOf(file, places), stderr: "" });
@@ -82,7 +82,7 @@ const INVALID: [file: string, text: string, line: string][] = [
   ["s.yml", "queues:\n\ta: 1", "s.yml:2:1: it is not valid YAML: Tabs are not allowed as indentation"],
   ["s.toml", "a = 1\na = 2", "s.toml:2:1: it is not valid TOML: trying to redefine an already defined table or value"],
   ["text.yaml", "# nothing\ntext", "text.yaml:2:1: it must be an object, got a text"],
-  ["none.yaml", "", "none.yaml: it is empty"],
+  ["none.yaml", "", "none.yaml:1:1: it is empty"],
 ];
 
 Deno.test("check: what is not of its format is reported with its place", async () => {
@@ -109,7 +109,7 @@ for (const runtime of Object.keys(runtimes)) {
     workspace.write("emptied.toml", "");
     assertEquals(await workspace.run(["check", "emptied.toml"]), {
       code: 1,
-      stdout: "emptied.toml: it is empty\n",
+      stdout: "emptied.toml:1:1: it is empty\n",
       stderr: "",
     });
     assertEquals(await workspace.run(["check", "--quiet", "good.json"]), { code: 0, stdout: "", stderr: "" });

@@ -92,7 +92,10 @@ Deno.test("config file: all that is wrong in a document is reported, with its pl
   const path = folder.write("a.toml", "[queues.images]\nmaxRetries = -1\nconcurency = 4\n");
   const { issues, message } = assertThrows(() => loadConfigFile(path), ConfigError);
   assert(message.startsWith(`Cannot load config '${path}': it has 2 problems:\n`), message);
-  assertEquals(issues.map(({ path }) => path).sort(), ["/queues/images/concurency", "/queues/images/maxRetries"]);
+  assertEquals(issues.map(({ path, line, column }) => `${line}:${column} ${path}`).sort(), [
+    "2:1 /queues/images/maxRetries",
+    "3:1 /queues/images/concurency",
+  ]);
 });
 
 Deno.test("config file: one that cannot be read is named, with the reason and the error of the system", () => {

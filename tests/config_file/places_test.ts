@@ -3,7 +3,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { type ConfigFormat, loadConfigFile, loadConfigText, readConfigFile } from "@workqueue/config-file";
+import * as fc from "fast-check";
+import { parse, stringify } from "smol-toml";
 import { Parser } from "yaml";
+import { locate } from "../../packages/config-file/places.ts";
+import { tomlTree } from "../../packages/config-file/toml_tree.ts";
 import { Folder } from "./folder.ts";
 
 function refuse(text: string, format: ConfigFormat): ConfigError {
@@ -94,7 +98,7 @@ queues:
   toml: {
     text: `[limiters."a/b"]
 type = "bucket"
-rate = 1
+rate = 1 # per second
 rat = 1
 [limiters.all]
 type = "max-of"
@@ -104,18 +108,16 @@ concurency = 4
 maxRetries = -1
 limiter = "non"
 `,
-    places: [],
+    places: ["1:11", "4:1", "7:22", "9:1", "10:1", "11:1"],
   },
 };
 
 for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat, typeof BROKEN.json][]) {
   Deno.test(`places, ${format}: each problem has that of the name, and what is missing that of what it is missing in`, () => {
-    const expected = POINTERS.map((pointer, i) => places.length === 0 ? pointer : `${places[i]} ${pointer}`);
+    const expected = POINTERS.map((pointer, i) => `${places[i]} ${pointer}`);
     assertEquals(sorted(placesOf(text, format)), sorted(expected));
     assertEquals(placesOf(`\uFEFF${text}`, format), placesOf(text, format), "with a byte order mark");
-    if (format !== "toml") { // the TOML parser doesn't accept CRLF in a comment
-      assertEquals(placesOf(text.replaceAll("\n", "\r\n"), format), placesOf(text, format), "with CRLF");
-    }
+    assertEquals(placesOf(text.replaceAll("\n", "\r\n"), format), placesOf(text, format), "with CRLF");
   });
 }
 
@@ -133,7 +135,7 @@ Deno.test("places: what is wrong with the whole document stands where that begin
     assertEquals(placesOf(text, format), ["2:2 "]);
   }
   assertEquals(placesOf("\n text", "yaml"), ["2:2 "]);
-  for (const format of ["jsonc", "yaml"] as const) assertEquals(refuse("", format).issues.length, 1);
+  for (const format of ["json", "jsonc", "yaml", "toml"] as const) assertEquals(placesOf("", format), ["1:1 "]);
 });
 
 Deno.test("places, json: a name that is there twice has that of the second, whose value counts", () => {
@@ -154,6 +156,7 @@ Deno.test("places: a text that is too deep for the parser is refused in words", 
     ["yaml", `queues:\n  ${"- ".repeat(100_000)}1`],
     ["yaml", `queues: ${"{ a: [ ".repeat(490)}${"] }".repeat(490)}`],
     ["jsonc", `{ "queues": ${deep} }`],
+    ["toml", `queues = ${deep}`],
   ] as const;
   for (const [format, text] of texts) {
     const [message] = syntaxOf(text, format);
@@ -195,6 +198,80 @@ Deno.test("yaml: thousands of queues may use the same defaults", () => {
   const names = Array.from({ length: 2000 }, (_, i) => `q${i}`);
   const text = `queues:\n  a: &a { concurrency: 4 }\n${names.map((name) => `  ${name}: { <<: *a }\n`).join("")}`;
   assertEquals(loadConfigText(text, "yaml").workers("q1999"), { concurrency: 4 });
+});
+
+const TOML_FORMS: [form: string, text: string, places: string[]][] = [
+  ["values", '[queues.a]\nconcurrency = "x"\n  timeout = [1]', ["2:1 /queues/a/concurrency", "3:3 /queues/a/timeout"]],
+  ["dotted names", "queues.a.concurrency = 0\nqueues . b . maxRetries = -1", [
+    "1:10 /queues/a/concurrency",
+    "2:14 /queues/b/maxRetries",
+  ]],
+  ["dotted names in a table", "[queues]\na.concurrency = 0", ["2:3 /queues/a/concurrency"]],
+  ["inline tables", "queues = { a = { concurrency = 0 }, b.maxRetries = -1 }", [
+    "1:18 /queues/a/concurrency",
+    "1:39 /queues/b/maxRetries",
+  ]],
+  ["inline tables on several lines", "queues = {\n  a = { concurrency = 0 },\n}", ["2:9 /queues/a/concurrency"]],
+  ["quoted names", `[queues."a.b"]\n"concurrency" = 0\n[queues.'c/~\\']\n"max\\u0052etries" = -1`, [
+    "2:1 /queues/a.b/concurrency",
+    "4:1 /queues/c~1~0\\/maxRetries",
+  ]],
+  ["names that are numbers", "[queues]\n1.concurrency = 0", ["2:3 /queues/1/concurrency"]],
+  ["names that every object has", "[__proto__]\n[queues.constructor]", ["1:2 /__proto__", "2:9 /queues/constructor"]],
+  ["lists of tables", '[[limiters.l.limiters]]\n[[limiters.l.limiters]]\ntype = "x"\n[limiters.l]\ntype = "max-of"', [
+    "1:1 /limiters/l/limiters/0/type",
+    "3:1 /limiters/l/limiters/1/type",
+  ]],
+  ["tables in lists of tables", "[[queues]]\na = 1\n[[queues]]\n [queues.b]\n  c = 1", ["1:3 /queues"]],
+  ["lists on several lines", '[limiters.l]\ntype = "max-of"\nlimiters = [\n  "m", # none\n  { type = "y" },\n]', [
+    "4:3 /limiters/l/limiters/0",
+    "5:5 /limiters/l/limiters/1/type",
+  ]],
+  ["tables that are implied before they begin", "[limiters.l.rate]\n[limiters.l]", ["2:11 /limiters/l/type"]],
+  ["tables that are only implied", "[queues.a.timeout]\n[queues.a.maxRetries]", [
+    "2:11 /queues/a/maxRetries",
+    "1:11 /queues/a/timeout",
+  ]],
+  ["lines with tabs and with characters of two code units", 'queues = {\t"𝄞" = { a = 1 } }', ["1:21 /queues/𝄞/a"]],
+  ["files with strings of several lines", '[queues.a]\nlimiter = """\nm\r\n[queues.b]\n"""\nconcurrency = 0', [
+    "6:1 /queues/a/concurrency",
+    "2:1 /queues/a/limiter",
+  ]],
+];
+
+for (const [form, text, places] of TOML_FORMS) {
+  Deno.test(`places, toml: problems are found in ${form}, where they are`, () => {
+    assertEquals(sorted(placesOf(text, "toml")), sorted(places));
+  });
+}
+
+Deno.test("places, toml: every name and list element is found, whatever the strings contain", () => {
+  const names = fc.oneof(fc.constantFrom("a", "1", "a.b", "[", "__proto__"), fc.string({ unit: "grapheme" }));
+  const values = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, fc.string({ unit: "grapheme" }), fc.integer(), tie("list"), tie("table")),
+    list: fc.array(tie("value"), { maxLength: 3 }),
+    table: fc.dictionary(names, tie("value"), { maxKeys: 3 }),
+  }));
+  fc.assert(fc.property(values.table, (table) => {
+    const text = stringify(table);
+    const tree = tomlTree(text);
+    const check = (value: unknown, pointer: string) => {
+      if (typeof value !== "object" || value === null) return;
+      for (const [name, member] of Object.entries(value)) {
+        const path = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        const found = text.slice(locate(tree, path));
+        if (!Array.isArray(value)) {
+          const [source] = /^("([^"\\]|\\.)*"|[\w-]+)/.exec(found)!;
+          assertEquals(Object.keys(parse(`${source} = 0`)), [name], `${path} in ${text}`);
+        } else if (typeof member !== "object") {
+          const [source] = /^("([^"\\]|\\.)*"|[\d-]+)/.exec(found)!;
+          assertEquals(parse(`a = ${source}`)["a"], member, `${path} in ${text}`);
+        }
+        check(member, path);
+      }
+    };
+    check(parse(text), "");
+  }));
 });
 
 Deno.test("yaml: the parser gets consecutive lines with comments as one comment", () => {

@@ -34,8 +34,7 @@ const MAX_FAILURES = 1000;
 const CHECK_NOTES = `
 Each problem is one line, FILE:LINE:COLUMN: POINTER: MESSAGE, which editors and
 CI understand. POINTER is a JSON Pointer (RFC 6901) into the document. LINE and
-COLUMN are the place of the name, or of its parent if the name is missing. In
-TOML, only syntax errors have a place.
+COLUMN are the place of the name, or of its parent if the name is missing.
 
 Exit codes:
   0  all configs are valid
