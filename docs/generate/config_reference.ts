@@ -36,8 +36,8 @@ ${code("json", example)}
 
 \`loadConfig\` takes the document as JSON text or as an object. \`loadConfig\` rejects a document that has any mistake, and
 reports every mistake with its path (\`ConfigError.issues\`). The name of a queue or a limiter may be any text except
-\`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`. JSON text is rejected
-if an object in it contains the same name twice. YAML and TOML are treated alike.
+\`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`. A text is rejected
+if an object in it contains the same name twice.
 
 ${
     code(

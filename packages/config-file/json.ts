@@ -1,3 +1,4 @@
+import { inspect } from "@workqueue/core/internal";
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { createLocate, Lines, type Tree } from "./places.ts";
@@ -49,7 +50,29 @@ export function parseJsonc(text: string): Parsed | Unparsed {
   if (first !== undefined) {
     return { problems: [problemAt(new Lines(text).place(first.offset), MESSAGES[printParseErrorCode(first.error)])] };
   }
+  const repeated = tree === undefined ? [] : repeatedKeys(tree);
+  if (repeated.length > 0) {
+    const lines = new Lines(text);
+    return {
+      problems: repeated.map(({ offset, value }) =>
+        problemAt(lines.place(offset), `${inspect(value)} is given twice in one object`)
+      ),
+    };
+  }
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => treeOf(tree)) };
+}
+
+/** Returns the keys that their object already has. */
+function repeatedKeys({ type, children = [] }: Node): Node[] {
+  const found = children.flatMap(repeatedKeys);
+  if (type !== "object") return found;
+  const names = new Set<string>();
+  for (const { children: members } of children) {
+    const key = members![0]!;
+    if (names.has(key.value)) found.push(key);
+    names.add(key.value);
+  }
+  return found;
 }
 
 function treeOf(root: Node | undefined): Tree<Node> {

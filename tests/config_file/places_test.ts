@@ -314,6 +314,13 @@ const INVALID: [format: ConfigFormat, text: string, message: string, line: numbe
   ["json", '{ // no\n "queues": {} }', "the text is not JSON: expected a key in double quotes", 1, 3],
   ["jsonc", '{\n "queues": }', "it is not valid JSONC: expected a value", 2, 12],
   ["jsonc", '{\n "queues" {},\n "a" 1 }', "it is not valid JSONC: expected a colon after the key", 2, 11],
+  [
+    "jsonc",
+    '{\n "queues": { "a": {}, /* "a" */ "a": {} } }',
+    'it is not valid JSONC: "a" is given twice in one object',
+    2,
+    33,
+  ],
   ["yaml", "queues:\n  a: 1\n  a: 2", "it is not valid YAML: Map keys must be unique", 3, 3],
   ["yaml", "queues:\n\ta: 1", "it is not valid YAML: Tabs are not allowed as indentation", 2, 1],
   [
