@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Delayed: "Due later: a retry after a failure, or an add with a delay.",
   "Processing": "Handed out to a worker and not done yet.",
   "Failing items": "Items whose last attempt failed and that will be retried.",
+  "Abandoned": "The attempt has timed out, so it has failed, but its handler still runs.",
   "Blocked": "The delay has passed, but the group is at its limit.",
   "Oldest ready": "Time since the oldest ready or blocked item became ready.",
   "In, out": "Items per second that became ready, and that were handed out, over the last minute.",

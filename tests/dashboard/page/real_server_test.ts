@@ -91,6 +91,24 @@ browserTest("page of the server: what fails is found, retried, and taken back", 
   assertEquals(served.queue.snapshot().delayedItems.map(({ item }) => item), ["bad/1"]);
 });
 
+browserTest("page of the server: what fails is retried by its error, and what only waits is left alone", async () => {
+  await using served = new Served();
+  await served.work("bad/1", "bad/2");
+  for (let i = 0; i < 50; i++) served.queue.addAfter(`later/${i}`, "1h");
+  await using visitor = await served.visit();
+  const errors = visitor.section("Errors");
+  await visitor.sees("TypeError: no address in *", errors);
+  await visitor.button("Retry all delayed items…").click();
+  await visitor.sees("2 failing items and 50 items delayed without a failure.");
+  await visitor.button("Cancel").click();
+  await errors.getByRole("button", { name: /^Retry… / }).click();
+  await visitor.sees("2 failing items.");
+  await visitor.button("Retry 2 items").click();
+  await visitor.sees("2 items are ready now.", visitor.result());
+  await errors.locator("td").getByText("4", { exact: true }).waitFor();
+  assertEquals([served.taken, served.queue.delayed], [["bad/1", "bad/2", "bad/1", "bad/2"], 52]);
+});
+
 browserTest("page of the server: pause, workers, throttle and its pause are what they say", async () => {
   await using served = new Served();
   await using visitor = await served.visit();
