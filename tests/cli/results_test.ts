@@ -214,6 +214,24 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test({
+    name: `results, ${runtime}: output that does not fit on the disk leaves no part of it behind`,
+    // Deno's runtime itself writes a file that exceeds the size limit, so this error can't be tested on Deno.
+    ignore: Deno.build.os === "windows" || runtime === "Deno",
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const script = 'head -c "$1" /dev/zero; sleep 300';
+      const args = ["--results", "out", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"];
+      const limited = await workspace.run(["run", ...args], "400000\n", 'ulimit -f 300; exec "$@"');
+      assertEquals(limited.code, 2);
+      assertStringIncludes(limited.stderr, "Cannot write results in 'out': it would exceed the maximum file size\n");
+      assertEquals(tree(`${workspace.directory}/out`), {});
+      assertEquals(workspace.report().map(({ outcome }) => outcome), ["unfinished"]);
+    },
+  });
+}
+
 Deno.test("results: a command that cannot be started has its reason there", async () => {
   await using workspace = new Workspace();
   const { code } = await workspace.run(

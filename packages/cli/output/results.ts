@@ -60,9 +60,14 @@ export class Results {
     let open = 2;
     const end = () => {
       if (--open > 0) return;
-      const isOutdated = attempt.isOutdated();
-      for (const file of Object.values(files)) isOutdated ? file.drop() : file.save();
-      if (!isOutdated) writeFileSync(join(directory, "seq"), String(number));
+      try {
+        if (attempt.isOutdated()) return;
+        for (const file of Object.values(files)) file.flush();
+        for (const file of Object.values(files)) file.save();
+        writeFileSync(join(directory, "seq"), String(number));
+      } finally {
+        for (const file of Object.values(files)) file.drop();
+      }
     };
     const copyTo = (file: ResultFile, sink: OutputSink | undefined): OutputSink => ({
       get pending() {
@@ -99,6 +104,10 @@ class ResultFile {
   readonly #temporaryPath: string;
   readonly #bytes = new ByteBuffer();
   #fd: number | undefined = undefined;
+  /** Whether the file exists under its temporary name. */
+  #isTemporary = false;
+  /** Error of the first failed write, after which the file can't be completed. */
+  #error: unknown = undefined;
 
   /** Creates nothing yet. Until the file is complete, its name begins with a dot and ends with `suffix`. */
   constructor(directory: string, name: string, suffix: string) {
@@ -107,28 +116,39 @@ class ResultFile {
     this.#temporaryPath = join(directory, `.${name}${suffix}`);
   }
 
+  /** Adds bytes. */
   write(chunk: Uint8Array): void {
     this.#bytes.add(chunk);
-    if (this.#bytes.length >= MAX_PENDING) this.#flush();
+    if (this.#bytes.length >= MAX_PENDING) this.flush();
   }
 
+  /** Writes all bytes that were added. */
+  flush(): void {
+    if (this.#error !== undefined) throw this.#error;
+    try {
+      if (this.#fd === undefined) {
+        mkdirSync(this.#directory, { recursive: true });
+        this.#fd = openSync(this.#temporaryPath, "w");
+        this.#isTemporary = true;
+      }
+      writeAllSync(this.#fd, this.#bytes.take());
+    } catch (error) {
+      this.#error = error;
+      throw error;
+    }
+  }
+
+  /** Replaces the earlier file. */
   save(): void {
-    this.#flush();
     this.#close();
     renameSync(this.#temporaryPath, this.#path);
+    this.#isTemporary = false;
   }
 
+  /** Removes the file if it was not saved. */
   drop(): void {
     this.#close();
-    rmSync(this.#temporaryPath, { force: true });
-  }
-
-  #flush(): void {
-    if (this.#fd === undefined) {
-      mkdirSync(this.#directory, { recursive: true });
-      this.#fd = openSync(this.#temporaryPath, "w");
-    }
-    writeAllSync(this.#fd, this.#bytes.take());
+    if (this.#isTemporary) rmSync(this.#temporaryPath, { force: true });
   }
 
   #close(): void {
