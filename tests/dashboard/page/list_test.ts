@@ -139,7 +139,9 @@ browserTest("list: a small chart has a scale, for the eye and for screen readers
   await visitor.sees("0 to 12,000 items in 15 min", visitor.row("images"));
   const chart = visitor.row("images").getByRole("img");
   assertEquals(await chart.getAttribute("aria-label"), "Items in the last 15 min: at most 12,000, now 12,000");
-  await visitor.sees("0 to 1 items in 15 min", visitor.row("mails"));
+  await visitor.sees("No samples yet", visitor.row("mails"));
+  server.queues = [queueOf("mails", { trend: [0, 1] })];
+  await visitor.sees("0 to 1 item in 15 min", visitor.row("mails"));
   server.queues = [...fifty(), queueOf("first", { trend })];
   await visitor.sees("0–12,000");
 });
