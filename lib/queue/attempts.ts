@@ -80,14 +80,14 @@ export class Attempts<T> implements AttemptCounts<T> {
     return undefined;
   }
 
-  /** Counts a failing key less. Tells the watchers, unless the key `isStill` failing. */
+  /** Subtracts a key from the failing keys. Tells the watchers, unless the key `isStill` failing. */
   #failLess(key: unknown, isStill = false): void {
     this.#failing--;
     if (this.#watchers === undefined || isStill) return;
     for (const tell of this.#watchers) tell(key);
   }
 
-  /** Reports whether the pruner must remove a key, and no longer counts the key if so. */
+  /** Reports whether the pruner must remove a key. If so, the key no longer counts as failing. */
   #isPruned(tried: Tried<T>, key: unknown): boolean {
     if (!this.#isForgotten(tried, key)) return false;
     if (tried.hasFailed) this.#failLess(key);

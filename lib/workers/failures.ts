@@ -55,7 +55,7 @@ export class Failures<T> {
     return () => {
       watchers.get(watcher)?.();
       watchers.delete(watcher);
-      if (watchers.size === 0) this.#watchers = undefined;
+      if (watchers.size === 0 && this.#watchers === watchers) this.#watchers = undefined;
     };
   }
 

@@ -265,8 +265,8 @@ export class Pool<T> implements WorkerPool<T> {
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     const { error } = attempt.timedOut!;
-    this.#reports.failed(error, attempt);
     this.#endings.failEarly(attempt, error);
+    this.#reports.failed(error, attempt);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#intake.fill();
   };

@@ -174,14 +174,14 @@ test("watchers of failures are told of every failure at once, and of every end",
     failed: ({ item, key, attempts, error }) => seen.push(`${item} ${key} ${attempts} ${error}`),
     ended: (key) => seen.push(`${key} ended`),
   })!;
-  watchFailures(pool, {
+  const endThrowing = watchFailures(pool, {
     failed() {
       throw new Error("watcher");
     },
     ended() {
       throw new Error("watcher");
     },
-  });
+  })!;
   for (const item of ["a", "b", "slow"]) queue.add(item);
   await flush();
   await clock.advance(50);
@@ -195,9 +195,14 @@ test("watchers of failures are told of every failure at once, and of every end",
   await clock.advance(100);
   assertEquals(new Set(seen.splice(0)), new Set(["a ended", "b b 1 Error: b fails"])); // "b" begins anew
   end();
+  endThrowing();
+  const other: string[] = [];
+  watchFailures<string>(pool, { failed: ({ key }) => other.push(`${key}`), ended() {} });
+  end(); // again, which must not end another watch
   held.resolve();
+  queue.add("c");
   await flush();
-  assertEquals(seen, []);
+  assertEquals([seen, other], [[], ["c"]]);
   await pool.stop();
   queue.shutDown();
 });
