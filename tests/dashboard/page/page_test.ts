@@ -408,8 +408,8 @@ browserTest("page: errors are grouped, and a group is shown, retried or taken ba
     ["api/queues/invoices/take-back", { error: message }],
   ]);
   await errors.getByRole("button", { name: `Show items: ${message}` }).click();
-  assertEquals(await visitor.page.getByLabel("Search by key or error").inputValue(), message);
   await visitor.sees("Matches among the delayed items: 0");
+  assertEquals(await visitor.page.getByLabel("Search by key or error").inputValue(), message);
   assertEquals(server.searches.at(-1), message);
 });
 
