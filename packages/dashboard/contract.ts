@@ -98,7 +98,7 @@ export interface DashboardOptions {
   /** Decides who can control the queues. If omitted, nobody can control the queues. */
   readonly control?: Access | undefined;
   /**
-   * Called after each act of a user, for example to write an audit log. Refused requests are no acts. If the function
+   * Called after each act of a user, for example to write an audit log. Refused requests are not acts. If the function
    * throws, the act stands, and the error is logged.
    */
   readonly onSteer?: ((event: SteerEvent) => void) | undefined;
