@@ -41,6 +41,7 @@ export { argumentError, inspect, invalidArgument } from "./errors.ts";
 export { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
 export { LabelledNumber, LabelledNumbers, type Labels } from "./labelled_numbers.ts";
+export { escapePointer, isPlainObject } from "./objects.ts";
 export { requireVersion } from "./require_version.ts";
 export { inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";

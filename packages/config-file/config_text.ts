@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigIssue } from "@workqueue/core";
-import { inspect, withCode } from "@workqueue/core/internal";
+import { escapePointer, inspect, isPlainObject, withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
@@ -54,11 +54,8 @@ export class ConfigText {
       throw this.#error("read", parsed.problems.map((issue) => ({ ...issue, message: describe(issue.message) })));
     }
     const { document, locate } = parsed;
-    const message = name === "JSON" ? undefined : findFault(document, name); // the core parses and checks JSON
-    if (message !== undefined) {
-      const issue = { path: "", message };
-      throw this.#error("load", [{ ...issue, ...locate(issue) }]);
-    }
+    const issues = name === "JSON" ? [] : findFaults(document, name); // the core parses and checks JSON
+    if (issues.length > 0) throw this.#error("load", issues.map((issue) => ({ ...issue, ...locate(issue) })));
     return { document: document as string | object, locate };
   }
 
@@ -79,15 +76,33 @@ export class ConfigText {
   }
 }
 
-/**
- * Returns the reason why a document can't be a config. Returns `undefined` if there is no such reason; the core then
- * checks the document.
- */
-function findFault(document: unknown, format: string): string | undefined {
-  if (isEmpty(document, format)) return "it is empty";
-  if (typeof document === "object" && document !== null) return undefined;
+/** Returns the reasons why a document can't be a config. If there are none, the core checks the document. */
+function findFaults(document: unknown, format: string): ConfigIssue[] {
+  if (isEmpty(document, format)) return [{ path: "", message: "it is empty" }];
+  if (typeof document === "object" && document !== null) return findForeign(document);
   // The core would parse a string as JSON.
-  return `it must be an object, got ${typeof document === "string" ? "a text" : inspect(document)}`;
+  const received = typeof document === "string" ? "a text" : inspect(document);
+  return [{ path: "", message: `it must be an object, got ${received}` }];
+}
+
+/**
+ * Finds values that JSON doesn't have: dates in TOML, and some values with tags in YAML, such as sets. Doesn't use
+ * recursion, because dotted names in TOML can be nested without limit.
+ */
+function findForeign(document: object): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const found = new Map([[document, ""]]); // paths by object; in YAML, an object may have several paths
+  for (const [object, path] of found) {
+    if (object instanceof Date) issues.push({ path, message: "dates and times must be in quotes" });
+    else if (!Array.isArray(object) && !isPlainObject(object)) issues.push({ path, message: "JSON has no such value" });
+    else {
+      for (const [name, value] of Object.entries(object)) {
+        const isNew = typeof value === "object" && value !== null && !found.has(value);
+        if (isNew) found.set(value, `${path}/${escapePointer(name)}`);
+      }
+    }
+  }
+  return issues;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { inspect } from "@workqueue/core/internal";
-import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
+import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { MAX_DEPTH, type Parsed, problemAt, TOO_DEEP, type Unparsed } from "./parsed.ts";
 import { createLocate, Lines, type Tree } from "./places.ts";
 
 /**
@@ -44,6 +44,8 @@ const MESSAGES: Readonly<Record<ReturnType<typeof printParseErrorCode>, string>>
  * key.
  */
 export function parseJsonc(text: string): Parsed | Unparsed {
+  const tooDeep = findTooDeep(text);
+  if (tooDeep !== undefined) return { problems: [problemAt(new Lines(text).place(tooDeep), TOO_DEEP)] };
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors; // later errors are often consequences of the first error
@@ -60,6 +62,19 @@ export function parseJsonc(text: string): Parsed | Unparsed {
     };
   }
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => treeOf(tree)) };
+}
+
+/** Returns the offset at which a text becomes nested too deeply, if any. Doesn't use recursion, but the parser does. */
+function findTooDeep(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  for (let depth = 0; scanner.getPosition() < text.length;) {
+    scanner.scan();
+    const first = text[scanner.getTokenOffset()];
+    if (first === "{" || first === "[") depth++;
+    else if (first === "}" || first === "]") depth--;
+    if (depth > MAX_DEPTH) return scanner.getTokenOffset();
+  }
+  return undefined;
 }
 
 /** Returns the keys that their object already has. */

@@ -21,6 +21,12 @@ export interface Unparsed {
   readonly problems: readonly ConfigIssue[];
 }
 
+/** Maximum nesting depth. Some parsers recurse several times per level. Real configs are nested far less deeply. */
+export const MAX_DEPTH = 200;
+
+/** Message for a text that is nested more deeply than `MAX_DEPTH`. */
+export const TOO_DEEP = "it is nested too deeply";
+
 /** Creates an issue for a problem with the text itself. The message of the issue includes the location. */
 export function problemAt({ line, column }: Place, message: string): ConfigIssue {
   return { path: "", message: `${message} at line ${line}, column ${column}`, line, column };

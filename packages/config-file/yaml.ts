@@ -15,14 +15,12 @@ import {
   Parser,
   visit,
 } from "yaml";
-import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
+import { MAX_DEPTH, type Parsed, problemAt, TOO_DEEP, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Tree } from "./places.ts";
 
 /** Value in the syntax tree. An empty value may be `null`. */
 type Value = Node | null;
 
-/** Maximum nesting depth. The parser recurses several times per level. Real configs are nested far less deeply. */
-const MAX_DEPTH = 200;
 /**
  * Maximum number of aliases in a document after expansion: if an anchored value contains aliases, they are counted
  * again for each use of the anchor. The limit prevents a small file from expanding until memory is full.
@@ -35,7 +33,7 @@ const TWO_DOCUMENTS = "a config must contain only one document";
 export function parseYaml(text: string): Parsed | Unparsed {
   const lines = new Lines(text);
   const { tokens, tooDeep } = tokensOf(text);
-  if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), "it is nested too deeply")] };
+  if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), TOO_DEEP)] };
   const composer = new Composer({ prettyErrors: false, merge: true, logLevel: "error" });
   const [yaml, second] = [...composer.compose(tokens, true, text.length)] as [Document.Parsed, Document.Parsed?];
   const aliases = resolveAliases(yaml, lines);

@@ -160,7 +160,7 @@ Deno.test("places: a text that is too deep for the parser is refused in words", 
   ] as const;
   for (const [format, text] of texts) {
     const [message] = syntaxOf(text, format);
-    assertStringIncludes(message, `it is not valid ${format.toUpperCase()}: it is nested too deeply`);
+    assertMatch(message, /^it is not valid [A-Z]+: it is nested too deeply at line \d, column \d+$/);
   }
 });
 
@@ -299,6 +299,28 @@ Deno.test("yaml: lines that only look like comments are content", () => {
     limiters: { a: { type: "# one\n# two\n", b: "# three\n# four", c: "x # y # z" } },
   });
 });
+
+Deno.test("places, toml: a name may have any number of parts", () => {
+  assertEquals(placesOf(`a${".a".repeat(100_000)} = 1`, "toml"), ["1:1 /a"]);
+});
+
+const FOREIGN: [format: ConfigFormat, text: string, places: string[]][] = [
+  ["toml", "[queues.a]\ntimeout = 07:32:00\nlimiter = [1979-05-27]", [
+    "2:1 /queues/a/timeout: dates and times must be in quotes",
+    "3:12 /queues/a/limiter/0: dates and times must be in quotes",
+  ]],
+  ["yaml", "queues: !!set { a }\nlimiters: { a/b: !!binary aGVsbG8= }", [
+    "1:1 /queues: JSON has no such value",
+    "2:13 /limiters/a~1b: JSON has no such value",
+  ]],
+];
+
+for (const [format, text, problems] of FOREIGN) {
+  Deno.test(`places, ${format}: values that JSON doesn't have are refused`, () => {
+    const { issues } = refuse(text, format);
+    assertEquals(issues.map(({ path, message, line, column }) => `${line}:${column} ${path}: ${message}`), problems);
+  });
+}
 
 Deno.test("places, yaml: names that are no texts are found", () => {
   assertEquals(placesOf("queues:\n  1: { timeot: 1s }\n  true: 3\n", "yaml"), [
