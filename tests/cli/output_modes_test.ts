@@ -234,7 +234,7 @@ for (const runtime of Object.keys(runtimes)) {
       `{ ${WITH_PID}; ${TELL_CODE}; } | { until [ -e go ]; do sleep 0.05; done; }`,
     );
     await until(
-      () => cli.stderr.includes("0 running"),
+      () => /^\d+ of 6 done, \d queued, /m.test(cli.stderr),
       "no more commands begin",
     );
     const pid = Number(workspace.read("pid"));
