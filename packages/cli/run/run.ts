@@ -60,8 +60,8 @@ const NO_TIMEOUT = 2 ** 31 - 1;
  */
 const LOOK = 200;
 
-/** Error of an attempt whose command failed. The error's `delay` is the minimum delay of the retry. */
-class AttemptError extends RetryAfterError {}
+/** Error of an attempt whose command failed. */
+class AttemptError extends Error {}
 
 /**
  * Runs a command for each line of the input.
@@ -314,6 +314,7 @@ export class Run {
    * Runs one attempt.
    *
    * @throws {AttemptError} If the attempt failed.
+   * @throws {RetryAfterError} If the attempt failed and the retry has a minimum delay.
    * @throws {TerminalError} If the attempt failed and a retry would fail too.
    */
   async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
@@ -326,7 +327,8 @@ export class Run {
       case "not-begun":
         return { requeue: true };
       case "failed":
-        throw new AttemptError(result.minDelay, this.#countFailing(item));
+        if (result.minDelay > 0) throw new RetryAfterError(result.minDelay, this.#countFailing(item));
+        throw new AttemptError(this.#countFailing(item));
       case "hopeless":
         throw new TerminalError(this.#countFailing(item));
     }
@@ -393,5 +395,5 @@ export class Run {
 }
 
 function isOfAttempt(error: unknown): boolean {
-  return error instanceof AttemptError || error instanceof TerminalError;
+  return [AttemptError, RetryAfterError, TerminalError].some((type) => error instanceof type);
 }
