@@ -137,8 +137,8 @@ export interface QueueHooks<T> {
   ): void;
 
   /**
-   * Passes the time of each item that this process takes to `recorder`. Returns a function that ends this. A queue
-   * outside this process has this hook instead of `observe`.
+   * Begins to pass the times of the items that this process takes to `recorder`. Returns a function that ends this. A
+   * queue outside this process has this hook instead of `observe`.
    */
   recordTimes?(recorder: TimesRecorder): () => void;
 }
@@ -158,7 +158,7 @@ export interface QueueObserver {
    * key is ready or blocked.
    */
   readonly oldestReadyAt: number | undefined;
-  /** Called when an added key becomes ready. The key has drawn `ticket`, and a key that draws one later is younger. */
+  /** Called when an added key becomes ready. Keys that become ready later have larger tickets. */
   added(ticket: number, key: unknown, priority: number): void;
   /** Called when a processing key is added again. */
   addedAgain(key: unknown, priority: number): void;

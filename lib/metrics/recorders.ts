@@ -1,7 +1,10 @@
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { TimesRecorder } from "../contracts/queue_hooks.ts";
 
-/** Recorders of one queue's times. A recorder that throws doesn't affect the queue or the other recorders. */
+/**
+ * Recorders of one queue's times. A recorder that throws doesn't affect the queue or the other recorders. Intended for
+ * queues outside this process.
+ */
 export class Recorders implements TimesRecorder {
   readonly #recorders = new Set<TimesRecorder>();
   readonly #report = firstErrorReporter("record times of queue");
