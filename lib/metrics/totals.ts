@@ -11,11 +11,6 @@ export interface Totals {
    * number of items that have become ready.
    */
   readonly handedOut?: number;
-  /**
-   * For a queue: whether the queue is first in, first out. For such a queue, the age of the oldest ready item can be
-   * computed from earlier totals.
-   */
-  readonly isFifo?: boolean;
   /** For a pool: attempts that did not fail. */
   readonly succeeded?: number;
   /** For a pool: attempts that failed. An attempt that times out counts once, at its timeout. */
@@ -45,7 +40,7 @@ const NONE: Totals = {};
  * const queue = createWorkQueue<string>();
  * queue.add("a");
  * queue.tryGet();
- * assertEquals(totalsOf(queue), { handedOut: 1, isFifo: true });
+ * assertEquals(totalsOf(queue), { handedOut: 1 });
  * ```
  *
  * @param counting A queue, or a pool returned by `runWorkers`.

@@ -141,7 +141,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       metrics: this.#observer && metrics,
       observe: (change) => this.#observer = change(this.#observer, this.#line),
     });
-    setTotals(this, () => ({ handedOut: this.#line.called, isFifo: discipline === undefined }));
+    setTotals(this, () => ({ handedOut: this.#line.called }));
     markTakesOptions(this);
     setQueueInspection(TicketQueue.prototype, "WorkQueue");
     TicketLease.setInspection();
