@@ -3,12 +3,12 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** Shortest interval between two collections, in milliseconds. */
-const INTERVAL = 3000;
+const INTERVAL = 500;
 /** Shortest interval between two collections, as a multiple of the duration of the last collection. */
 const PAUSE = 50;
 
 /**
- * Collects all garbage every few seconds on V8. Left alone, V8 takes memory from the system as long as memory is
+ * Collects all garbage at short intervals on V8. Left alone, V8 takes memory from the system as long as memory is
  * available. With a small heap, children start faster: on Node, each start copies the page tables of all memory in use.
  * The timer doesn't keep the process alive.
  */
