@@ -111,6 +111,7 @@ for (const runtime of RUNTIMES) {
 /** Substitutes for the programs that the README's examples run. */
 const STUBS: Record<string, string> = {
   curl: 'echo "curl $*"',
+  gzip: 'echo "gzip $*"',
   notify: 'echo "notify $*"',
   tail: 'printf "first\\nsecond\\n"', // ends without a signal, unlike `tail -f`
 };
@@ -133,6 +134,12 @@ Deno.test({
     Deno.writeTextFileSync(project.path("queues.yaml"), config!);
     Deno.writeTextFileSync(project.path("urls.txt"), "https://example.com/a\nhttps://example.com/b\n");
 
+    for (const file of ["a.log", "b.log"]) Deno.writeTextFileSync(project.path(file), "");
+    Deno.writeTextFileSync(project.path("hosts.txt"), "x\ny\n");
+    for (const file of ["fetch.sh", "check-host"]) {
+      Deno.writeTextFileSync(project.path(file), `#!/bin/sh\necho "${file} $*"\n`, { mode: 0o755 });
+    }
+
     const examples = blocksOf("sh").filter((block) => block.includes("workqueue run"));
     const env = { PATH: `${project.path("bin")}:${Deno.env.get("PATH")}` };
     const printed = [];
@@ -142,7 +149,10 @@ Deno.test({
     }
     const downloads = ["curl -fsSO https://example.com/a", "curl -fsSO https://example.com/b"];
     const notices = ["notify first --attempt 1", "notify second --attempt 1"];
-    assertEquals(printed, [downloads, downloads, notices, downloads]);
+    const archives = ["gzip a.log", "gzip b.log"];
+    const pages = ["fetch.sh https://example.com/a 1.html", "fetch.sh https://example.com/b 2.html"];
+    const checks = ["check-host x", "check-host y"];
+    assertEquals(printed, [downloads, downloads, archives, pages, notices, checks, downloads]);
   },
 });
 
