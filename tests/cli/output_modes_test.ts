@@ -25,25 +25,11 @@ for (const runtime of Object.keys(runtimes)) {
     ].join("; ");
     for (const args of [["--output", "group"], ["--group"]]) {
       const { code, stdout } = await workspace.run(
-        [
-          "run",
-          ...args,
-          "--concurrency",
-          "2",
-          "--retries",
-          "2",
-          "--backoff",
-          "1ms..1ms",
-          ...sh(script),
-        ],
+        ["run", ...args, "--concurrency", "2", "--retries", "2", "--backoff", "1ms..1ms", ...sh(script)],
         "a\nb\nc\n",
       );
       assertEquals(code, 1);
-      const wholes = [
-        "a begins 1\na ends",
-        "b begins 3\nb ends",
-        "c begins 3\nc ends",
-      ];
+      const wholes = ["a begins 1\na ends", "b begins 3\nb ends", "c begins 3\nc ends"];
       for (const whole of wholes) assertStringIncludes(stdout, whole);
       assertEquals(stdout.length, wholes.join("").length);
     }
@@ -52,11 +38,7 @@ for (const runtime of Object.keys(runtimes)) {
   Deno.test(`output modes, ${runtime}: by line, as soon as a line is complete`, async () => {
     for (const args of [[], ["--output", "line"], ["--line-buffer"]]) {
       await using workspace = new Workspace(runtime);
-      const cli = await workspace.start([
-        "run",
-        ...args,
-        ...sh(`echo "$1 begins"; ${await_("go")}`),
-      ], "a\n");
+      const cli = await workspace.start(["run", ...args, ...sh(`echo "$1 begins"; ${await_("go")}`)], "a\n");
       await until(() => cli.stdout === "a begins\n", "the line is printed");
       workspace.write("go", "");
       assertEquals((await cli.ended).stdout, "a begins\n");
@@ -71,33 +53,12 @@ for (const runtime of Object.keys(runtimes)) {
       'case "$1 $WORKQUEUE_ATTEMPT" in 1\\ 1 | 2\\ [12]) echo "wrong $1"; exit 1;; esac',
       'echo "out $1 $WORKQUEUE_ATTEMPT"; touch "ended $1"; [ "$1" != 4 ]',
     ].join("; ");
-    const args = [
-      "-k",
-      "--concurrency",
-      "6",
-      "--retries",
-      "2",
-      "--backoff",
-      "1ms..1ms",
-      "--report",
-      "report.jsonl",
-    ];
-    const { code, stdout } = await workspace.run([
-      "run",
-      ...args,
-      ...sh(script),
-    ], "1\n2\n3\n4\n2\n5\n6\n");
-    assertEquals([code, stdout], [
-      1,
-      "out 1 2\nout 2 3\nout 3 1\nout 4 3\nout 5 1\nout 6 1\n",
-    ]);
+    const args = ["-k", "--concurrency", "6", "--retries", "2", "--backoff", "1ms..1ms", "--report", "report.jsonl"];
+    const { code, stdout } = await workspace.run(["run", ...args, ...sh(script)], "1\n2\n3\n4\n2\n5\n6\n");
+    assertEquals([code, stdout], [1, "out 1 2\nout 2 3\nout 3 1\nout 4 3\nout 5 1\nout 6 1\n"]);
     const items = workspace.read("report.jsonl").trim().split("\n").slice(1)
       .map((line) => JSON.parse(line).item);
-    assertEquals(
-      items,
-      ["1", "2", "3", "4", "5", "6"],
-      "the report has an item once its output is printed",
-    );
+    assertEquals(items, ["1", "2", "3", "4", "5", "6"], "the report has an item once its output is printed");
   });
 
   Deno.test(`output modes, ${runtime}: -k keeps long output in a file without a name, also after kill -9`, async () => {
@@ -105,10 +66,7 @@ for (const runtime of Object.keys(runtimes)) {
     const script = `[ "$1" != 1 ] || ${await_("go")}; seq "$1" 60000; touch "ended $1"`;
     const args = ["run", "-k", "--tag", "--concurrency", "3", ...sh(script)];
     const cli = await workspace.start(args, "1\n2\n3\n", WITH_TEMP + WITH_PID);
-    await until(
-      () => workspace.has("ended 2") && workspace.has("ended 3"),
-      "the others have ended",
-    );
+    await until(() => workspace.has("ended 2") && workspace.has("ended 3"), "the others have ended");
     const pid = workspace.read("pid").trim();
     if (Deno.build.os === "linux") {
       const files = () => [...Deno.readDirSync(`/proc/${pid}/fd`)].map(({ name }) => linkOf(`/proc/${pid}/fd/${name}`));
@@ -123,25 +81,15 @@ for (const runtime of Object.keys(runtimes)) {
     const { code, stdout } = await cli.ended;
     assertEquals(code, 0);
     const lines = [1, 2, 3].flatMap((item) =>
-      Array.from(
-        { length: 60_001 - item },
-        (_, index) => `${item}\t${item + index}\n`,
-      )
+      Array.from({ length: 60_001 - item }, (_, index) => `${item}\t${item + index}\n`)
     );
     assert(stdout === lines.join(""), "all lines are printed in order");
 
     for (const file of ["go", "ended 1", "ended 2", "ended 3"]) {
       await Deno.remove(`${workspace.directory}/${file}`);
     }
-    const killed = await workspace.start(
-      args,
-      "1\n2\n3\n",
-      WITH_TEMP + WITH_PID,
-    );
-    await until(
-      () => workspace.has("ended 2") && workspace.has("ended 3"),
-      "the others have ended",
-    );
+    const killed = await workspace.start(args, "1\n2\n3\n", WITH_TEMP + WITH_PID);
+    await until(() => workspace.has("ended 2") && workspace.has("ended 3"), "the others have ended");
     Deno.kill(Number(workspace.read("pid")), "SIGKILL");
     await killed.ended.catch(() => {});
     assertEquals([...Deno.readDirSync(`${workspace.directory}/temp`)], []);
@@ -150,35 +98,18 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output modes, ${runtime}: an interrupted run prints what has ended, in order, and the rest when resumed`, async () => {
     await using workspace = new Workspace(runtime);
-    const script = `case "$1" in 2 | 5) ${await_("go")};; esac; echo "out $1"; touch "ended $1"`;
-    const args = [
-      "run",
-      "-k",
-      "--concurrency",
-      "3",
-      "--resume",
-      "report.jsonl",
-      ...sh(script),
-    ];
+    const script = `case "$1" in 2 | 5) ${await_("go")};; esac; echo "out $1"`;
+    const args = ["run", "-k", "--concurrency", "3", "--resume", "report.jsonl", ...sh(script)];
     const items = "1\n2\n3\n4\n5\n6\n";
-    const cli = await workspace.start(
-      args,
-      items,
-      `{ ${WITH_PID}; ${TELL_CODE}; }`,
-    );
-    await until(
-      () => workspace.has("ended 6") && cli.stdout === "out 1\n",
-      "the others have ended",
-    );
+    const cli = await workspace.start(args, items, `{ ${WITH_PID}; ${TELL_CODE}; }`);
+    await until(() => /^4 of 6 done, 2 running/m.test(cli.stderr), "the others have ended");
+    assertEquals(cli.stdout, "out 1\n");
     const pid = Number(workspace.read("pid"));
     Deno.kill(pid, "SIGTERM");
     await until(() => cli.stderr.includes("Interrupted"), "it says so");
     Deno.kill(pid, "SIGTERM"); // kills 2 and 5
     await cli.ended;
-    assertEquals([cli.stdout, workspace.read("code")], [
-      "out 1\nout 3\nout 4\nout 6\n",
-      "143\n",
-    ]);
+    assertEquals([cli.stdout, workspace.read("code")], ["out 1\nout 3\nout 4\nout 6\n", "143\n"]);
     assertStringIncludes(cli.stderr, "Succeeded          4\n");
     workspace.write("go", "");
     const resumed = await workspace.run(args, items);
@@ -187,66 +118,32 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output modes, ${runtime}: --halt now does not wait for the order`, async () => {
     await using workspace = new Workspace(runtime);
-    const script = `case "$1" in 1) sleep 300;; 3) ${
-      await_("ended 2")
-    }; exit 3;; esac; echo "out $1"; touch "ended $1"`;
-    const args = [
-      "-k",
-      "--halt",
-      "now,fail=1",
-      "--retries",
-      "0",
-      "--concurrency",
-      "3",
-      "--report",
-      "report.jsonl",
-    ];
-    const { code, stdout, stderr } = await workspace.run([
-      "run",
-      ...args,
-      ...sh(script),
-    ], "1\n2\n3\n");
+    const script = `case "$1" in 1) sleep 300;; 3) ${await_("go")}; exit 3;; esac; echo "out $1"`;
+    const args = ["-k", "--halt", "now,fail=1", "--retries", "0", "--concurrency", "3", "--report", "report.jsonl"];
+    const cli = await workspace.start(["run", ...args, ...sh(script)], "1\n2\n3\n");
+    await until(() => /^1 of 3 done, 2 running/m.test(cli.stderr), "2 has ended");
+    workspace.write("go", "");
+    const { code, stdout, stderr } = await cli.ended;
     assertEquals([code, stdout], [1, "out 2\n"]);
-    assertEquals(outcomes(workspace), [
-      "1 unfinished",
-      "2 succeeded",
-      "3 given-up",
-    ]);
+    assertEquals(outcomes(workspace), ["1 unfinished", "2 succeeded", "3 given-up"]);
     assertStringIncludes(stderr, "Given up           1\n");
   });
 
   Deno.test(`output modes, ${runtime}: while its reader is slow, a group can still be killed`, async () => {
     await using workspace = new Workspace(runtime);
     const cli = await workspace.start(
-      [
-        "run",
-        "--group",
-        "--concurrency",
-        "2",
-        "--report",
-        "report.jsonl",
-        "--no-append",
-        "--",
-        "seq",
-        "100000",
-      ],
+      ["run", "--group", "--concurrency", "2", "--report", "report.jsonl", "--no-append", "--", "seq", "100000"],
       "a\nb\nc\nd\ne\nf\n",
       `{ ${WITH_PID}; ${TELL_CODE}; } | { until [ -e go ]; do sleep 0.05; done; }`,
     );
-    await until(
-      () => /^\d+ of 6 done, \d queued, /m.test(cli.stderr),
-      "no more commands begin",
-    );
+    await until(() => /^\d+ of 6 done, \d queued, /m.test(cli.stderr), "no more commands begin");
     const pid = Number(workspace.read("pid"));
     Deno.kill(pid, "SIGTERM");
     await until(() => cli.stderr.includes("Interrupted"), "it says so");
     Deno.kill(pid, "SIGTERM");
     await until(() => workspace.has("code"), "it has ended");
     assertEquals(workspace.read("code"), "143\n");
-    assertEquals(
-      outcomes(workspace).map((line) => line.slice(2)),
-      Array(6).fill("unfinished"),
-    );
+    assertEquals(outcomes(workspace).map((line) => line.slice(2)), Array(6).fill("unfinished"));
     workspace.write("go", "");
     await cli.ended;
   });
@@ -265,16 +162,9 @@ for (const runtime of Object.keys(runtimes)) {
           '"$@" > /dev/full',
         );
         assertEquals(code, 2);
-        assertStringIncludes(
-          stderr,
-          "\nworkqueue: Cannot write standard output: no space is left on the device\n",
-        );
+        assertStringIncludes(stderr, "\nworkqueue: Cannot write standard output: no space is left on the device\n");
         assertStringIncludes(stderr, "Succeeded          1\n");
-        assertEquals(outcomes(workspace), [
-          "loud unfinished",
-          "other unfinished",
-          "quiet succeeded",
-        ]);
+        assertEquals(outcomes(workspace), ["loud unfinished", "other unfinished", "quiet succeeded"]);
       }
     },
   });
@@ -288,39 +178,17 @@ for (const runtime of Object.keys(runtimes)) {
       'TMPDIR="$PWD/gone" "$@"',
     );
     assertEquals([code, stdout.split("\n").length], [2, 11]);
-    assertStringIncludes(
-      stderr,
-      "\nworkqueue: Cannot write temporary file for output in '",
-    );
-    assertStringIncludes(
-      stderr,
-      "/gone': there is no such directory; set TMPDIR to use another directory\n",
-    );
-    assertEquals(outcomes(workspace), [
-      "10 succeeded",
-      "100000 unfinished",
-      "20 unfinished",
-    ]);
+    assertStringIncludes(stderr, "\nworkqueue: Cannot write temporary file for output in '");
+    assertStringIncludes(stderr, "/gone': there is no such directory; set TMPDIR to use another directory\n");
+    assertEquals(outcomes(workspace), ["10 succeeded", "100000 unfinished", "20 unfinished"]);
   });
 
   Deno.test(`output modes, ${runtime}: --stderr pass prints standard error in whole lines, each with its item`, async () => {
     await using workspace = new Workspace(runtime);
     const script =
       'printf "one\\ntwo " >&2; sleep 0.05; printf "three\\nend" >&2; echo "out"; [ $WORKQUEUE_ATTEMPT = 2 ]';
-    const args = [
-      "--stderr",
-      "pass",
-      "--quiet",
-      "--concurrency",
-      "2",
-      "--backoff",
-      "1ms..1ms",
-    ];
-    const { code, stdout, stderr } = await workspace.run([
-      "run",
-      ...args,
-      ...sh(script),
-    ], "a\nb\n");
+    const args = ["--stderr", "pass", "--quiet", "--concurrency", "2", "--backoff", "1ms..1ms"];
+    const { code, stdout, stderr } = await workspace.run(["run", ...args, ...sh(script)], "a\nb\n");
     assertEquals([code, stdout], [0, "out\nout\nout\nout\n"]);
     const attempt = ["one", "two three", "end"];
     for (const item of ["a", "b"]) {
@@ -333,25 +201,9 @@ for (const runtime of Object.keys(runtimes)) {
   Deno.test(`output modes, ${runtime}: with -k, --stderr pass prints standard error of the last attempt after its output`, async () => {
     await using workspace = new Workspace(runtime);
     const script = 'echo "error $WORKQUEUE_ATTEMPT" >&2; echo "out $1"; [ $WORKQUEUE_ATTEMPT = 2 ]';
-    const args = [
-      "-k",
-      "--stderr",
-      "pass",
-      "--quiet",
-      "--concurrency",
-      "3",
-      "--backoff",
-      "1ms..1ms",
-    ];
-    const { stdout } = await workspace.run(
-      ["run", ...args, ...sh(script)],
-      "1\n2\n3\n",
-      '"$@" 2>&1',
-    );
-    assertEquals(
-      stdout,
-      "out 1\n1\terror 2\nout 2\n2\terror 2\nout 3\n3\terror 2\n",
-    );
+    const args = ["-k", "--stderr", "pass", "--quiet", "--concurrency", "3", "--backoff", "1ms..1ms"];
+    const { stdout } = await workspace.run(["run", ...args, ...sh(script)], "1\n2\n3\n", '"$@" 2>&1');
+    assertEquals(stdout, "out 1\n1\terror 2\nout 2\n2\terror 2\nout 3\n3\terror 2\n");
   });
 }
 
@@ -364,17 +216,10 @@ Deno.test(`output modes, Bun: -k runs at most 10,000 items ahead of the output`,
     "before=$now; sleep 1; done; echo $now > ahead; fi",
     'echo "$1" >> ran; echo "$1"',
   ].join("\n");
-  const cli = await workspace.start(
-    ["run", "-k", "--concurrency", "4", ...sh(script)],
-    "",
-    `seq 10100 | "$@"`,
-  );
+  const cli = await workspace.start(["run", "-k", "--concurrency", "4", ...sh(script)], "", `seq 10100 | "$@"`);
   const { code, stdout } = await cli.ended;
   assertEquals([code, Number(workspace.read("ahead"))], [0, 9999]);
-  assertEquals(
-    stdout,
-    Array.from({ length: 10_100 }, (_, index) => `${index + 1}\n`).join(""),
-  );
+  assertEquals(stdout, Array.from({ length: 10_100 }, (_, index) => `${index + 1}\n`).join(""));
 });
 
 /** Returns the target of a symbolic link; `""` if the link is gone. */
@@ -389,12 +234,7 @@ function linkOf(path: string): string {
 Deno.test("output modes: by default, standard error is not passed on to a log", async () => {
   await using workspace = new Workspace();
   for (const args of [[], ["--stderr", "auto"], ["--group"]]) {
-    const { stderr } = await workspace.run([
-      "run",
-      ...args,
-      "--quiet",
-      ...sh("echo error >&2"),
-    ], "a\n");
+    const { stderr } = await workspace.run(["run", ...args, "--quiet", ...sh("echo error >&2")], "a\n");
     assertEquals(stderr, "");
   }
 });
@@ -402,14 +242,7 @@ Deno.test("output modes: by default, standard error is not passed on to a log", 
 Deno.test("output modes: a standard error that is gone does not stop a run that passes it on", async () => {
   await using workspace = new Workspace();
   const { stdout } = await workspace.run(
-    [
-      "run",
-      "--stderr",
-      "pass",
-      "--concurrency",
-      "1",
-      ...sh("sleep 0.2; echo error >&2; echo $1"),
-    ],
+    ["run", "--stderr", "pass", "--concurrency", "1", ...sh("sleep 0.2; echo error >&2; echo $1")],
     "a\nb\n",
     `{ { "$@"; ${TELL_CODE}; } 2>&1 >&3 | :; } 3>&1`,
   );
@@ -422,10 +255,7 @@ Deno.test("output modes: the help of --output and --group says that --group-by i
   const help = stdout.split(/^ {2}(?=-)/m).map((text) => text.replace(/\s+/g, " "));
   for (const option of ["--output <mode>", "--group ", "--group-by"]) {
     const text = help.find((text) => text.startsWith(option));
-    assertStringIncludes(
-      text!,
-      option === "--group-by" ? "--group" : "--group-by",
-    );
+    assertStringIncludes(text!, option === "--group-by" ? "--group" : "--group-by");
   }
 });
 
@@ -450,13 +280,7 @@ Deno.test("output modes: output is that of GNU parallel", async (test) => {
           items,
           `parallel -j4 ${args.join(" ")} '${script.replaceAll("$1", "{}")}'`,
         );
-        const ours = await workspace.run([
-          "run",
-          ...args,
-          "--concurrency",
-          "4",
-          ...sh(script),
-        ], items);
+        const ours = await workspace.run(["run", ...args, "--concurrency", "4", ...sh(script)], items);
         assertEquals(ours.stdout, theirs.stdout);
       }
     },

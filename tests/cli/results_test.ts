@@ -63,33 +63,17 @@ Deno.test("results: no name leaves its directory, is too long or stands for two 
     "/".repeat(201),
     "x".repeat(235) + "/".repeat(99),
   ];
-  const items = [
-    ...Object.keys(NAMES),
-    "",
-    ".",
-    "..",
-    "\\",
-    "\\.",
-    "\\..",
-    ...shortened,
-  ];
+  const items = [...Object.keys(NAMES), "", ".", "..", "\\", "\\.", "\\..", ...shortened];
   for (const platform of ["linux", "windows", "win32"]) {
     const names = items.map((item) => directoryName(item, platform));
     assertEquals(new Set(names).size, items.length);
     for (const name of names) {
-      assert(
-        name !== "" && name !== "." && name !== ".." && !name.includes("/") &&
-          !name.includes("\0"),
-        name,
-      );
+      assert(name !== "" && name !== "." && name !== ".." && !name.includes("/") && !name.includes("\0"), name);
       assert(platform !== "win32" || !/[\\:*?"<>|]|[. ]$/.test(name), name);
       assert(new TextEncoder().encode(name).length <= 255);
     }
     const again = shortened.map((item) => directoryName(directoryName(item, platform), platform));
-    assert(
-      again.every((name) => !names.includes(name)),
-      "a shortened name is not the name of another item",
-    );
+    assert(again.every((name) => !names.includes(name)), "a shortened name is not the name of another item");
   }
 });
 
@@ -101,16 +85,7 @@ for (const runtime of Object.keys(runtimes)) {
       'case "$1" in big) head -c 200000 /dev/zero | tr "\\0" x;; quiet) exec true;; esac',
       '[ "$1" != never ] && [ $WORKQUEUE_ATTEMPT = 2 ]',
     ].join("; ");
-    const args = [
-      "--results",
-      "out/deep",
-      "--retries",
-      "1",
-      "--backoff",
-      "1ms..1ms",
-      "--concurrency",
-      "1",
-    ];
+    const args = ["--results", "out/deep", "--retries", "1", "--backoff", "1ms..1ms", "--concurrency", "1"];
     const { code, stdout } = await workspace.run(
       ["run", ...args, "--", "sh", "-c", script, "sh", "{}"],
       "big\nquiet\nnever\n..\n",
@@ -138,23 +113,10 @@ for (const runtime of Object.keys(runtimes)) {
       await using workspace = new Workspace(runtime);
       const script =
         'head -c 200000 /dev/zero; echo > "began $WORKQUEUE_ATTEMPT"; until [ -e go ]; do sleep 0.02; done';
-      const run = () =>
-        workspace.start([
-          "run",
-          mode,
-          "--results",
-          "out",
-          "--",
-          "sh",
-          "-c",
-          script,
-        ], "a\n");
+      const run = () => workspace.start(["run", mode, "--results", "out", "--", "sh", "-c", script], "a\n");
       workspace.write("go", "");
       assertEquals((await (await run()).ended).code, 0);
-      await Deno.writeTextFile(
-        `${workspace.directory}/out/1/a/stdout`,
-        "before",
-      );
+      await Deno.writeTextFile(`${workspace.directory}/out/1/a/stdout`, "before");
       await Deno.remove(`${workspace.directory}/go`);
       await Deno.remove(`${workspace.directory}/began 1`);
       const cli = await run();
@@ -162,11 +124,7 @@ for (const runtime of Object.keys(runtimes)) {
       assertEquals(workspace.read("out/1/a/stdout"), "before");
       workspace.write("go", "");
       assertEquals((await cli.ended).code, 0);
-      assertEquals(Object.keys(tree(`${workspace.directory}/out`)).sort(), [
-        "1/a/seq",
-        "1/a/stderr",
-        "1/a/stdout",
-      ]);
+      assertEquals(Object.keys(tree(`${workspace.directory}/out`)).sort(), ["1/a/seq", "1/a/stderr", "1/a/stdout"]);
       assertEquals(workspace.read("out/1/a/stdout").length, 200_000);
     }
   });
@@ -174,14 +132,7 @@ for (const runtime of Object.keys(runtimes)) {
   Deno.test(`results, ${runtime}: a directory that cannot be written ends the run with the reason`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("file", "");
-    const early = await workspace.run([
-      "run",
-      "--results",
-      "file/out",
-      "--",
-      "touch",
-      "ran",
-    ], "a\n");
+    const early = await workspace.run(["run", "--results", "file/out", "--", "touch", "ran"], "a\n");
     assertEquals(early, {
       code: 2,
       stdout: "",
@@ -189,28 +140,14 @@ for (const runtime of Object.keys(runtimes)) {
     });
     assertEquals(workspace.files(), ["file"]);
     const script = "mkdir -p out; rm -rf out/1; echo > out/1";
-    const args = [
-      "--results",
-      "out",
-      "--report",
-      "report.jsonl",
-      "--no-append",
-      "--concurrency",
-      "1",
-    ];
-    const late = await workspace.run(
-      ["run", ...args, "--", "sh", "-c", script],
-      "a\nb\n",
-    );
+    const args = ["--results", "out", "--report", "report.jsonl", "--no-append", "--concurrency", "1"];
+    const late = await workspace.run(["run", ...args, "--", "sh", "-c", script], "a\nb\n");
     assertEquals(late.code, 2);
     assertStringIncludes(
       late.stderr,
       "workqueue: Cannot write results in 'out': part of its path is not a directory\n",
     );
-    assertEquals(workspace.report().map(({ outcome }) => outcome), [
-      "unfinished",
-      "unfinished",
-    ]);
+    assertEquals(workspace.report().map(({ outcome }) => outcome), ["unfinished", "unfinished"]);
   });
 }
 
@@ -234,20 +171,11 @@ for (const runtime of Object.keys(runtimes)) {
 
 Deno.test("results: a command that cannot be started has its reason there", async () => {
   await using workspace = new Workspace();
-  const { code } = await workspace.run(
-    ["run", "--results", "out", "--", "{}"],
-    "no-such-command\n",
-  );
+  const { code } = await workspace.run(["run", "--results", "out", "--", "{}"], "no-such-command\n");
   assertEquals(code, 1);
   const files = tree(`${workspace.directory}/out`);
-  assertEquals([
-    files["1/no-such-command/stdout"],
-    files["1/no-such-command/seq"],
-  ], ["", "1"]);
-  assertStringIncludes(
-    files["1/no-such-command/stderr"]!,
-    "Cannot run 'no-such-command': ",
-  );
+  assertEquals([files["1/no-such-command/stdout"], files["1/no-such-command/seq"]], ["", "1"]);
+  assertStringIncludes(files["1/no-such-command/stderr"]!, "Cannot run 'no-such-command': ");
 });
 
 Deno.test({
@@ -256,24 +184,10 @@ Deno.test({
   fn: async () => {
     await using workspace = new Workspace();
     const items = Object.keys(NAMES).join("\0");
-    const theirs = await workspace.run(
-      [],
-      items,
-      `parallel -0 --results theirs "printf '%s\\n'" > printed`,
-    );
+    const theirs = await workspace.run([], items, `parallel -0 --results theirs "printf '%s\\n'" > printed`);
     assertEquals(theirs.code, 0, theirs.stderr);
-    const ours = await workspace.run([
-      "run",
-      "-0",
-      "--results",
-      "ours",
-      "--",
-      "echo",
-    ], items);
+    const ours = await workspace.run(["run", "-0", "--results", "ours", "--", "echo"], items);
     assertEquals(ours.code, 0, ours.stderr);
-    assertEquals(
-      tree(`${workspace.directory}/ours`),
-      tree(`${workspace.directory}/theirs`),
-    );
+    assertEquals(tree(`${workspace.directory}/ours`), tree(`${workspace.directory}/theirs`));
   },
 });

@@ -10,17 +10,12 @@ function bytesOf(length: number, seed: number): Uint8Array {
 }
 
 async function contentOf(spool: Spool): Promise<Uint8Array> {
-  return new Uint8Array(
-    await new Blob([...spool.chunks()] as Uint8Array<ArrayBuffer>[])
-      .arrayBuffer(),
-  );
+  return new Uint8Array(await new Blob([...spool.chunks()] as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
 /** Returns the temporary directories of runs. */
 function temporaryDirectories(): string[] {
-  return [...Deno.readDirSync(tmpdir())].map(({ name }) => name).filter((
-    name,
-  ) => name.startsWith("workqueue-"));
+  return [...Deno.readDirSync(tmpdir())].map(({ name }) => name).filter((name) => name.startsWith("workqueue-"));
 }
 
 Deno.test("spool: returns what was written, in memory or beyond", async () => {
@@ -48,10 +43,7 @@ Deno.test("spool: freed space is used again, and what is written after that is d
   first.write(bytesOf(10, 2));
   first.free();
   await first.end();
-  assertEquals([storage.inMemory, await contentOf(first)], [
-    0,
-    new Uint8Array(),
-  ]);
+  assertEquals([storage.inMemory, await contentOf(first)], [0, new Uint8Array()]);
   const blocks = new Set<number>();
   const { store } = storage.file;
   storage.file.store = (bytes) => {
@@ -80,9 +72,7 @@ Deno.test("spool: ended spools together keep a bounded number of bytes in memory
   assertEquals(storage.inMemory, 0);
 });
 
-Deno.test("spool: its file has no name once it is open", {
-  ignore: Deno.build.os === "windows",
-}, () => {
+Deno.test("spool: its file has no name once it is open", { ignore: Deno.build.os === "windows" }, () => {
   const before = temporaryDirectories();
   using storage = new SpoolStorage();
   new Spool(storage).write(bytesOf(2 * BLOCK, 0));
@@ -94,10 +84,7 @@ Deno.test("spool: a temporary file that cannot be written is explained", () => {
   Deno.env.set("TMPDIR", "/no/such/directory");
   try {
     using storage = new SpoolStorage();
-    const error = assertThrows(
-      () => new Spool(storage).write(bytesOf(2 * BLOCK, 0)),
-      UsageError,
-    );
+    const error = assertThrows(() => new Spool(storage).write(bytesOf(2 * BLOCK, 0)), UsageError);
     assertEquals(
       error.message,
       "Cannot write temporary file for output in '/no/such/directory': there is no such directory; set TMPDIR to use " +
