@@ -12,7 +12,7 @@ import { Spool, SpoolStorage } from "./spool.ts";
 
 /** Largest number of items, from the first unprinted item on, when output is printed in input order. */
 const MAX_UNPRINTED = 10_000;
-/** Time for which output is still printed after the run was killed, in milliseconds. */
+/** Time for which output is still printed after all commands of a killed run have ended, in milliseconds. */
 const PRINT_GRACE = 2000;
 
 /** Output of an item that is not printed yet. */
@@ -54,9 +54,6 @@ export class GroupOutput implements RunOutput {
     this.#settings = settings;
     this.#context = context;
     this.#keepsOrder = keepsOrder;
-    context.killed.addEventListener("abort", () => {
-      this.#timer = setTimeout(() => this.#expired.abort(), PRINT_GRACE);
-    });
   }
 
   get isFull(): boolean {
@@ -105,10 +102,15 @@ export class GroupOutput implements RunOutput {
 
   /** Prints the output of all ended items in input order, even if some items before them have not ended. */
   async finish(): Promise<void> {
+    const { killed } = this.#context;
+    const expireLater = () => this.#timer = setTimeout(() => this.#expired.abort(), PRINT_GRACE);
+    if (killed.aborted) expireLater();
+    else killed.addEventListener("abort", expireLater);
     for (; this.#first !== undefined; this.#first = this.#first.next) {
       if (this.#first.onPrinted !== undefined) this.#print(this.#first);
     }
     await this.#idle;
+    killed.removeEventListener("abort", expireLater);
     clearTimeout(this.#timer);
     this.#storage[Symbol.dispose]();
   }

@@ -12,7 +12,7 @@ import {
 export class LineOutput implements RunOutput {
   readonly isFull = false;
   readonly isPrinting = false;
-  readonly idle: Promise<void> = Promise.resolve();
+  readonly idle = undefined;
   readonly #settings: OutputSettings;
   readonly #context: OutputContext;
 

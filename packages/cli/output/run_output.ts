@@ -43,8 +43,8 @@ export interface RunOutput {
   readonly isFull: boolean;
   /** Whether output of ended items is being printed. */
   readonly isPrinting: boolean;
-  /** Resolves when all output that can be printed for now has been printed. */
-  readonly idle: Promise<void>;
+  /** Resolves when all output that can be printed for now is printed; `undefined` if it is printed immediately. */
+  readonly idle: Promise<void> | undefined;
   /** Adds an item. Items are added in the order of the input. */
   add(item: OutputItem): void;
   /** Returns the destination for the output of an item's next attempt. */

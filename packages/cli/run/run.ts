@@ -13,6 +13,7 @@ import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
 import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import type { ItemReport } from "../report/records.ts";
+import { orAborted } from "../system/or_aborted.ts";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 import { Attempts, type AttemptSettings } from "./attempts.ts";
@@ -304,7 +305,8 @@ export class Run {
     try {
       return await this.#attempt(item, context);
     } finally {
-      await this.#output.idle; // a slow reader of the output slows the run
+      const { idle } = this.#output;
+      if (idle !== undefined) await orAborted(idle, this.#killer.signal).catch(() => {}); // a slow reader slows the run
       this.#working--;
       this.#handOn();
     }
