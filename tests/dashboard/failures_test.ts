@@ -91,6 +91,27 @@ Deno.test("timeouts: an attempt fails on the page at its timeout, while its hand
   await pool.stop();
 });
 
+Deno.test("timeouts: an item forgotten while its handler is abandoned fails with a known error when the handler ends", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: HOUR, maxDelay: HOUR }));
+  const ends: (() => void)[] = [];
+  const pool = runWorkers(queue, () => new Promise((resolve) => ends.push(resolve)), {
+    ...{ timeout: "5s", onError: () => {} },
+  });
+  using asked = new Asked({ queues: { orders: { queue, pool } } });
+  queue.add("hangs");
+  await pass(time, 6000);
+  queue.forget("hangs");
+  assertEquals((await asked.details("orders")).counts.failing, 0);
+  ends[0]!();
+  await pass(time, 1000);
+  const { counts, errors, errorsUnknown } = await asked.details("orders");
+  assertEquals([counts.failing, errorsUnknown], [1, 0]);
+  assertEquals(errors.map(({ count, items, keys }) => [count, items, keys]), [[1, 1, ["hangs"]]]);
+  queue.shutDown();
+  await pool.stop();
+});
+
 Deno.test("failing: counts beyond the lists are exact, in the row, the chart and the details", async () => {
   using time = new FakeTime();
   await using started = start((item) => `no ${item}`);

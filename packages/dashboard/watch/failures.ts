@@ -21,6 +21,9 @@ export interface KnownFailure {
   readonly group: Group;
 }
 
+/** Failing item as a pool or a server lists it. `ago` is the time since its last failure, in milliseconds. */
+export type ListedFailure = FailedAttempt<unknown> & { readonly ago: number | null };
+
 /** Errors that differ only in their variable parts. */
 interface Group {
   /** Message of the errors, without variable parts; `null` for the group of all other errors. */
@@ -84,8 +87,16 @@ export class Failures {
     failure.group.failing.delete(failure);
   }
 
+  /** Adds failing items that are missing here. Their failed attempts were counted before. */
+  addMissing(list: readonly ListedFailure[]): void {
+    const now = Date.now();
+    for (const { ago, ...failed } of list) {
+      if (!this.#byKey.has(failed.key)) this.add(failed, now - (ago ?? 0), 0);
+    }
+  }
+
   /** Replaces all failing items by a list that was read from a server. Counts the attempts since the previous list. */
-  replace(list: readonly (FailedAttempt<unknown> & { readonly ago: number | null })[]): void {
+  replace(list: readonly ListedFailure[]): void {
     const now = Date.now();
     const gone = new Set(this.#byKey.keys());
     for (const { ago, ...failed } of list) {

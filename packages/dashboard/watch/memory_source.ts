@@ -1,7 +1,7 @@
 import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
-import type { Failures, KnownFailure } from "./failures.ts";
+import type { Failures, KnownFailure, ListedFailure } from "./failures.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
 /** Source for an in-memory queue, with the pool that processes its items. */
@@ -26,19 +26,19 @@ export class MemorySource implements Source {
     this.#times = times;
     this.failures = failures;
     if (pool === undefined) return;
-    this.#readFailures(pool.snapshot({ limit: MAX_LISTED }));
+    this.failures.replace(this.#failuresOf(pool.snapshot({ limit: MAX_LISTED })));
     this.#unwatch = watchFailures(pool, {
       failed: (failed) => failures.add(failed, Date.now()),
       ended: (key) => failures.delete(key),
     });
   }
 
-  /** Reads the failing items that the pool remembers, with their last errors. */
-  #readFailures({ failingItems }: PoolSnapshot): void {
+  /** Returns the failing items that the pool remembers, with their last errors, the latest failure last. */
+  #failuresOf({ failingItems }: PoolSnapshot): ListedFailure[] {
     const failures = failingItems.map(({ failedAgoMs: ago, ...failing }) => {
       return { ...failing, key: this.#knownBy(failing.item), ago };
     });
-    this.failures.replace(failures.filter(({ key }) => key !== undefined).reverse());
+    return failures.filter(({ key }) => key !== undefined).reverse();
   }
 
   [Symbol.dispose](): void {
@@ -83,7 +83,11 @@ export class MemorySource implements Source {
     const { handedOut = null } = totalsOf(this.#queue);
     // Reads at most `MAX_LISTED` failing and running items, no matter how large the queue is.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
-    if (pool !== undefined && this.#unwatch === undefined) this.#readFailures(pool);
+    if (pool !== undefined && this.#unwatch === undefined) this.failures.replace(this.#failuresOf(pool));
+    else if (pool?.failing !== undefined && pool.failing > this.failures.size) {
+      // An item that was forgotten while its handler was abandoned is failing again, although no other attempt failed.
+      this.failures.addMissing(this.#failuresOf(pool));
+    }
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;
     const abandoned = new Map(
