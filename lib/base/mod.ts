@@ -43,6 +43,6 @@ export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
 export { LabelledNumber, LabelledNumbers, type Labels } from "./labelled_numbers.ts";
 export { escapePointer, isPlainObject } from "./objects.ts";
 export { requireVersion } from "./require_version.ts";
-export { inOneLine } from "./safe_text.ts";
+export { copyOf, inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";
 export type { Duration } from "./duration.ts";

@@ -1,6 +1,6 @@
 import { callSafely } from "../base/call_safely.ts";
 import { messageOf } from "../base/error_text.ts";
-import { inOneLine } from "../base/safe_text.ts";
+import { copyOf, inOneLine } from "../base/safe_text.ts";
 import type { WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { FailureWatcher } from "../metrics/failure_watch.ts";
 import type { BurstTime, Moment } from "../structures/burst_time.ts";
@@ -38,7 +38,7 @@ export class Failures<T> {
 
   add({ lease: { item }, key, number }: WorkAttempt<T>, error: unknown): void {
     this.#byKey.delete(key);
-    this.#byKey.set(key, { item, key, attempts: number, error: messageOf(error), at: this.#time.now() });
+    this.#byKey.set(key, { item, key, attempts: number, error: copyOf(messageOf(error)), at: this.#time.now() });
     if (this.#byKey.size > MAX_FAILURES) this.#byKey.delete(this.#byKey.keys().next().value);
   }
 

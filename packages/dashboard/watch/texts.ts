@@ -1,6 +1,6 @@
 /** Short texts of items and errors for display. */
 
-import { inOneLine } from "@workqueue/core/internal";
+import { copyOf, inOneLine } from "@workqueue/core/internal";
 
 const MAX_LENGTH = 500;
 
@@ -54,11 +54,6 @@ export function keyTexts(
     if (text === undefined) made.set(item, text = copyOf(make(item)));
     return text;
   };
-}
-
-/** Copies a text. A slice of a longer text could keep the whole text in memory. */
-function copyOf(text: string): string {
-  return text.length < MAX_LENGTH - 1 ? text : JSON.parse(JSON.stringify(text));
 }
 
 /** Formats a key as JSON. Values that JSON doesn't support are converted to strings. */

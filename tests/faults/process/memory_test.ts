@@ -39,6 +39,13 @@ Deno.test("an item that was taken is not kept in memory", async () => {
   for (const [runtime, lines] of await run("garbage.ts")) assertEquals(lines, ["7 things kept"], runtime);
 });
 
+Deno.test("a failing item keeps no more of a long error message than is shown", async () => {
+  for (const [runtime, [growth, failing]] of await run("long_errors.ts")) {
+    assertEquals(failing, "50");
+    assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
+  }
+});
+
 Deno.test("limiters keep nothing of keys and groups that came one after the other and were never forgotten", async () => {
   for (const [runtime, [growth, counts]] of await run("limiters_at_rest.ts")) {
     assertEquals(counts, "1,0,1");
