@@ -21,7 +21,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`arguments, ${runtime}: an argument that is not UTF-8 is refused, and the others are worked on`, async () => {
     await using workspace = new Workspace(runtime);
-    const script = `exec "$@" "$(printf '\\377')" b`;
+    // If the characters of the item were cut to their last byte, "Ā" would become NUL, and "c" an item of its own.
+    const script = `exec "$@" "$(printf '\\377Āc')" b`;
     const { code, stdout, stderr } = await workspace.run([...ONE, "echo", ":::", "a"], "", script);
     assertEquals([code, stdout], [1, "a\nb\n"]);
     assertStringIncludes(stderr, "Refused (not UTF-8): line 2\n");

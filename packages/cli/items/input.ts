@@ -50,10 +50,13 @@ export function openInput(path: string, standardInput: Readable): Input {
   }
 }
 
+/** Line that is refused because it is not UTF-8, followed by NUL. */
+const NOT_UTF8 = Buffer.from([0xff, 0]);
+
 /** Opens a list of items from the command line. The bytes of the input are the items, each followed by NUL. */
 export function openItems(items: readonly string[]): Input {
   // The runtime replaces bytes of an argument that are not UTF-8. Such an item becomes a line that is not UTF-8.
-  const bytes = items.map((item) => Buffer.from(`${item}\0`, item.includes(REPLACEMENT) ? "latin1" : "utf8"));
+  const bytes = items.map((item) => item.includes(REPLACEMENT) ? NOT_UTF8 : Buffer.from(`${item}\0`));
   return {
     stream: Readable.from([Buffer.concat(bytes)]),
     name: "the command line",
