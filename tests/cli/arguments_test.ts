@@ -156,6 +156,13 @@ Deno.test("arguments: --colsep refuses a line that lacks a column, and leaves li
   assertStringIncludes(other.stderr, "its run read lines with '--colsep=,'; use the same options\n");
 });
 
+Deno.test("arguments: --colsep reads no more columns of a long line than the command needs", async () => {
+  await using workspace = new Workspace();
+  const line = ",".repeat(2 ** 24) + "\n"; // more columns than a map can have entries
+  const { code, stdout } = await workspace.run([...ONE, "--colsep", ",", "--", "echo", "<{2}>"], `a,b\n${line}`);
+  assertEquals([code, stdout], [0, "<b>\n<>\n"]);
+});
+
 Deno.test("arguments: without --colsep, {1} is text", async () => {
   await using workspace = new Workspace();
   assertEquals((await workspace.run([...ONE, "--", "echo", "a{1}"], "x\n")).stdout, "a{1} x\n");

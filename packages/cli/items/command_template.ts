@@ -10,8 +10,8 @@ export interface Fields {
   readonly placeholder: RegExp;
   /** Description of a valid line: `"a JSON object"`. */
   readonly whole: string;
-  /** Reads the fields of a line, by name; `undefined` if the line is invalid. */
-  read(text: string): ReadonlyMap<string, string> | undefined;
+  /** Returns the named fields that the line has; `undefined` if the line is invalid. May return other fields, too. */
+  read(text: string, names: readonly string[]): ReadonlyMap<string, string> | undefined;
   /** Returns a field's name in messages: `"member 'id'"`. */
   nameOf(field: string): string;
 }
@@ -83,7 +83,7 @@ export class CommandTemplate {
   fault(text: string): string | undefined {
     if (this.#fields === undefined) return undefined;
     const { whole, nameOf } = this.#fields;
-    const fields = this.#fields.read(text);
+    const fields = this.#fields.read(text, this.#names);
     if (fields === undefined) return `not ${whole}`;
     const missing = this.#names.find((name) => !fields.has(name));
     if (missing !== undefined) return `no ${nameOf(missing)}`;
@@ -93,7 +93,7 @@ export class CommandTemplate {
 
   /** Returns the command for an item. `slot` is the number of the slot in which the command runs. */
   fill(line: Line, slot: number): string[] {
-    const fields = this.#names.length > 0 ? this.#fields!.read(line.text)! : undefined;
+    const fields = this.#names.length > 0 ? this.#fields!.read(line.text, this.#names)! : undefined;
     const textOf = (piece: string | Placeholder) => {
       if (typeof piece === "string") return piece;
       return piece.valueOf(piece.field === "" ? line.text : fields!.get(piece.field)!, line, slot);

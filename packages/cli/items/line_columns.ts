@@ -23,9 +23,12 @@ export function columnFields(separator: string): Fields {
   const groups = new RegExp(`${separator}|`, "u").exec("")!.length - 1;
   return {
     placeholder: PLACEHOLDER,
-    read(line) {
-      const columns = line.split(pattern).filter((_, index) => index % (groups + 1) === 0); // without captured text
-      return new Map(columns.map((column, index) => [String(index + 1), column]));
+    read(line, names) {
+      const indexes = names.map((name) => (Number(name) - 1) * (groups + 1)); // `split` also returns captured text
+      const pieces = line.split(pattern, Math.max(...indexes) + 1); // a line can have millions of columns
+      return new Map(
+        names.map((name, i) => [name, pieces[indexes[i]!]!] as const).filter(([_, column]) => column !== undefined),
+      );
     },
     whole: "a line",
     nameOf: (column) => `column ${column}`,
