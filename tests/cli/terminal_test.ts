@@ -301,6 +301,20 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   Deno.test({
+    name: `terminal, ${runtime}: without a shell that could continue the command, Ctrl-Z does not stop it`,
+    ignore: !hasPseudoTerminals || Deno.build.os !== "linux",
+    async fn() {
+      await using workspace = new Workspace(runtime);
+      await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, SLEEPER, 1));
+      await terminal.until((rows) => rows.some((row) => /0 of 1 · 1 runn/.test(row)), "it runs");
+      await terminal.type("\x1a\x03");
+      await terminal.until((rows) => rows.some((row) => row.startsWith("Interrupted")), "Ctrl-C still works");
+      Deno.kill(Number(workspace.read("child")), "SIGKILL");
+      assertEquals(await terminal.ended, 130);
+    },
+  });
+
+  Deno.test({
     name: `terminal, ${runtime}: after Ctrl-Z, a shell in tmux asks for the next command, and fg continues`,
     ignore: !hasTmux,
     async fn() {

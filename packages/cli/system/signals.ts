@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { EXIT } from "./exit_codes.ts";
+import { isForegroundWithoutShell } from "./foreground.ts";
 
 /** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
@@ -56,11 +57,14 @@ export function onSignals(
 /**
  * Listens for SIGTSTP, which Ctrl-Z in a terminal sends and which asks the process to stop.
  *
- * @param callback Called with each signal. The process doesn't stop on its own.
+ * @param callback Called with each signal, except when no shell could continue the process. The process doesn't stop on
+ * its own.
  * @returns A function that stops listening. After it is called, the signal has its default effect again.
  */
 export function onSuspend(callback: () => void): StopListening {
-  return ignoredSignals()?.has("SIGTSTP") ? () => {} : listenTo("SIGTSTP", callback);
+  return ignoredSignals()?.has("SIGTSTP") ? () => {} : listenTo("SIGTSTP", () => {
+    if (!isForegroundWithoutShell()) callback();
+  });
 }
 
 /**
