@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { directoryName } from "../../packages/cli/output/results.ts";
-import { runtimes, until, Workspace } from "./cli.ts";
+import { type Cli, runtimes, until, Workspace } from "./cli.ts";
 
 /** Items, and the names that GNU parallel 20221122 gives to their directories with `parallel -0 --results`. */
 const NAMES: Record<string, string> = {
@@ -127,6 +127,25 @@ for (const runtime of Object.keys(runtimes)) {
       assertEquals(Object.keys(tree(`${workspace.directory}/out`)).sort(), ["1/a/seq", "1/a/stderr", "1/a/stdout"]);
       assertEquals(workspace.read("out/1/a/stdout").length, 200_000);
     }
+  });
+
+  Deno.test(`results, ${runtime}: two runs with the same directory don't mix their output`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = 'printf "%0200000d" "$1"; echo > "began $1"; until [ -e "go $1" ]; do sleep 0.02; done';
+    const clis: Cli[] = [];
+    for (const number of ["1", "2"]) {
+      clis.push(
+        await workspace.start(["run", "--results", "out", "--", "sh", "-c", script, "sh", number, "{}"], "a\n"),
+      );
+      await until(() => workspace.has(`began ${number}`), "the command has printed");
+    }
+    for (const [index, cli] of clis.entries()) {
+      workspace.write(`go ${index + 1}`, "");
+      const { code, stderr } = await cli.ended;
+      assertEquals(code, 0, stderr);
+      assert(workspace.read("out/1/a/stdout") === String(index + 1).padStart(200_000, "0"));
+    }
+    assertEquals(Object.keys(tree(`${workspace.directory}/out`)).sort(), ["1/a/seq", "1/a/stderr", "1/a/stdout"]);
   });
 
   Deno.test(`results, ${runtime}: a directory that cannot be written ends the run with the reason`, async () => {

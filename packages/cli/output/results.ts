@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -32,6 +32,8 @@ export interface ResultAttempt {
  */
 export class Results {
   readonly #path: string;
+  /** Distinguishes the temporary files of this run from those of other runs that use the same directory. */
+  readonly #id = randomUUID();
 
   private constructor(path: string) {
     this.#path = path;
@@ -52,7 +54,7 @@ export class Results {
   save(attempt: ResultAttempt, { stdout, stderr, onFailure }: ChildOutput): ChildOutput {
     const { line: { text, number } } = attempt;
     const directory = join(this.#path, "1", directoryName(text));
-    const suffix = `.${number}.${attempt.attempt}`; // equal lines can be separate items
+    const suffix = `.${number}.${attempt.attempt}.${this.#id}`; // equal lines can be separate items
     const files = {
       stdout: new ResultFile(directory, "stdout", suffix),
       stderr: new ResultFile(directory, "stderr", suffix),
