@@ -153,15 +153,20 @@ export function signInOf(access: Access): SignIn | undefined {
  * view, and clients with the token `b` can also control.
  * @returns An access function for `view` or `control`.
  * @throws {TypeError} If a token is not a string, is too short, has too few different characters, or contains a space
- * or a character that is not printable ASCII; or if a name is empty or there are no names.
+ * or a character that is not printable ASCII; or if a name is empty, two names have the same token, or there are no
+ * names.
  */
 export function allowToken(token: string | Readonly<Record<string, string>>, ...others: string[]): Access {
-  const isNamed = typeof token === "object" && token !== null && others.length === 0;
+  const isNamed = typeof token === "object" && token !== null && !Array.isArray(token) && others.length === 0;
   const names = isNamed ? Object.keys(token) : [];
   if (isNamed && (names.length === 0 || names.includes(""))) {
     throw argumentError("allow token", "each token must have a name that is not empty");
   }
-  const tokens = (isNamed ? Object.values(token) : [token, ...others]).map((each) => new Token(requireToken(each)));
+  const texts = (isNamed ? Object.values(token) : [token, ...others]).map(requireToken);
+  if (isNamed && new Set(texts).size < texts.length) {
+    throw argumentError("allow token", "each name must have its own token");
+  }
+  const tokens = texts.map((text) => new Token(text));
   const access: Access = async (request) => {
     const allowed = await Promise.all(tokens.map((each) => each.isIn(request)));
     const found = allowed.indexOf(true);

@@ -391,6 +391,8 @@ Deno.test("allowToken: a token of a user gives their name", async () => {
   for (const tokens of [{}, { "": TOKEN }]) {
     assertThrows(() => allowToken(tokens), TypeError, "each token must have a name that is not empty");
   }
+  assertThrows(() => allowToken({ alice: TOKEN, bob: TOKEN }), TypeError, "each name must have its own token");
+  assertThrows(() => allowToken([TOKEN] as never), TypeError, "'token' must be a string");
   assertThrows(() => allowToken({ alice: "short" }), TypeError, "got a string of length 5");
   assertThrows(() => allowToken({ alice: TOKEN } as never, TOKEN), TypeError, "'token' must be a string");
 });
