@@ -146,6 +146,18 @@ for (const [engine, open] of [["memory", inMemory], ["Redis", onRedis]] as const
   });
 }
 
+Deno.test("pauses, in memory: a pause that someone has replaced is not said to end", async () => {
+  using time = new FakeTime();
+  await using opened = inMemory();
+  await pauseFor(opened, "10s");
+  await pass(time, 2000);
+  opened.pause();
+  const { reason, pauseEndsInMs } = await opened.asked.row();
+  assertEquals([reason, pauseEndsInMs], ["0 items are ready, and nothing is handed out until work is resumed.", null]);
+  await pauseFor(opened, "10s");
+  assertEquals((await opened.asked.row()).pauseEndsInMs, 10_000);
+});
+
 Deno.test("pauses, Redis: an end that the server does not hear of is repeated", async () => {
   using time = new FakeTime();
   const server = { isDown: false };

@@ -177,6 +177,7 @@ export class MemorySource implements Source {
         return totalsOf(pool).pauses;
       },
       resume: () => pool.resume(),
+      isLatest: (pause) => totalsOf(pool).pauses === pause,
       end(pause) {
         if (totalsOf(pool).pauses === pause) pool.resume();
       },

@@ -12,8 +12,8 @@ const TRY_AGAIN_AFTER = 5000;
  */
 export class Pauses {
   readonly #pausing: Pausing;
-  /** End of the current pause, and the time when it was set, on the monotonic clock. */
-  #end: { readonly at: number; readonly setAt: number; timer: unknown } | undefined;
+  /** End of the pause with this number, and the time when it was set, on the monotonic clock. */
+  #end: { readonly pause: number | void; readonly at: number; readonly setAt: number; timer: unknown } | undefined;
   /** Number of calls so far. Of two calls at the same time, the later call decides when the pause ends. */
   #calls = 0;
 
@@ -23,7 +23,8 @@ export class Pauses {
 
   /** Time until this process ends the pause, in milliseconds; `null` if it does not end a pause. */
   get endsInMs(): number | null {
-    return this.#end === undefined ? null : Math.max(this.#end.at - systemClock.now(), 0);
+    if (this.#end === undefined || this.#pausing.isLatest?.(this.#end.pause) === false) return null;
+    return Math.max(this.#end.at - systemClock.now(), 0);
   }
 
   /** Pauses work, for a number of milliseconds or until it is resumed. A later call replaces the end. */
@@ -34,8 +35,8 @@ export class Pauses {
     this.#forget();
     if (ms === undefined) return;
     const now = systemClock.now();
-    this.#end = { at: now + ms, setAt: now, timer: undefined };
-    this.#endAfter(ms, pause);
+    this.#end = { pause, at: now + ms, setAt: now, timer: undefined };
+    this.#endAfter(ms);
   }
 
   /** Resumes work, whoever paused it. */
@@ -55,15 +56,15 @@ export class Pauses {
     this.#end = undefined;
   }
 
-  #endAfter(ms: number, pause: number | void): void {
+  #endAfter(ms: number): void {
     const end = this.#end!;
     end.timer = setUnref(async () => {
       try {
-        await this.#pausing.end(pause);
+        await this.#pausing.end(end.pause);
         if (this.#end === end) this.#end = undefined;
       } catch (error) {
         logFailure("end a pause", error);
-        if (this.#end === end) this.#endAfter(TRY_AGAIN_AFTER, pause);
+        if (this.#end === end) this.#endAfter(TRY_AGAIN_AFTER);
       }
     }, ms);
   }

@@ -92,6 +92,8 @@ export interface Pausing {
   /** Pauses work. Returns the number of this pause, if the queue counts pauses. */
   pause(): number | void | Promise<number | void>;
   resume(): void | Promise<void>;
+  /** Reports whether nobody has paused again since the pause with this number. Missing if only the server knows. */
+  isLatest?(pause: number | void): boolean;
   /** Ends the pause with this number: resumes work, unless someone has paused it again since. */
   end(pause: number | void): void | Promise<void>;
 }
