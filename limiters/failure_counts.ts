@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/base/clock.ts";
-import { ChurnMap } from "../lib/structures/churn_map.ts";
+import { ChurnMap } from "../lib/base/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 
 /** A failure count that expires some time after the end of its key's last delay. */

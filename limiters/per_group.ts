@@ -19,7 +19,7 @@
 import { limiterError } from "../lib/base/errors.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { type Clock, systemClock } from "../lib/base/clock.ts";
-import { ChurnMap } from "../lib/structures/churn_map.ts";
+import { ChurnMap } from "../lib/base/churn_map.ts";
 import { inSlices } from "../lib/structures/in_slices.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { Template } from "../registry/fields.ts";

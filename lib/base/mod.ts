@@ -34,6 +34,7 @@ export {
   type Rule,
 } from "./arguments.ts";
 export { callSafely } from "./call_safely.ts";
+export { ChurnMap } from "./churn_map.ts";
 export { requireDuration, timeoutRule } from "./duration_arguments.ts";
 export { ErrorOutput } from "./error_output.ts";
 export { messageOf } from "./error_text.ts";

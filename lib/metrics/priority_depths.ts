@@ -1,5 +1,5 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type Clock, unref } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { QueueObserver } from "../contracts/queue_hooks.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";

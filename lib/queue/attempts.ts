@@ -1,6 +1,6 @@
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { Pruner } from "../structures/pruner.ts";
 
 /** Number of attempts at an item. */

@@ -18,7 +18,7 @@ import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_
 import type { DelayedItem } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { Deadlines } from "../structures/deadlines.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";

@@ -2,7 +2,7 @@ import { SEAT } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import type { Line, ListedKey } from "./line.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 

@@ -17,7 +17,7 @@ import { setInspection } from "../base/inspection.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { DisciplineLine } from "./discipline_line.ts";

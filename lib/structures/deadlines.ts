@@ -1,4 +1,4 @@
-import { ChurnMap } from "./churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 import { NumberHeap } from "./number_heap.ts";
 
 /**

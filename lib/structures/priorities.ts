@@ -1,4 +1,4 @@
-import { ChurnMap } from "./churn_map.ts";
+import { ChurnMap } from "../base/churn_map.ts";
 
 /** Priorities by key. Only priorities other than 0, which are rare, take memory. */
 export class Priorities {

@@ -1,4 +1,4 @@
-import type { ChurnMap } from "./churn_map.ts";
+import type { ChurnMap } from "../base/churn_map.ts";
 
 /**
  * Number of keys checked in each call. If only one key were checked, new keys could be added as fast as expired keys

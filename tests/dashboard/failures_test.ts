@@ -223,6 +223,28 @@ Deno.test("errors: what failed before the dashboard was there, or in another poo
   await Promise.all([pool.stop(), other.stop()]);
 });
 
+Deno.test("errors: a key that often fails and succeeds is not deleted from the map of all failing items", () => {
+  const failures = new Failures(String);
+  const fail = (key: string) => failures.add({ item: key, key, attempts: 1, error: "Error: no" }, 0);
+  for (let i = 0; i < 1000; i++) fail(`key-${i}`);
+  const { delete: original } = Map.prototype;
+  let deleted = 0;
+  // After a key was deleted from a large map, the next operations on this key are slower.
+  Map.prototype.delete = function (key) {
+    if (key === "often") deleted++;
+    return original.call(this, key);
+  };
+  try {
+    for (let i = 0; i < 1000; i++) {
+      fail("often");
+      failures.delete("often");
+    }
+  } finally {
+    Map.prototype.delete = original;
+  }
+  assertEquals([deleted, failures.size, failures.get("often"), [...failures.all()].length], [0, 1000, undefined, 1000]);
+});
+
 Deno.test("errors: at most 100 groups and a last one for all others", () => {
   using time = new FakeTime();
   const failures = new Failures(String);

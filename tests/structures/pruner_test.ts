@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ChurnMap } from "../../lib/structures/churn_map.ts";
+import { ChurnMap } from "../../lib/base/churn_map.ts";
 import { Pruner } from "../../lib/structures/pruner.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 

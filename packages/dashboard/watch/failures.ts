@@ -1,3 +1,4 @@
+import { ChurnMap } from "@workqueue/core/internal";
 import type { FailedAttempt } from "@workqueue/core/metrics";
 import type { ErrorGroup } from "../api.ts";
 import { patternOf } from "./error_patterns.ts";
@@ -41,7 +42,7 @@ interface Group {
 /** Last errors of all failing items of a queue, as far as the dashboard knows, grouped by message. */
 export class Failures {
   readonly #textOf: (item: unknown) => string;
-  readonly #byKey = new Map<unknown, KnownFailure>();
+  readonly #byKey = new ChurnMap<unknown, KnownFailure>();
   readonly #groups = new Map<string, Group>();
   /** Errors that are in none of the groups, because there are too many groups. */
   #others: Group | undefined;
@@ -60,8 +61,8 @@ export class Failures {
   }
 
   /** Iterates over the failures. The iteration may continue in later turns of the event loop, and ends even so. */
-  all(): Iterable<KnownFailure> {
-    return firstOf(this.#byKey.values(), this.#byKey.size);
+  *all(): Generator<KnownFailure, void> {
+    for (const [, failure] of firstOf(this.#byKey.entries(), this.#byKey.size)) yield failure;
   }
 
   /** Adds failed attempts of a key: one attempt, unless `count` is given. */
@@ -83,7 +84,7 @@ export class Failures {
   delete(key: unknown): void {
     const failure = this.#byKey.get(key);
     if (failure === undefined) return;
-    this.#byKey.delete(key);
+    this.#byKey.remove(key);
     failure.group.failing.delete(failure);
   }
 
@@ -91,14 +92,14 @@ export class Failures {
   addMissing(list: readonly ListedFailure[]): void {
     const now = Date.now();
     for (const { ago, ...failed } of list) {
-      if (!this.#byKey.has(failed.key)) this.add(failed, now - (ago ?? 0), 0);
+      if (this.#byKey.get(failed.key) === undefined) this.add(failed, now - (ago ?? 0), 0);
     }
   }
 
   /** Replaces all failing items by a list that was read from a server. Counts the attempts since the previous list. */
   replace(list: readonly ListedFailure[]): void {
     const now = Date.now();
-    const gone = new Set(this.#byKey.keys());
+    const gone = new Set(Array.from(this.#byKey.entries(), ([key]) => key));
     for (const { ago, ...failed } of list) {
       gone.delete(failed.key);
       const before = this.#byKey.get(failed.key);
