@@ -3,6 +3,36 @@ import { describeStartError } from "../../packages/cli/children/start_error.ts";
 import { describeSystemError } from "../../packages/cli/system/usage_error.ts";
 import { runtimes, Workspace } from "./cli.ts";
 
+/** Options that name a file, and how the messages about the file begin. */
+const STARTS: Record<string, string> = {
+  "--input": "Cannot read input",
+  "--report": "Cannot write report",
+  "--resume": "Cannot resume",
+  "--results": "Cannot write results in",
+};
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`system errors, ${runtime}: a path that can't exist is explained, for each file`, async () => {
+    await using workspace = new Workspace(runtime);
+    const name = "x".repeat(300);
+    Deno.symlinkSync("loop", `${workspace.directory}/loop`);
+    const reasons: [path: string, reason: string][] = [
+      [name, "its name is too long"],
+      ["loop/x", "its path has too many symbolic links"],
+    ];
+    for (const [path, reason] of reasons) {
+      for (const [option, start] of Object.entries(STARTS)) {
+        const { code, stderr } = await workspace.run(["run", option, path, "--", "echo"], "a\n");
+        assertEquals([code, stderr], [2, `workqueue: ${start} '${path}': ${reason}\n`]);
+      }
+    }
+    const busy = await workspace.run(["run", "--results", "out", "--", "echo"], "a\n", 'mkdir out; echo > out/1; "$@"');
+    assertEquals(busy.stderr, "workqueue: Cannot write results in 'out': a file of that name already exists\n");
+    const started = await workspace.run(["run", "--", `./${name}`], "a\n");
+    assertEquals([started.code, started.stderr], [2, `workqueue: Cannot run './${name}': its name is too long\n`]);
+  });
+}
+
 Deno.test("system errors: disks that can't be written are explained, with a code or only its number", () => {
   const reasons = {
     EROFS: "the file system is read-only",

@@ -6,7 +6,7 @@ import { describeSystemError } from "../system/usage_error.ts";
 /** Error codes meaning that the system lacks the resources to open another file or start another process. */
 const SHORTAGES = ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"];
 /** Error codes meaning that the command can't be run for any item. */
-const COMMAND_ERRORS = ["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "ELOOP"];
+const COMMAND_ERRORS = ["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG"];
 /** Error codes meaning that an item is too long, or contains NUL, and so can't be an argument. */
 const ITEM_ERRORS = ["E2BIG", "ERR_INVALID_ARG_VALUE"];
 /** Name of the folder that Deno adds to `PATH`. */

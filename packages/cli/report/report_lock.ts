@@ -53,8 +53,7 @@ export async function lockReport(path: string): Promise<ReportLock> {
   const text = JSON.stringify(thisProcess()) + "\n";
   const fail = (reason: string) => new UsageError(`Cannot write report '${path}': ${reason}`);
   const lost = new AbortController();
-  const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-  if (isOther || !await take(lock, text, fail)) return { lost: lost.signal, [Symbol.dispose]() {} };
+  if (isSpecial(path) || !await take(lock, text, fail)) return { lost: lost.signal, [Symbol.dispose]() {} };
   const own = read(lock);
   const timer = setInterval(() => {
     const found = read(lock);
@@ -71,6 +70,15 @@ export async function lockReport(path: string): Promise<ReportLock> {
       if (read(lock) === own) rmSync(lock, { force: true });
     },
   };
+}
+
+/** Reports whether a path names a pipe, a device or a directory. */
+function isSpecial(path: string): boolean {
+  try {
+    return !statSync(path).isFile();
+  } catch {
+    return false; // if there is no such file, it can be locked; any other error is reported when the file is opened
+  }
 }
 
 /** Returns a path with its symbolic links resolved, even if no file exists there. */

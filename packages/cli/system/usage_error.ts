@@ -15,10 +15,13 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EAGAIN: "too many processes are running",
   EDQUOT: "the disk quota is used up",
+  EEXIST: "a file of that name already exists",
   EFBIG: "it would exceed the maximum file size",
   EIO: "the device reported an input/output error",
   EISDIR: "it is a directory",
+  ELOOP: "its path has too many symbolic links",
   EMFILE: "too many files are open",
+  ENAMETOOLONG: "its name is too long",
   ENFILE: "too many files are open",
   ENOMEM: "there is not enough memory",
   ENOSPC: "no space is left on the device",
@@ -27,6 +30,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPIPE: "its reader has exited",
   ERR_INVALID_ARG_VALUE: "its arguments cannot contain NUL",
   EROFS: "the file system is read-only",
+  ETXTBSY: "it is open for writing",
 };
 
 /** Describes a system error. The result completes a sentence: `"there is no such file"`. */
