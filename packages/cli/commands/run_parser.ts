@@ -39,8 +39,8 @@ not count for --timeout.
 
 A report begins with a line about the command and its config. --resume refuses a
 report of another command or config. After any kill, a resumed run repeats only
-the items that were running; after a power cut, also those that ended in the
-last second.
+the items that were running or, by group, not printed; after a power cut, also
+those that ended in the last second.
 
 Exit codes:
   0    the command succeeded for every item
