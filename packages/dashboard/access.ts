@@ -119,8 +119,11 @@ const MIN_DIFFERENT = 8;
 
 /** Sign-in with a token in the address. */
 export interface SignIn {
-  /** Returns the `set-cookie` header that signs the browser in; `undefined` if the token in the address is wrong. */
-  cookieFor(request: Request, path: string): Promise<string | undefined>;
+  /**
+   * Returns the `set-cookie` headers that sign the browser in, and other users out; none if the token in the address is
+   * wrong.
+   */
+  cookiesFor(request: Request, path: string): Promise<string[]>;
 }
 
 const signIns = /* @__PURE__ */ new WeakMap<Access, SignIn>();
@@ -173,9 +176,13 @@ export function allowToken(token: string | Readonly<Record<string, string>>, ...
     return found >= 0 && (names[found] ?? true);
   };
   signIns.set(access, {
-    async cookieFor(request, path) {
+    async cookiesFor(request, path) {
       const cookies = await Promise.all(tokens.map((each) => each.cookieFor(request, path)));
-      return cookies.find((cookie) => cookie !== undefined);
+      const found = cookies.findIndex((cookie) => cookie !== undefined);
+      if (found < 0) return [];
+      const others = isNamed ? tokens.filter((_, i) => i !== found) : [];
+      const ended = await Promise.all(others.map((each) => each.endOfCookie(request, path)));
+      return [cookies[found]!, ...ended.filter((cookie) => cookie !== undefined)];
     },
   });
   return access;
@@ -220,12 +227,24 @@ class Token {
    * controls require the same origin.
    */
   async cookieFor(request: Request, path: string): Promise<string | undefined> {
-    const { searchParams, protocol } = new URL(request.url);
+    const { searchParams } = new URL(request.url);
     if (!isSame(await digest(searchParams.get("token") ?? ""), await this.#secret)) return undefined;
     const { name, value } = await this.#cookie;
-    const secure = protocol === "https:" || isForwardedOverTls(request) ? "; Secure" : "";
-    return `${name}=${value}; Path=${path.replaceAll(";", "%3B")}; HttpOnly; SameSite=Lax${secure}`;
+    return `${name}=${value}${attributes(request, path)}`;
   }
+
+  /** Returns the cookie that replaces and ends the one in a request; `undefined` if the request has none. */
+  async endOfCookie(request: Request, path: string): Promise<string | undefined> {
+    const { name } = await this.#cookie;
+    const given = cookieIn(request.headers.get("cookie") ?? "", name);
+    return given === undefined ? undefined : `${name}=; Max-Age=0${attributes(request, path)}`;
+  }
+}
+
+/** Returns the attributes of a cookie that is sent only to the dashboard's path. */
+function attributes(request: Request, path: string): string {
+  const secure = new URL(request.url).protocol === "https:" || isForwardedOverTls(request) ? "; Secure" : "";
+  return `; Path=${path.replaceAll(";", "%3B")}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 /**

@@ -397,6 +397,23 @@ Deno.test("allowToken: a token of a user gives their name", async () => {
   assertThrows(() => allowToken({ alice: TOKEN } as never, TOKEN), TypeError, "'token' must be a string");
 });
 
+Deno.test("allowToken: a user who signs in signs out the user before in this browser", async () => {
+  const tokens = { alice: TOKEN, bob: `${TOKEN}-bob` };
+  const view = allowToken(tokens);
+  using opened = open({ view });
+  const jar = new Map<string, string>();
+  const cookie = () => Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ");
+  for (const user of ["alice", "bob", "alice"] as const) {
+    const request = new Request(`http://queues.example/?token=${tokens[user]}`, { headers: { cookie: cookie() } });
+    for (const set of (await opened.dashboard.fetch(request)).headers.getSetCookie()) {
+      const [, name, value, rest] = /^(.*?)=(.*?); (.*)$/.exec(set)!;
+      if (rest!.startsWith("Max-Age=0; Path=/;")) jar.delete(name!);
+      else jar.set(name!, value!);
+    }
+    assertEquals(await view(new Request("http://queues.example/", { headers: { cookie: cookie() } })), user);
+  }
+});
+
 Deno.test("allowToken: short tokens are refused, and none is said in an error", () => {
   for (
     const token of [

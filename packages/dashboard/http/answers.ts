@@ -69,9 +69,11 @@ export function answerRefusal(refusal: Refusal, isApi: boolean): Response {
   return answer(status, "application/json", JSON.stringify(body), headers);
 }
 
-/** Redirects a browser. The location is relative because a proxy may change the path. */
-export function answerRedirect(location: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return answer(302, undefined, null, { location, ...headers });
+/** Redirects a browser, and sets cookies. The location is relative because a proxy may change the path. */
+export function answerRedirect(location: string, cookies: readonly string[] = []): Response {
+  const response = answer(302, undefined, null, { location });
+  for (const cookie of cookies) response.headers.append("set-cookie", cookie);
+  return response;
 }
 
 /** Creates the response with the page. The content security policy allows only the page's own script and style. */

@@ -77,8 +77,8 @@ export class Guard {
    */
   async signIn(request: Request, path: string, location: string): Promise<Response | undefined> {
     for (const access of new Set([this.#view, this.#control])) {
-      const cookie = await (access && signInOf(access))?.cookieFor(request, path);
-      if (cookie !== undefined) return answerRedirect(location, { "set-cookie": cookie });
+      const cookies = await (access && signInOf(access))?.cookiesFor(request, path) ?? [];
+      if (cookies.length > 0) return answerRedirect(location, cookies);
     }
     return undefined;
   }
