@@ -96,6 +96,19 @@ for (const runtime of Object.keys(runtimes)) {
     });
   }
 
+  Deno.test(`signals, ${runtime}: a Ctrl-C that launchers pass on as further signals interrupts once`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = "touch began; until [ -e go ]; do sleep 0.02; done";
+    const cli = await workspace.start(["run", "--", "sh", "-c", script], "a\n", WITH_PID);
+    await until(() => workspace.has("began"), "it runs");
+    for (const signal of ["SIGINT", "SIGINT", "SIGTERM"] as const) Deno.kill(Number(workspace.read("pid")), signal);
+    await until(() => cli.stderr.includes("Interrupted"), "it says so");
+    workspace.write("go", "");
+    const { code, stderr } = await cli.ended;
+    assert(code === 130 || code === 143, `${code}`); // either signal may be received first
+    assertMatch(stderr, /^Succeeded +1$/m);
+  });
+
   Deno.test(`signals, ${runtime}: after two SIGINT, what runs is killed`, async () => {
     await using workspace = new Workspace(runtime);
     const cli = await workspace.start(

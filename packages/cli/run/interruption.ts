@@ -3,6 +3,12 @@ import { onSignals, onUncaught } from "../system/signals.ts";
 import type { Run } from "./run.ts";
 
 /**
+ * Time after a signal during which further signals count as the same one, in milliseconds. If a launcher such as `npx`
+ * or `deno task` passes Ctrl-C on, this process receives it more than once.
+ */
+const SAME_SIGNAL = 250;
+
+/**
  * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken over the report.
  * Dispose the object to stop listening for signals.
  */
@@ -12,6 +18,9 @@ export class Interruption implements Disposable {
   /** First error; `undefined` if there was none. */
   error: unknown = undefined;
   readonly #run: Run;
+  readonly #note: (line: string) => void;
+  /** Timer during which further signals count as the first one. */
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   readonly #stopListening: () => void;
 
   /**
@@ -23,15 +32,11 @@ export class Interruption implements Disposable {
    */
   constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
     this.#run = run;
+    this.#note = note;
     onUncaught((error) => this.fail(error));
     if (lock?.lost.aborted) this.fail(lock.lost.reason); // a signal that has already aborted never calls a new listener
     else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
-    this.#stopListening = onSignals((signal) => {
-      const { running } = run.tally;
-      if (!run.isInterrupted && (running > 0 || run.isPrinting)) note(describeInterruption(signal, running));
-      this.signal ??= signal;
-      run.interrupt();
-    }, (signal) => {
+    this.#stopListening = onSignals((signal) => this.#interrupt(signal), (signal) => {
       this.signal ??= signal;
       run.kill();
     });
@@ -46,6 +51,22 @@ export class Interruption implements Disposable {
   /** Stops listening for signals. */
   [Symbol.dispose](): void {
     this.#stopListening();
+    clearTimeout(this.#timer);
+  }
+
+  /** Interrupts the run, or kills it if it was interrupted before. The note appears as soon as another signal kills. */
+  #interrupt(signal: NodeJS.Signals): void {
+    this.signal ??= signal;
+    if (this.#timer !== undefined) return;
+    const isFirst = !this.#run.isInterrupted;
+    this.#run.interrupt();
+    if (isFirst) this.#timer = setTimeout(() => this.#invite(signal), SAME_SIGNAL);
+  }
+
+  #invite(signal: NodeJS.Signals): void {
+    this.#timer = undefined;
+    const { running } = this.#run.tally;
+    if (running > 0 || this.#run.isPrinting) this.#note(describeInterruption(signal, running));
   }
 }
 
