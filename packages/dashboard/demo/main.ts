@@ -35,7 +35,8 @@ setInterval(() => {
   for (const [name, { changes }] of Object.entries(works)) for (const item of changes()) queues[name]!.queue.add(item);
 }, 100);
 
-const dashboard = createDashboard({ queues, config, readConfig, view: allowLocal, control: allowLocal });
+const control = (request: Request) => allowLocal(request) && "someone at this machine";
+const dashboard = createDashboard({ queues, config, readConfig, view: allowLocal, control });
 const hostname = "127.0.0.1";
 const port = Number(process.argv[2] ?? process.env["PORT"] ?? 4680);
 const server = createAdaptorServer({ fetch: dashboard.fetch });

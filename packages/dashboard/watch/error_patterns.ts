@@ -4,8 +4,13 @@ const VARIABLE = "*";
 /** Shortest key that is replaced in messages. A shorter key could be part of any message. */
 const MIN_KEY = 3;
 
-/** Parts of a message that stay, although they contain digits: HTTP status codes tell errors apart. */
-const STATUS = String.raw`\b(?:HTTP(?:/\d(?:\.\d)?)?|status(?: ?code)?)[ :=]{1,2}[1-5]\d\d\b`;
+/** Parts of a message that stay, although they contain digits: codes tell errors apart. */
+const CODES = [
+  String.raw`\b(?:HTTP(?:/\d(?:\.\d)?)?|status(?: ?code)?)[ :=]{1,2}[1-5]\d\d\b`, // HTTP status codes
+  String.raw`(?<=^(?:\w*Error: )?)[45]\d\d\b`, // a status code at the start, as in `Error: 503 try later`
+  String.raw`\bexit(?:ed)?(?: with)?(?: code| status)?[ :=]{1,2}\d{1,3}\b`, // exit codes of commands
+  String.raw`(?<=\bcurl: )\(\d{1,2}\)`, // exit codes in the errors of curl
+];
 
 /** Parts of a message that vary. If several match at the same position, the first one counts. */
 const PARTS = [
@@ -20,14 +25,14 @@ const PARTS = [
   String.raw`\d+(?:[.,]\d+)*(?:e[+-]?\d+)?`, // other numbers
 ];
 
-const PATTERN = new RegExp(`(${STATUS})|${PARTS.join("|")}`, "gi");
+const PATTERN = new RegExp(`(${CODES.join("|")})|${PARTS.join("|")}`, "gi");
 
 /**
  * Returns an error message with its variable parts replaced by `*`: the item's key, numbers, IDs, addresses, times and
  * quoted strings. Errors with the same cause then have the same message.
  */
 export function patternOf(message: string, key: string): string {
-  const pattern = withoutKey(message, key).replace(PATTERN, (_part, status?: string) => status ?? VARIABLE);
+  const pattern = withoutKey(message, key).replace(PATTERN, (_part, code?: string) => code ?? VARIABLE);
   return pattern.replace(/\*{2,}/g, VARIABLE);
 }
 

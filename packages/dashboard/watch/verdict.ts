@@ -168,7 +168,7 @@ export const RULES: readonly VerdictRule[] = [
   { verdict: "busy", guide: "workqueuenothingtaken", find: nothingWasTaken, alert: "WorkqueueNothingTaken" },
   { verdict: "busy", guide: "workqueueoldesttooold", find: oldestIsOld, alert: "WorkqueueOldestTooOld" },
   { verdict: "busy", guide: "workqueuehandlerstuck", find: handlerRunsLong, alert: "WorkqueueHandlerStuck" },
-  { verdict: "busy", guide: "workqueueretrystorm", find: manyFailed, alert: "WorkqueueRetryStorm" },
+  { verdict: "busy", guide: "workqueueretrystorm", find: manyHadFailed, alert: "WorkqueueRetryStorm" },
   { verdict: "unknown", guide: "where-to-look", find: trendIsUnknown },
 ];
 
@@ -393,6 +393,12 @@ function manyFailed({ counted, worst }: Situation): string | undefined {
   return asSentence(
     `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in ${theLast(ms)}${example(worst)}`,
   );
+}
+
+/** Returns a reason if most attempts of the last minutes failed. Decides only if the latest attempts succeeded. */
+function manyHadFailed(situation: Situation): string | undefined {
+  const reason = manyFailed(situation);
+  return reason === undefined || isRecovering(situation) ? reason : `${reason} Most of the latest attempts succeeded.`;
 }
 
 function trendIsUnknown({ growth, look: { ready, blocked } }: Situation): string | undefined {
