@@ -13,7 +13,7 @@ import type { CheckFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
 /**
- * Runs `workqueue check`: prints every problem of every config.
+ * Runs `workqueue check`: prints the problems of every config.
  *
  * @param paths Paths of the configs; `-` is standard input.
  * @param flags The options.

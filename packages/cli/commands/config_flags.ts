@@ -71,7 +71,7 @@ Examples:
 /** Adds the arguments and options of `workqueue check` to a command. */
 export function addCheckFlags(command: Command): Command {
   return command
-    .description("Check configs, and print every problem.")
+    .description("Check configs, and print their problems.")
     .argument("<file...>", "config files: .json, .jsonc, .yaml, .yml or .toml; - is standard input")
     .addOption(pluginOption())
     .addOption(

@@ -38,9 +38,11 @@ Ctrl-Z also stops the running commands, until fg or SIGCONT. Stopped time does
 not count for --timeout.
 
 A report begins with a line about the command and its config. --resume refuses a
-report of another command or config. After any kill, a resumed run repeats only
-the items that were running or, by group, not printed; after a power cut, also
-those that ended in the last second.
+report of another command or config. A resumed run skips succeeded items. It
+runs all other items, given-up ones too, and does not know their delays. After
+any kill, it repeats succeeded items only with --group or --keep-order, if their
+output was not printed yet; after a power cut, also items that ended in the last
+second.
 
 Exit codes:
   0    the command succeeded for every item
