@@ -30,7 +30,7 @@ export function alerts(): string {
   return `\
 # Rules for Prometheus: \`rule_files: [alerts.yml]\`. The thresholds suit a queue whose items take seconds. Change them
 # to values that your users would notice. \`alerts_test.yml\` shows the purpose of each rule. The page of
-# @workqueue/dashboard never says "healthy" while one of these rules fires, as long as you don't lower the thresholds.
+# @workqueue/dashboard never says "healthy" while one of these rules fires. \`docs/operate.md\` lists the exceptions.
 groups:
   - name: workqueue
     rules:
