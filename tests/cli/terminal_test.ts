@@ -172,9 +172,9 @@ Deno.test({
       (rows) => rows.some((row) => row.endsWith("0 of 9 · stopping, 6 still running")),
       "it says so",
     );
-    const rows = filled(terminal.screen.rows);
     const note = "Interrupted: waiting for 6 running commands. Press Ctrl-C again to kill them.";
-    assert(rows.some((row) => row.includes(note)));
+    await terminal.until((rows) => rows.some((row) => row.includes(note)), "another Ctrl-C would kill them");
+    const rows = filled(terminal.screen.rows);
     // No further attempts start.
     assert(rows.some((row) => row === "3 failing now · nothing is succeeding"), "no next retry");
     await terminal.type("\x03");
