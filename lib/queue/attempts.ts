@@ -38,7 +38,7 @@ export class Attempts<T> implements AttemptCounts<T> {
   }
 
   get(key: unknown, item: T): number | undefined {
-    return this.#get(key, item)?.attempts;
+    return this.#tried.size === 0 ? undefined : this.#get(key, item)?.attempts;
   }
 
   isFailing(key: unknown, item: T): boolean {
@@ -56,6 +56,7 @@ export class Attempts<T> implements AttemptCounts<T> {
   }
 
   delete(key: unknown): void {
+    if (this.#tried.size === 0) return; // the common case: nothing has failed
     const tried = this.#tried.get(key);
     if (tried === undefined) return;
     this.#tried.remove(key);
