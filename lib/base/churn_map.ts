@@ -36,6 +36,7 @@ export class ChurnMap<K, V> {
     return this.#entries.size;
   }
 
+  /** Returns a key's value; `undefined` if there is none. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
     return value === MARK ? undefined : value;

@@ -23,15 +23,17 @@ export function Search({ queue, search, searched, onSearch }: {
   const [text, setText] = useState(search);
   const isSettled = text === searched;
   const sent = useRef(search);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      sent.current = text;
-      onSearch(text);
-    }, WAIT_FOR_MORE);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  function type(text: string): void {
+    setText(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onSearch(sent.current = text), WAIT_FOR_MORE);
+  }
+  useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => { // the Back button, or a link, has changed the search
-    if (search !== sent.current) setText(sent.current = search);
+    if (search === sent.current) return;
+    clearTimeout(timer.current);
+    setText(sent.current = search);
   }, [search]);
 
   const { delayed, failing } = queue.counts;
@@ -52,7 +54,7 @@ export function Search({ queue, search, searched, onSearch }: {
         maxLength={1000}
         spellcheck={false}
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
       />
       <span class="quiet">
         {!isSettled
