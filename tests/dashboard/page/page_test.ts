@@ -445,12 +445,13 @@ browserTest("page: a question asked of a process that has ended steers nothing i
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 409/ });
   await visitor.button("Take back all delayed items…").click();
-  await visitor.page.getByRole("dialog").waitFor();
+  const button = visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 10 items" });
+  await button.waitFor(); // the page has counted the items
   server.instance = "two";
   server.answer = () => {
     throw new Error("it was taken for the new process");
   };
-  await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 10 items" }).click();
+  await button.click();
   await visitor.sees("This page showed a process that has ended.", visitor.result());
 });
 
