@@ -98,7 +98,7 @@ for (const [engine, open] of [["memory", inMemory], ["Redis", onRedis]] as const
     assertEquals([opened.isPaused(), (await opened.asked.row()).pauseEndsInMs], [true, null]);
   });
 
-  Deno.test(`pauses, ${engine}: the end of a pause leaves a newer pause alone, whoever made it`, async () => {
+  Deno.test(`pauses, ${engine}: the end of a pause leaves a newer pause alone, no matter who made it`, async () => {
     using time = new FakeTime();
     await using opened = open();
     for (const others of [["pause"], ["resume", "pause"]] as const) {

@@ -63,9 +63,8 @@ export class Attempts {
   readonly #starter: Starter;
   readonly #starts: StartLimit;
   readonly #children = new Set<Child>();
-  /** Clock of the timeouts, which stands still while the run is suspended. */
+  /** Clock of the timeouts, which is stopped while the run is suspended. */
   readonly #clock = new Stopwatch();
-  #isSuspended = false;
   #begun = 0;
   #retries = 0;
 
@@ -150,14 +149,12 @@ export class Attempts {
 
   /** Stops the running commands and their timeouts. */
   suspend(): void {
-    this.#isSuspended = true;
     this.#clock.stop();
     for (const child of this.#children) child.suspend();
   }
 
   /** Lets the stopped commands and their timeouts continue. */
   resume(): void {
-    this.#isSuspended = false;
     this.#clock.start();
     for (const child of this.#children) child.resume();
   }
@@ -178,7 +175,7 @@ export class Attempts {
     const readsRetryAfter = this.#settings.retryAfterOn.length > 0;
     const child = new Child(process, this.#outputOf(item, attempt), this.#clock, readsRetryAfter);
     this.#children.add(child);
-    if (this.#isSuspended) child.suspend();
+    if (this.#clock.isStopped) child.suspend();
     if (this.#context.killed.aborted) child.kill();
     return child;
   }

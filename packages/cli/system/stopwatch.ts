@@ -21,6 +21,11 @@ export class Stopwatch {
   /** Time when the current stop began, as returned by `performance.now()`; `undefined` if the clock runs. */
   #stoppedAt: number | undefined = undefined;
 
+  /** Whether the clock is stopped. */
+  get isStopped(): boolean {
+    return this.#stoppedAt !== undefined;
+  }
+
   /** Returns the time in milliseconds since an arbitrary time, without the stops. */
   now(): number {
     return (this.#stoppedAt ?? performance.now()) - this.#stoppedMs;
@@ -51,7 +56,7 @@ export class Stopwatch {
   setTimer(callback: () => void, ms: number): Disposable {
     const timer: Timer = { due: this.now() + ms, callback, isExtended: false, handle: undefined };
     this.#timers.add(timer);
-    if (this.#stoppedAt === undefined) this.#arm(timer);
+    if (!this.isStopped) this.#arm(timer);
     return { [Symbol.dispose]: () => this.#cancel(timer) };
   }
 

@@ -55,12 +55,18 @@ export interface Body {
 }
 
 /**
- * Parses a request body. All members of the body must be in `known`. If `isOneNeeded` is true, at least one member is
- * required.
+ * Parses a request body. At least one of the members in `needed` is required, unless `needed` is empty. The members in
+ * `optional` are allowed too.
  *
  * @throws {Refusal} If the body is invalid.
  */
-export function readBody(action: string, text: string, known: readonly (keyof Body)[], isOneNeeded = false): Body {
+export function readBody(
+  action: string,
+  text: string,
+  needed: readonly (keyof Body)[],
+  optional: readonly (keyof Body)[] = [],
+): Body {
+  const known = [...needed, ...optional];
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -80,11 +86,8 @@ export function readBody(action: string, text: string, known: readonly (keyof Bo
     const [holds, words] = MEMBERS[name as keyof Body];
     if (!holds(value as never)) throw new Refusal(422, `Cannot ${action}: '${name}' ${words}, got ${inspect(value)}`);
   }
-  if (isOneNeeded && Object.keys(body).length === 0) {
-    throw new Refusal(
-      422,
-      `Cannot ${action}: the body must have ${known.map((name) => `'${name}'`).join(" or ")}`,
-    );
+  if (needed.length > 0 && !needed.some((name) => Object.hasOwn(body, name))) {
+    throw new Refusal(422, `Cannot ${action}: the body must have ${needed.map((name) => `'${name}'`).join(" or ")}`);
   }
   return body;
 }

@@ -6,6 +6,7 @@ import { Refusal } from "../http/answers.ts";
 import type { Selection } from "../watch/selection.ts";
 import { inSlices, type Steps } from "../watch/slices.ts";
 import type { DelayedLook } from "../watch/source.ts";
+import { many } from "../watch/texts.ts";
 import type { Selected, WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 
@@ -48,17 +49,12 @@ async function forEach(
 
 /** Reads a selection of items, and whether the items are only to be counted. */
 function readSelection(action: string, text: string): { selection: Selection; preview: boolean } {
-  const { preview = false, ...selection } = readBody(action, text, [...MEMBERS, "preview"]);
+  const { preview = false, ...selection } = readBody(action, text, MEMBERS, ["preview"]);
   const [first, second] = MEMBERS.filter((name) => selection[name] !== undefined);
-  if (first === undefined) throw new Refusal(422, `Cannot ${action}: the body must have ${membersText()}`);
   if (first === "key" && second !== undefined) {
     throw new Refusal(422, `Cannot ${action}: the body has both 'key' and '${second}'`);
   }
   return { selection, preview };
-}
-
-function membersText(): string {
-  return MEMBERS.map((name) => `'${name}'`).join(" or ");
 }
 
 /** Acts on one item after another, and counts successes. */
@@ -97,8 +93,8 @@ function ambiguous(number: number): string {
 function previewed({ items, failing, more }: Selected): string {
   const others = items.length - failing;
   const kinds = [
-    ...(failing > 0 ? [count(failing, "failing item")] : []),
-    ...(others > 0 ? [count(others, "item") + " delayed without a failure"] : []),
+    ...(failing > 0 ? [many(failing, "failing item")] : []),
+    ...(others > 0 ? [many(others, "item") + " delayed without a failure"] : []),
   ];
   return `${kinds.length === 0 ? "No delayed item" : kinds.join(" and ")}.${more === 0 ? "" : ` ${notChecked(more)}`}`;
 }
@@ -112,7 +108,7 @@ function nothing(key: string | undefined, { lookedAt, more }: Selected): string 
 }
 
 function some(done: number, key: string | undefined, { items, more }: Selected, result: string): string {
-  const all = done === items.length ? count(done, "item") : `${formatNumber(done)} of ${count(items.length, "item")}`;
+  const all = done === items.length ? many(done, "item") : `${formatNumber(done)} of ${many(items.length, "item")}`;
   const missed = done === items.length ? "" : " The others were no longer delayed.";
   const rest = key !== undefined || more === 0 ? "" : ` ${notChecked(more)}`;
   return `${all} ${items.length === 1 ? "is" : "are"} ${result}.${missed}${rest}`;
@@ -124,8 +120,4 @@ function notChecked(more: number): string {
 
 function delayed(more: number): string {
   return `${formatNumber(more)} more ${more === 1 ? "item is" : "items are"} delayed`;
-}
-
-function count(number: number, word: string): string {
-  return `${formatNumber(number)} ${word}${number === 1 ? "" : "s"}`;
 }

@@ -50,7 +50,7 @@ export const actions: Readonly<Record<string, Action>> = {
 };
 
 async function pause(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  const { duration } = readBody("pause", body, ["duration"]);
+  const { duration } = readBody("pause", body, [], ["duration"]);
   const ms = duration === undefined ? undefined : parseDuration(duration);
   await pausesOf(queue).pause(ms);
   const time = ms === undefined ? "" : ` for ${formatDuration(ms)}`;
@@ -75,7 +75,7 @@ function subject({ name, source: { engine } }: WatchedQueue): string {
 }
 
 function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
-  const { concurrency } = readBody("set concurrency", body, ["concurrency"], true);
+  const { concurrency } = readBody("set concurrency", body, ["concurrency"]);
   if (pool === undefined) throw new Refusal(422, NO_POOL);
   const before = pool.concurrency;
   pool.concurrency = concurrency!;
@@ -85,7 +85,7 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
 }
 
 function throttle(queue: WatchedQueue, body: string): ControlResult {
-  const { rate, burst } = readBody("change throttle", body, ["rate", "burst"], true);
+  const { rate, burst } = readBody("change throttle", body, ["rate", "burst"]);
   const bucket = throttleOf(queue);
   if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
   if (burst !== undefined) bucket.setBurst(burst);
@@ -98,7 +98,7 @@ function throttle(queue: WatchedQueue, body: string): ControlResult {
 }
 
 function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
-  const { duration } = readBody("pause throttle", body, ["duration"], true);
+  const { duration } = readBody("pause throttle", body, ["duration"]);
   const bucket = throttleOf(queue);
   const ms = parseDuration(duration!);
   bucket.pauseFor(ms);

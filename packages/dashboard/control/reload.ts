@@ -17,7 +17,7 @@ export async function reload(
   readConfig: NonNullable<DashboardOptions["readConfig"]>,
   text: string,
 ): Promise<ControlResult> {
-  const { apply = false, shown } = readBody("reload config", text, ["apply", "shown"]);
+  const { apply = false, shown } = readBody("reload config", text, [], ["apply", "shown"]);
   try {
     const source = await readConfig();
     const name = await nameOf(source);

@@ -1,6 +1,9 @@
 /** Functions that format the server's data for the page. */
 
 import { formatDuration, formatNumber } from "@workqueue/core/internal";
+import { many } from "../watch/texts.ts";
+
+export { many };
 
 /** Text for an unknown value. */
 export const UNKNOWN = "–";
@@ -27,11 +30,6 @@ export function duration(ms: number | null): string {
 /** Formats the time until an item is due. `ms` is in milliseconds. */
 export function due(ms: number | null): string {
   return ms === null ? UNKNOWN : ms <= 0 ? "now" : `in ${formatDuration(ms)}`;
-}
-
-/** Formats a count with its noun: `1 item`, `4,820 items`. */
-export function many(number: number, one: string): string {
-  return `${formatNumber(number)} ${one}${number === 1 ? "" : "s"}`;
 }
 
 /** Formats the local time of day. `ms` is a time as returned by `Date.now()`. */

@@ -2,7 +2,7 @@ import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, typ
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
 import type { Failures, KnownFailure, ListedFailure } from "./failures.ts";
-import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
+import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source, workersOf } from "./source.ts";
 
 /** Source for an in-memory queue, with the pool that processes its items. */
 export class MemorySource implements Source {
@@ -109,12 +109,7 @@ export class MemorySource implements Source {
         givenUpFor,
       },
       oldestReadyMs: this.#times?.oldestReadyMs ?? null,
-      workers: pool === undefined ? null : {
-        active: pool.active,
-        abandoned: pool.abandoned,
-        concurrency: pool.concurrency,
-        paused: pool.paused,
-      },
+      workers: workersOf(pool),
       isPaused: pool?.paused ?? false,
       readyItems,
       delayedItems,
@@ -171,15 +166,16 @@ export class MemorySource implements Source {
   get pausing(): Source["pausing"] {
     const pool = this.#pool;
     if (pool === undefined) return "Pausing requires the queue's pool, which the dashboard was not given.";
+    const isLatest = (pause: number | void) => totalsOf(pool).pauses === pause;
     return {
       pause() {
         pool.pause();
         return totalsOf(pool).pauses;
       },
       resume: () => pool.resume(),
-      isLatest: (pause) => totalsOf(pool).pauses === pause,
+      isLatest,
       end(pause) {
-        if (totalsOf(pool).pauses === pause) pool.resume();
+        if (isLatest(pause)) pool.resume();
       },
     };
   }

@@ -39,7 +39,7 @@ export class Pauses {
     this.#endAfter(ms);
   }
 
-  /** Resumes work, whoever paused it. */
+  /** Resumes work, no matter who paused it. */
   async resume(): Promise<void> {
     this.#calls++;
     await this.#pausing.resume();

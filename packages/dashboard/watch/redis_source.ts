@@ -2,7 +2,15 @@ import type { FailingItem, PoolSnapshot, RunningItem, WorkerPool } from "@workqu
 import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
-import { type DelayedItems, type DelayedLook, type Look, type LookFailing, MAX_LISTED, type Source } from "./source.ts";
+import {
+  type DelayedItems,
+  type DelayedLook,
+  type Look,
+  type LookFailing,
+  MAX_LISTED,
+  type Source,
+  workersOf,
+} from "./source.ts";
 
 /**
  * Reports whether a queue is on Redis. Checks which methods the queue has, so that this package doesn't need to import
@@ -71,12 +79,7 @@ export class RedisSource implements Source {
         givenUpFor,
       },
       oldestReadyMs: ready === 0 ? null : oldestReadyMs,
-      workers: pool === undefined ? null : {
-        active: pool.active,
-        abandoned: pool.abandoned,
-        concurrency: pool.concurrency,
-        paused: pool.paused,
-      },
+      workers: workersOf(pool),
       isPaused: paused,
       readyItems: snapshot.readyItems,
       delayedItems: snapshot.delayedItems,

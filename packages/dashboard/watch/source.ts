@@ -1,6 +1,6 @@
 /** Interface between the dashboard and a queue on any engine. */
 
-import type { GiveUpReason } from "@workqueue/core";
+import type { GiveUpReason, PoolSnapshot } from "@workqueue/core";
 import type { Failures, KnownFailure } from "./failures.ts";
 
 /**
@@ -44,6 +44,13 @@ export interface Workers {
   readonly abandoned: number;
   readonly concurrency: number;
   readonly paused: boolean;
+}
+
+/** Returns the workers of a pool; `null` if there is no pool. */
+export function workersOf(pool: PoolSnapshot | undefined): Workers | null {
+  if (pool === undefined) return null;
+  const { active, abandoned, concurrency, paused } = pool;
+  return { active, abandoned, concurrency, paused };
 }
 
 export interface DelayedLook {

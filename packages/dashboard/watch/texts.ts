@@ -1,6 +1,6 @@
-/** Short texts of items and errors for display. */
+/** Short texts of items, errors and counts for display. */
 
-import { copyOf, inOneLine } from "@workqueue/core/internal";
+import { copyOf, formatNumber, inOneLine } from "@workqueue/core/internal";
 
 const MAX_LENGTH = 500;
 
@@ -69,4 +69,9 @@ function textOf(key: unknown): string {
     return value;
   });
   return text ?? String(key);
+}
+
+/** Formats a count with its noun: `1 item`, `4,820 items`. */
+export function many(number: number, one: string): string {
+  return `${formatNumber(number)} ${one}${number === 1 ? "" : "s"}`;
 }

@@ -13,6 +13,7 @@ import {
 } from "./alert_limits.ts";
 import type { Trend } from "./history.ts";
 import type { Look } from "./source.ts";
+import { many } from "./texts.ts";
 
 /** Data on which a verdict is based. */
 export interface Situation {
@@ -185,7 +186,7 @@ function nothingIsTaken(situation: Situation): string | undefined {
   if (workers === null) return processing === 0 ? `${since}: no worker takes them.` : undefined;
   const free = workers.concurrency - workers.active;
   if (free <= 0 || workers.paused) return undefined;
-  return `${since} and ${formatNumber(free)} of ${count(workers.concurrency, "worker")} ${
+  return `${since} and ${formatNumber(free)} of ${many(workers.concurrency, "worker")} ${
     free === 1 ? "is" : "are"
   } free.`;
 }
@@ -202,7 +203,7 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
   if (workers === null || ready === 0 || idleFor < LONG_FULL) return undefined;
   const { active, abandoned, concurrency } = workers;
   if (abandoned < active || abandoned < concurrency) return undefined;
-  return `${count(abandoned, "abandoned handler")} ${abandoned === 1 ? "occupies" : "occupy"} all workers; ` +
+  return `${many(abandoned, "abandoned handler")} ${abandoned === 1 ? "occupies" : "occupy"} all workers; ` +
     `${items(ready)} ready.`;
 }
 
@@ -227,7 +228,7 @@ function manyFail({ recent, lastMinute, worst }: Situation): string | undefined 
   if (tried === null || tried.failed < MANY_FAILURES || mostSucceed(tried)) return undefined;
   const { failed, attempts } = tried;
   const last = isEnough ? formatDuration(Math.round(recent.ms / 1000) * 1000) : "minute";
-  const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last ${last}`;
+  const share = `${formatNumber(failed)} of ${many(attempts, "attempt")} failed in the last ${last}`;
   return asSentence(share + example(worst));
 }
 
@@ -253,8 +254,8 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
   if (givenUp < MANY_FAILURES && failed < attempts) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `; another item failed with ${worst.error}`;
   return asSentence(
-    `${count(givenUp, "item")} ${givenUp === 1 ? "was" : "were"} given up in the last minute, in ${
-      count(attempts, "attempt")
+    `${many(givenUp, "item")} ${givenUp === 1 ? "was" : "were"} given up in the last minute, in ${
+      many(attempts, "attempt")
     }${error}`,
   );
 }
@@ -266,7 +267,7 @@ function mostHaveFailed(situation: Situation): string | undefined {
   if (failing === null || failing < MANY_FAILURES) return undefined;
   if (failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
-  return asSentence(`${formatNumber(failing)} of ${count(all, "item")} failed at their last attempt${example(worst)}`);
+  return asSentence(`${formatNumber(failing)} of ${many(all, "item")} failed at their last attempt${example(worst)}`);
 }
 
 function oneFails(situation: Situation): string | undefined {
@@ -290,7 +291,7 @@ function paused({ look: { isPaused, ready, failing, workers }, pauseEndsInMs }: 
   const end = pauseEndsInMs == null
     ? "until work is resumed"
     : `for another ${formatDuration(Math.ceil(pauseEndsInMs / 1000) * 1000)}`;
-  const failed = failing === null || failing === 0 ? "" : ` ${count(failing, "item")} failed before the pause.`;
+  const failed = failing === null || failing === 0 ? "" : ` ${many(failing, "item")} failed before the pause.`;
   return `${items(ready)} ready, and nothing is handed out ${end}.${failed}`;
 }
 
@@ -335,7 +336,7 @@ function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Sit
   const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
     ? `, and the throttle allows ${formatNumber(throttle.rate)} a second`
     : "";
-  return `The backlog grew by ${slope(growth)} and has ${count(backlog, "item")}${flow}${bound}.`;
+  return `The backlog grew by ${slope(growth)} and has ${many(backlog, "item")}${flow}${bound}.`;
 }
 
 /**
@@ -371,7 +372,7 @@ function nothingWasTaken({ handedOut, look: { ready, blocked, workers } }: Situa
 
 function oldestIsOld({ oldestReadyMs, look: { ready, blocked } }: Situation): string | undefined {
   if (oldestReadyMs === null || oldestReadyMs <= MAX_AGE) return undefined;
-  return `The oldest of ${count(ready + blocked, "item")} has been ready for ${formatDuration(oldestReadyMs)}.`;
+  return `The oldest of ${many(ready + blocked, "item")} has been ready for ${formatDuration(oldestReadyMs)}.`;
 }
 
 function handlerRunsLong({ longest }: Situation): string | undefined {
@@ -391,7 +392,7 @@ function manyFailed({ counted, worst }: Situation): string | undefined {
   if (counted === null || counted.failed < MANY_FAILURES || mostSucceed(counted)) return undefined;
   const { failed, attempts, ms } = counted;
   return asSentence(
-    `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in ${theLast(ms)}${example(worst)}`,
+    `${formatNumber(failed)} of ${many(attempts, "attempt")} failed in ${theLast(ms)}${example(worst)}`,
   );
 }
 
@@ -455,9 +456,5 @@ function name(key: string): string {
 }
 
 function items(number: number): string {
-  return `${count(number, "item")} ${number === 1 ? "is" : "are"}`;
-}
-
-function count(number: number, word: string): string {
-  return `${formatNumber(number)} ${word}${number === 1 ? "" : "s"}`;
+  return `${many(number, "item")} ${number === 1 ? "is" : "are"}`;
 }
