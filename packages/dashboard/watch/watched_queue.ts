@@ -6,7 +6,7 @@ import type { DashboardQueue } from "../contract.ts";
 import { VERSION } from "../version.ts";
 import { Alarms } from "./alarms.ts";
 import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
-import { groupOf, groupsOf, hotGroup } from "./groups.ts";
+import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
@@ -16,7 +16,7 @@ import { Failures, type KnownFailure } from "./failures.ts";
 import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
-import { containing, type Selection } from "./selection.ts";
+import { containing, matcherOf, type Selection } from "./selection.ts";
 import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
@@ -408,34 +408,8 @@ export class WatchedQueue implements Disposable {
     return { items, failing, lookedAt };
   }
 
-  /** Returns a function that reports whether an item matches every member of the selection. */
-  #matcher({ key, search, failing, error, group }: Selection): (item: unknown) => boolean {
-    const { source, textOf } = this;
-    const tests: ((item: unknown) => boolean)[] = [];
-    if (failing) tests.push((item) => source.isFailing(item));
-    if (error !== undefined) {
-      const hasError = this.#hasError(error);
-      tests.push((item) => hasError(source.failureOf(item)));
-    }
-    if (key !== undefined) tests.push((item) => textOf(item) === key);
-    if (search !== undefined && search !== "") {
-      const hasText = containing(search);
-      const isKnownBy = (failure: KnownFailure | undefined) =>
-        failure !== undefined && hasText(failure.error, failure.group.message ?? "");
-      tests.push((item) => hasText(textOf(item)) || isKnownBy(source.failureOf(item)));
-    }
-    if (group !== undefined) {
-      const separator = this.#latestLimits?.separator;
-      tests.push((item) => groupOf(textOf(item), separator) === group);
-    }
-    return (item) => tests.every((test) => test(item));
-  }
-
-  /** Returns a function that finds errors: those of the group with this message, or those that contain this text. */
-  #hasError(text: string): (failure: KnownFailure | undefined) => boolean {
-    if (this.source.failures.hasGroup(text)) return (failure) => failure?.group.message === text;
-    const hasText = containing(text);
-    return (failure) => failure !== undefined && hasText(failure.error);
+  #matcher(selection: Selection): (item: unknown) => boolean {
+    return matcherOf(selection, this.source, this.textOf, this.#latestLimits?.separator);
   }
 }
 
