@@ -13,7 +13,16 @@ export function testsIn(folder: string): string[] {
 }
 
 /** Folders of tests for the rooms of `lib/`, by the rooms' names, and for the stand-ins of `@std`. */
-export const libFolders: readonly string[] = ["base", "structures", "tokens", "queue", "workers", "metrics", "std"];
+export const libFolders: readonly string[] = [
+  "base",
+  "structures",
+  "tokens",
+  "queue",
+  "workers",
+  "metrics",
+  "inspection",
+  "std",
+];
 
 /**
  * Folders of tests for the core and config files. The tests need no server, and almost none of them starts a process.

@@ -10,9 +10,7 @@ import { inspect } from "./errors.ts";
 const INSPECT = "nodejs.util.inspect.custom";
 
 /**
- * Makes consoles and string conversion show the objects of a class on one line, as `title: description`. Call this
- * function in the constructor if bundlers should remove the class when nothing uses it; otherwise, call it in a static
- * block.
+ * Makes consoles and string conversion show the objects of a class on one line, as `title: description`.
  *
  * @typeParam T The class.
  * @param prototype The prototype of the class.
@@ -24,7 +22,6 @@ export function setInspection<T extends object>(
   title: (object: T) => string,
   describe: (object: T) => string,
 ): void {
-  if (Object.hasOwn(prototype, "toString")) return;
   const method = {
     __proto__: null, // no inherited `get`
     value(this: T): string {

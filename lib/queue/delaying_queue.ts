@@ -26,8 +26,6 @@ import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
-import { describeDelayed } from "./delayed_inspection.ts";
-import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
 import { Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
@@ -171,7 +169,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#retries = meterOf(metrics, "retries", this.name);
       this.#delayedGauge = meterOf(metrics, "delayed", this.name);
     }
-    setQueueInspection<DelayingQueue<unknown>>(DeadlineQueue.prototype, "DelayingQueue", describeDelayed);
   }
 
   get delayed(): number {

@@ -21,8 +21,6 @@ import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, priorityFor, withPriority } from "./options.ts";
-import { describeDelayed } from "./delayed_inspection.ts";
-import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
 
 export type * from "../contracts/rate_limiter.ts";
@@ -123,7 +121,6 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       limiterThrew: (error) => this.#limiterFailure?.error === error,
       attempts: this.#attempts,
     });
-    setQueueInspection<DelayingQueue<unknown>>(LimitedQueue.prototype, "RateLimitingQueue", describeDelayed);
   }
 
   get delayed(): number {

@@ -12,8 +12,6 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
-import { inspect } from "../base/errors.ts";
-import { setInspection } from "../base/inspection.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
@@ -27,13 +25,12 @@ import { ItemIterator } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
 import type { Line } from "./line.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
-import { setQueueInspection } from "./queue_inspection.ts";
 
 /**
  * Lease on a key, for a single hand-out of the key. A lease is stale once its key is done, even if the key is handed
  * out again. The ticket shows whether the lease is stale.
  */
-class TicketLease<T> implements Lease<T> {
+export class TicketLease<T> implements Lease<T> {
   readonly item: T;
   readonly priority: number;
   readonly key: unknown;
@@ -60,16 +57,13 @@ class TicketLease<T> implements Lease<T> {
     return () => this.#queue.ticketOf(this.key) === -this.#ticket;
   }
 
-  [Symbol.dispose](): void {
-    this.#queue.finish(this.key, this.#ticket);
+  /** Whether the hand-out has not ended and the key was not added again since. */
+  get isCurrent(): boolean {
+    return this.#queue.ticketOf(this.key) === this.#ticket;
   }
 
-  static setInspection(): void {
-    setInspection<TicketLease<unknown>>(TicketLease.prototype, (lease) => `Lease ${inspect(lease.key)}`, (lease) => {
-      const state = lease.#queue.ticketOf(lease.key) === lease.#ticket ? "processing" : "done";
-      const priority = lease.priority === 0 ? "" : `, priority ${lease.priority}`;
-      return (lease.addedAgain() ? "processing, added again" : state) + priority;
-    });
+  [Symbol.dispose](): void {
+    this.#queue.finish(this.key, this.#ticket);
   }
 }
 
@@ -143,8 +137,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
     });
     setTotals(this, () => ({ handedOut: this.#line.called }));
     markTakesOptions(this);
-    setQueueInspection(TicketQueue.prototype, "WorkQueue");
-    TicketLease.setInspection();
   }
 
   get length(): number {

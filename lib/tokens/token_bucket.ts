@@ -10,7 +10,6 @@ import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
-import { formatDuration, formatNumber, setInspection } from "../base/inspection.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { FOREVER, NS_PER_MS, timeFor, toDelay, tokensIn } from "./tokens.ts";
 import { Waiters } from "../structures/waiters.ts";
@@ -177,7 +176,6 @@ export class TokenBucket {
       grantsOf: (bucket) => bucket.#grants,
       undo: (bucket) => bucket.#undo(),
     };
-    setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
   }
 
   /**
@@ -432,13 +430,6 @@ export class TokenBucket {
   /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   get resumesInMs(): number {
     return Math.max(this.#pausedUntil - this.#clockTime(), 0) / NS_PER_MS;
-  }
-
-  #describe(): string {
-    const { resumesInMs } = this;
-    const rate = this.#rate === Infinity ? "any number" : formatNumber(this.#rate);
-    const tokens = `${formatNumber(this.tokens)} of ${formatNumber(this.#burst)} tokens, ${rate} a second`;
-    return resumesInMs > 0 ? `${tokens}, paused for ${formatDuration(resumesInMs)}` : tokens;
   }
 
   #clockTime(): number {

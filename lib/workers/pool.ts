@@ -24,7 +24,7 @@ import { Reports } from "./reports.ts";
 import { Running } from "./running.ts";
 import { changedSettings, type PoolChanges, type PoolSettings, settingsOf } from "./settings.ts";
 import { Slots } from "./slots.ts";
-import { type PoolState, setPoolInspection, snapshotOf, type ViewedPool } from "./view.ts";
+import { type PoolState, snapshotOf, type ViewedPool } from "./view.ts";
 
 /** Runs the handler on items from a source until the source has shut down or the pool is stopped. */
 export class Pool<T> implements WorkerPool<T> {
@@ -83,7 +83,6 @@ export class Pool<T> implements WorkerPool<T> {
       return this.#pauses === 0 ? totals : { ...totals, pauses: this.#pauses };
     });
     setFailureWatch<T>(this, (watcher) => this.#failures.watch(watcher));
-    setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
 
   get active(): number {
@@ -140,14 +139,14 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   snapshot(options?: SnapshotOptions): PoolSnapshot<T> {
-    return snapshotOf(this.#view, limitOf(options));
+    return snapshotOf(this.view, limitOf(options));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
-  get #view(): ViewedPool<T> {
+  get view(): ViewedPool<T> {
     return {
       source: this.#source,
       state: this.#state,

@@ -1,10 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import { inspect } from "../base/errors.ts";
-import { formatNumber, setInspection, titleOf } from "../base/inspection.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
 import type { Moment } from "../structures/burst_time.ts";
-import { type Failure, type Failures, MAX_FAILURES } from "./failures.ts";
+import type { Failure, Failures } from "./failures.ts";
 import type { Running } from "./running.ts";
 import type { Slots } from "./slots.ts";
 
@@ -37,12 +35,6 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
   };
 }
 
-/** Makes `console.log` show the state of a pool, for all pools of a class. */
-export function setPoolInspection<P extends object>(prototype: P, view: (pool: P) => ViewedPool<unknown>): void {
-  const title = (queue: string) => titleOf(queue === "" ? "WorkerPool" : "WorkerPool of", queue);
-  setInspection(prototype, (pool) => title(view(pool).source.name), (pool) => describe(view(pool)));
-}
-
 function listRunning<T>({ running, settings }: ViewedPool<T>, limit: number): RunningItem<T>[] {
   const now = settings.clock.now();
   return running.oldest(limit).map(({ item, number, began, timedOut }) => ({
@@ -63,26 +55,10 @@ function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
 }
 
 /** Lists the keys that are still failing, the latest failure first. */
-function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
+export function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
   return failures.list(limit, (key, item) => source.isFailing?.(key, item) ?? true);
 }
 
 function since({ time }: Moment, now: number): number {
   return Math.max(now - time, 0);
-}
-
-function describe(pool: ViewedPool<unknown>): string {
-  const { active, slots: { abandoned }, settings: { concurrency }, state } = pool;
-  const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
-  if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
-  if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
-  const listed = failuresOf(pool, MAX_FAILURES);
-  const [latest] = listed;
-  if (latest !== undefined) {
-    const failing = pool.source.failing ?? listed.length;
-    const isMore = pool.source.failing === undefined && failing === MAX_FAILURES;
-    const keys = failing === 1 ? "1 key" : `${formatNumber(failing)}${isMore ? " or more" : ""} keys`;
-    parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
-  }
-  return parts.join(", ");
 }

@@ -16,6 +16,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["lib/structures/"],
   ["lib/tokens/"],
   ["lib/queue/", "lib/workers/", "lib/metrics/"],
+  ["lib/inspection/"],
   ["registry/"],
   ["limiters/", "disciplines/"],
   ["config/"],

@@ -15,7 +15,7 @@ const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.star
  * Entry points that the main entry point does not load. These entry points are for packages and engines, or export
  * names that the main entry point leaves out.
  */
-const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
+const LEFT_OUT = ["./internal", "./hooks", "./inspect", "./config", "./disciplines", "./limiters"];
 
 /** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
@@ -25,6 +25,7 @@ const BRINGS: Record<string, string[]> = {
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
   "./workers": ["./duration"],
   "./hooks": [],
+  "./inspect": ["./duration", "./token-bucket"],
   "./parallelize": [],
   "./metrics": [],
   "./duration": [],
@@ -61,6 +62,7 @@ const BROUGHT_BY: Record<string, string[]> = {
   "./registry/registry.ts": [".", "./config", "./disciplines", "./limiters"],
   "./lib/tokens/tokens.ts": [
     ".",
+    "./inspect",
     "./token-bucket",
     "./config",
     "./limiters",

@@ -11,6 +11,7 @@ import {
   runWorkers,
   TokenBucket,
 } from "../../mod.ts";
+import "../../lib/inspection/mod.ts";
 
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout() {} };
 const limiter = createExponentialLimiter<string>({ baseDelay: 4200, maxDelay: 4200 });

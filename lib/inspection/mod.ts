@@ -1,0 +1,94 @@
+/**
+ * Makes consoles and string conversion show queues, leases, pools and token buckets on one line each. Import this
+ * module for its effect; it exports nothing. Only programs that import it contain its code.
+ *
+ * @example Usage
+ * ```ts
+ * import "@workqueue/core/inspect";
+ * import { createWorkQueue } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createWorkQueue<string>({ name: "images" });
+ * queue.add("a.jpg");
+ * assertEquals(String(queue), 'WorkQueue "images": 1 ready, 0 processing'); // as `console.log(queue)` prints it
+ * ```
+ *
+ * @module
+ */
+
+import { inspect } from "../base/errors.ts";
+import { formatDuration, formatNumber, setInspection, titleOf } from "../base/inspection.ts";
+import { steadyClock } from "../base/steady_clock.ts";
+import type { DelayingQueue } from "../contracts/delaying_queue.ts";
+import type { WorkQueue } from "../contracts/work_queue.ts";
+import { hooksOf } from "../queue/hooks.ts";
+import { QueueLayer } from "../queue/queue_layer.ts";
+import { TicketLease, TicketQueue } from "../queue/ticket_queue.ts";
+import { TokenBucket } from "../tokens/token_bucket.ts";
+import { MAX_FAILURES } from "../workers/failures.ts";
+import { Pool } from "../workers/pool.ts";
+import { failuresOf, type ViewedPool } from "../workers/view.ts";
+
+setInspection<TicketQueue<unknown>>(
+  TicketQueue.prototype,
+  ({ name }) => titleOf("WorkQueue", name),
+  (queue) => describeQueue(queue),
+);
+
+setInspection<QueueLayer<unknown, WorkQueue<unknown>>>(
+  QueueLayer.prototype,
+  (queue) => titleOf("addRateLimited" in queue ? "RateLimitingQueue" : "DelayingQueue", queue.name),
+  (queue) => describeQueue(queue, describeDelayed(queue as unknown as DelayingQueue<unknown>)),
+);
+
+setInspection<TicketLease<unknown>>(TicketLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {
+  const state = lease.addedAgain() ? "processing, added again" : lease.isCurrent ? "processing" : "done";
+  return lease.priority === 0 ? state : `${state}, priority ${lease.priority}`;
+});
+
+setInspection<Pool<unknown>>(
+  Pool.prototype,
+  ({ view: { source } }) => titleOf(source.name === "" ? "WorkerPool" : "WorkerPool of", source.name),
+  ({ view }) => describePool(view),
+);
+
+setInspection<TokenBucket>(TokenBucket.prototype, () => "TokenBucket", (bucket) => {
+  const rate = bucket.rate === Infinity ? "any number" : formatNumber(bucket.rate);
+  const tokens = `${formatNumber(bucket.tokens)} of ${formatNumber(bucket.burst)} tokens, ${rate} a second`;
+  return bucket.resumesInMs > 0 ? `${tokens}, paused for ${formatDuration(bucket.resumesInMs)}` : tokens;
+});
+
+function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string {
+  const { length, processing, shuttingDown } = queue;
+  const { blocked } = queue.snapshot({ limit: 0 });
+  const parts = [`${formatNumber(length)} ready`];
+  if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked`);
+  parts.push(...delayed, `${formatNumber(processing)} processing`);
+  if (shuttingDown) parts.push("shutting down");
+  return parts.join(", ");
+}
+
+/** Describes how many items are delayed, and when the next one is due. */
+function describeDelayed(queue: DelayingQueue<unknown>): string {
+  const dueAt = hooksOf(queue).nextDueAt?.();
+  const next = dueAt === undefined
+    ? ""
+    : ` (next in ${formatDuration(Math.max(dueAt - steadyClock(queue.clock).now(), 0))})`;
+  return `${formatNumber(queue.delayed)} delayed${next}`;
+}
+
+function describePool(pool: ViewedPool<unknown>): string {
+  const { active, slots: { abandoned }, settings: { concurrency }, state } = pool;
+  const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
+  if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
+  if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
+  const listed = failuresOf(pool, MAX_FAILURES);
+  const [latest] = listed;
+  if (latest !== undefined) {
+    const failing = pool.source.failing ?? listed.length;
+    const isMore = pool.source.failing === undefined && failing === MAX_FAILURES;
+    const keys = failing === 1 ? "1 key" : `${formatNumber(failing)}${isMore ? " or more" : ""} keys`;
+    parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
+  }
+  return parts.join(", ");
+}
