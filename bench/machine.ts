@@ -15,11 +15,19 @@ export function machine(): string {
   return `${cpus()[0]!.model.trim()}, ${cpus().length} cores, ${memory} GiB, ${Deno.build.os}`;
 }
 
-/** Runs a program until it ends. Returns its output; `undefined` if the program is not installed. */
-export async function output(command: string, args: readonly string[], cwd: string): Promise<string | undefined> {
+/**
+ * Runs a program until it ends, with further environment variables. Returns its output; `undefined` if the program is
+ * not installed.
+ */
+export async function output(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<string | undefined> {
   let result;
   try {
-    result = await new Deno.Command(command, { args: [...args], cwd, stdout: "piped", stderr: "piped" }).output();
+    result = await new Deno.Command(command, { args: [...args], cwd, env, stdout: "piped", stderr: "piped" }).output();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
