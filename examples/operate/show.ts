@@ -1,3 +1,4 @@
+import "@workqueue/core/inspect";
 import type { RateLimitingQueue, TokenBucket, WorkerPool } from "@workqueue/core";
 import { inspect } from "node:util";
 

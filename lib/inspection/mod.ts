@@ -16,6 +16,7 @@
  * @module
  */
 
+export type { Clock } from "../base/clock.ts"; // without an export, the published types are not a module
 import { inspect } from "../base/errors.ts";
 import { formatDuration, formatNumber, setInspection, titleOf } from "../base/inspection.ts";
 import { steadyClock } from "../base/steady_clock.ts";
