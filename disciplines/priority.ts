@@ -12,11 +12,11 @@
  * @module
  */
 
-import { SEAT } from "../lib/base/brands.ts";
-import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
-import { NumberHeap } from "../lib/structures/number_heap.ts";
+import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { Fields, OptionsInCode } from "../registry/fields.ts";
 import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
+import { PriorityOrder } from "./priority_order.ts";
+import { SeatedDiscipline } from "./seated_discipline.ts";
 
 export type * from "./types.ts";
 
@@ -62,10 +62,10 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
   options: priorityOptions,
   check: ({ min, max }) =>
     max - min >= MIN_RANGE ? undefined : { option: "max", rule: `must be greater than 'min' by at least ${MIN_RANGE}` },
-  create: ({ min, max, maxHeadStart }) =>
-    maxHeadStart === Infinity
-      ? new StrictPriorityDiscipline(min, max)
-      : new PriorityDiscipline(min, max, Math.min(maxHeadStart, MAX_HEAD_START) / (max - min)),
+  create: ({ min, max, maxHeadStart }) => {
+    const headStart = maxHeadStart === Infinity ? Infinity : Math.min(maxHeadStart, MAX_HEAD_START) / (max - min);
+    return new SeatedDiscipline((seats) => new PriorityOrder(seats, min, max, headStart));
+  },
 };
 
 /**
@@ -109,96 +109,4 @@ export function createPriorityDiscipline<T = unknown>(
   options: OptionsInCode<typeof priorityOptions> = {},
 ): QueueDiscipline<T> {
   return createDiscipline(priorityDiscipline, options) as QueueDiscipline<T>;
-}
-
-/** Entry that may have a property for its slot in the heap. */
-type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
-
-/**
- * Base class of both disciplines: a heap of entries, each with a number. The entry with the smallest number is next.
- */
-abstract class HeapDiscipline implements QueueDiscipline<unknown> {
-  protected readonly heap = new NumberHeap<Seated>();
-  protected readonly min: number;
-  /**
-   * Slots of entries that have no property for the slot. The map is used only for such entries, because updating the
-   * map takes longer than updating the heap.
-   */
-  readonly #slots = new Map<Seated, number>();
-  readonly #max: number;
-
-  constructor(min: number, max: number) {
-    this.min = min;
-    this.#max = max;
-  }
-
-  get length(): number {
-    return this.heap.length;
-  }
-
-  push(entry: Seated): void {
-    const slot = this.heap.push(entry, this.numberOf(entry));
-    if (SEAT in entry) entry[SEAT] = slot;
-    else this.#slots.set(entry, slot);
-  }
-
-  pop(): ReadyEntry<unknown> | undefined {
-    const entry = this.heap.pop();
-    if (entry !== undefined && this.#slots.size > 0) this.#slots.delete(entry);
-    return entry;
-  }
-
-  touch(entry: Seated): void {
-    const slot = SEAT in entry ? entry[SEAT] : this.#slots.get(entry);
-    if (slot !== undefined && this.heap.entryOf(slot) === entry) this.renumber(slot, entry, this.numberOf(entry));
-  }
-
-  peek(limit: number): ReadyEntry<unknown>[] {
-    return this.heap.first(limit);
-  }
-
-  /** Returns the number of an entry. The entry with the smallest number is next. */
-  protected abstract numberOf(entry: ReadyEntry<unknown>): number;
-
-  /** Gives an entry its new number if the new number is smaller. */
-  protected abstract renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void;
-
-  protected clamp(priority: number): number {
-    return priority > this.#max ? this.#max : priority > this.min ? priority : this.min;
-  }
-}
-
-/**
- * Discipline in which priorities are head starts. The number of an entry doesn't depend on the current time, so the
- * number never becomes outdated.
- */
-class PriorityDiscipline extends HeapDiscipline {
-  /** Head start of one point of priority, in milliseconds. */
-  readonly #headStart: number;
-
-  constructor(min: number, max: number, headStart: number) {
-    super(min, max);
-    this.#headStart = headStart;
-  }
-
-  protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
-    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, to keep the number small
-  }
-
-  protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {
-    this.heap.decrease(slot, number);
-  }
-}
-
-/** Strict priorities. Entries with the same priority are ordered by the time at which they received that priority. */
-class StrictPriorityDiscipline extends HeapDiscipline {
-  protected numberOf({ priority }: ReadyEntry<unknown>): number {
-    return -this.clamp(priority);
-  }
-
-  protected renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void {
-    if (number >= this.heap.numberOf(slot)) return;
-    this.heap.remove(slot);
-    this.push(entry);
-  }
 }

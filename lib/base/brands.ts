@@ -10,12 +10,6 @@
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /**
- * Key of a numeric property that every entry in a queue has. A discipline can store the entry's position in this
- * property, so that the discipline needs no map from entries to positions.
- */
-export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
-
-/**
  * Key of an error's minimum delay, in milliseconds. If a handler throws an error with this property, the handler's item
  * is delayed for at least that long.
  */

@@ -1,4 +1,3 @@
-import { SEAT } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
@@ -14,9 +13,6 @@ const READY = 2 ** 52;
 /** Ticket of an entry that was not added to the line. */
 const GONE = 0;
 
-/** Seat of an entry that the discipline refused. */
-const NO_SEAT = -1;
-
 /** Entry for a key, from the time the key becomes ready until it is done. */
 class Entry<T> implements ReadyEntry<T> {
   readonly #line: DisciplineLine<unknown>;
@@ -27,11 +23,8 @@ class Entry<T> implements ReadyEntry<T> {
   ticket: number;
   /** Priority with which the key was added again while processing. */
   nextPriority = 0;
-  /**
-   * Number that the discipline may use, such as the entry's position; {@linkcode NO_SEAT} once the discipline has
-   * refused the entry.
-   */
-  [SEAT] = 0;
+  /** Whether the discipline refused the entry. */
+  isRefused = false;
   /** Neighbors in the list of processing entries, or in the list of refused entries. */
   previous: Entry<T> | undefined;
   next: Entry<T> | undefined;
@@ -158,7 +151,7 @@ export class DisciplineLine<T> implements Line<T> {
 
   keep(key: unknown, item: T, priority: number): number {
     const entry = this.#enter(key, item, priority);
-    entry[SEAT] = NO_SEAT;
+    entry.isRefused = true;
     this.#refused.append(entry);
     return entry.ticket;
   }
@@ -199,7 +192,7 @@ export class DisciplineLine<T> implements Line<T> {
     const before = { item: entry.item, priority: entry.priority };
     entry.item = item;
     if (priority > entry.priority) entry.priority = priority;
-    if (entry[SEAT] === NO_SEAT) return;
+    if (entry.isRefused) return;
     try {
       this.#discipline.touch(entry);
     } catch (error) {
@@ -259,6 +252,6 @@ export class DisciplineLine<T> implements Line<T> {
 
   /** Notifies the discipline that an entry is done, unless the discipline had refused the entry. */
   #tellDone(entry: Entry<T>): void {
-    if (entry[SEAT] !== NO_SEAT) this.#discipline.done?.(entry);
+    if (!entry.isRefused) this.#discipline.done?.(entry);
   }
 }

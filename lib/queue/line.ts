@@ -1,3 +1,32 @@
+import type { Clock } from "../base/clock.ts";
+
+/**
+ * Key of a discipline's {@linkcode LineMaker}. The symbol is not in the global registry, because the queue and the line
+ * must be of one copy of the package.
+ */
+const LINE = /* @__PURE__ */ Symbol();
+
+/**
+ * Makes a line for a discipline.
+ *
+ * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
+ * @returns The line; `undefined` if the queue must use the methods of `given`.
+ */
+export type LineMaker = (given: object, clock: Clock) => Line<unknown> | undefined;
+
+/**
+ * Sets the function that makes lines for a discipline. The function is not a class member, because bundlers would then
+ * keep the class even if nothing uses it.
+ */
+export function setLineMaker(discipline: object, make: LineMaker): void {
+  Object.defineProperty(discipline, LINE, { value: make });
+}
+
+/** Returns the line that a discipline makes; `undefined` if it makes none. */
+export function lineOf(discipline: object, clock: Clock): Line<unknown> | undefined {
+  return (discipline as { [LINE]?: LineMaker })[LINE]?.(discipline, clock);
+}
+
 /**
  * Keys of a work queue, each with its ticket, in the order in which they are called.
  *

@@ -23,7 +23,7 @@ import { FifoLine } from "./fifo_line.ts";
 import { markTakesOptions, setHooks } from "./hooks.ts";
 import { ItemIterator } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
-import type { Line } from "./line.ts";
+import { type Line, lineOf } from "./line.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 
 /**
@@ -117,9 +117,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#processingItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
-    this.#line = discipline === undefined
-      ? new FifoLine()
-      : new DisciplineLine(discipline as QueueDiscipline<T>, steadyClock(clock));
+    this.#line = discipline === undefined ? new FifoLine() : lineOf(discipline, steadyClock(clock)) ??
+      new DisciplineLine(discipline as QueueDiscipline<T>, steadyClock(clock));
     if (metrics !== undefined && name !== "") {
       this.#observer = new QueueMetrics(metrics, name, steadyClock(clock), priorityLevels, this.#line);
     }

@@ -29,6 +29,16 @@ export class NumberHeap<E> {
     return this.#length === 0 ? Infinity : this.#numbers[0]!;
   }
 
+  /** Order of the smallest number among equal numbers; `Infinity` if the heap is empty. */
+  get smallestOrder(): number {
+    return this.#length === 0 ? Infinity : this.#orders[this.#slots[0]!]!;
+  }
+
+  /** Entry with the smallest number; `undefined` if the heap is empty. */
+  get top(): E | undefined {
+    return this.#length === 0 ? undefined : this.#entries[this.#slots[0]!];
+  }
+
   /**
    * Adds an entry and returns its slot, which is valid until the entry is removed. Among equal numbers, the number with
    * the smallest `order` is popped first; by default, the number that was pushed first.
@@ -98,6 +108,12 @@ export class NumberHeap<E> {
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;
     if (number < this.#numbers[place]!) this.#siftUp(slot, number, place);
+  }
+
+  /** Gives a slot a number that is not smaller, and a new order among equal numbers: by default, the last place. */
+  increase(slot: number, number: number, order: number = this.#pushed++): void {
+    this.#orders[slot] = order;
+    this.#siftDown(slot, number, this.#places[slot]!);
   }
 
   /** Removes everything, and frees the memory of a large heap. */

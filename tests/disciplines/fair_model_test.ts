@@ -139,7 +139,7 @@ for (
           within: byPriority ? () => createPriorityDiscipline({ maxHeadStart: Infinity }) : undefined,
         });
         const plain = new PlainFair(maxPerGroup, byPriority);
-        const made = new Entries(false);
+        const made = new Entries();
         const processing: MadeEntry[] = [];
         for (const step of operations) {
           if (step.do === "push") {

@@ -174,7 +174,7 @@ Deno.test("fair: a discipline inside is touched for what is ready, and not for w
     }
   }
   const discipline = createFairDiscipline<number>({ groupOf: () => "a", within: () => new Noting() });
-  const made = new Entries(false);
+  const made = new Entries();
   const [first, last] = [made.next(0), made.next(0)];
   discipline.push(first);
   discipline.push(last);

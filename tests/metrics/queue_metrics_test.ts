@@ -343,15 +343,16 @@ Deno.test("gone: a queue of one's own stays open if the layer above it cannot be
 
 Deno.test("gone: not before a key is done that a discipline refused when it came back", () => {
   const metrics = new Notes();
-  const discipline = createPriorityDiscipline<string>();
-  const queue = createWorkQueue<string>({ name: "q", metrics, discipline });
+  let refuses = false;
+  const groupOf = () => {
+    if (refuses) throw new Error("no");
+  };
+  const queue = createWorkQueue<string>({ name: "q", metrics, discipline: createFairDiscipline({ groupOf }) });
   queue.add("a");
   const lease = take(queue);
   queue.add("a");
   queue.shutDown();
-  discipline.push = () => {
-    throw new Error("no");
-  };
+  refuses = true;
   assertThrows(() => lease[Symbol.dispose](), Error, "no");
   assertFalse(metrics.taken().includes("q is gone"));
   take(queue)[Symbol.dispose]();

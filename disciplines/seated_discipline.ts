@@ -1,0 +1,120 @@
+import type { Clock } from "../lib/base/clock.ts";
+import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import { type Line, setLineMaker } from "../lib/queue/line.ts";
+import { DisciplineUse, type OrderUser, type SeatOrder } from "../lib/queue/seat_order.ts";
+import { SeatedLine } from "../lib/queue/seated_line.ts";
+import { NONE, Seats } from "../lib/structures/seats.ts";
+
+/** Ticket of an entry that was popped and is not done. */
+const POPPED = 0;
+
+/**
+ * Discipline that is an order of seats.
+ *
+ * A queue uses the discipline through a line of its own, in which no key has an entry. Anything else that uses the
+ * discipline, such as a discipline that wraps this one, calls the methods of `QueueDiscipline`, which give each entry a
+ * seat.
+ */
+export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
+  readonly #makeOrder: (seats: Seats) => SeatOrder;
+  readonly #seats = new Seats();
+  readonly #order: SeatOrder;
+  readonly #use: DisciplineUse;
+  #pushed = 0;
+
+  /** @param makeOrder Makes the order of the seats of a table. */
+  constructor(makeOrder: (seats: Seats) => SeatOrder) {
+    this.#makeOrder = makeOrder;
+    this.#order = makeOrder(this.#seats);
+    this.#use = new DisciplineUse(this);
+    setLineMaker(this, (given, clock) => this.#makeLine(given, clock));
+  }
+
+  /** Order of the entries. */
+  get order(): SeatOrder {
+    return this.#order;
+  }
+
+  get length(): number {
+    return this.#use.current.order.length;
+  }
+
+  get blocked(): number {
+    return this.#use.current.order.blocked;
+  }
+
+  push(entry: ReadyEntry<unknown>): void {
+    this.#use.begin(this);
+    const seats = this.#seats;
+    const seat = seats.take(entry);
+    seats.setTicket(seat, ++this.#pushed);
+    seats.setPriority(seat, entry.priority);
+    seats.setTime(seat, entry.readyAt);
+    try {
+      this.#order.push(seat, entry.item, entry.key, entry);
+    } catch (error) {
+      seats.free(seat);
+      throw error;
+    }
+  }
+
+  pop(): ReadyEntry<unknown> | undefined {
+    const seat = this.#order.pop();
+    if (seat === NONE) return undefined;
+    const entry = this.entryOf(seat);
+    if (this.#order.awaitsDone) this.#seats.setTicket(seat, POPPED);
+    else this.#seats.free(seat);
+    return entry;
+  }
+
+  touch(entry: ReadyEntry<unknown>): void {
+    const seats = this.#seats;
+    const seat = seats.seatOf(entry);
+    if (seat === NONE || seats.ticketOf(seat) === POPPED) return;
+    const before = seats.priorityOf(seat);
+    if (entry.priority > before) seats.setPriority(seat, entry.priority);
+    try {
+      this.#order.touch(seat, before, entry.item);
+    } catch (error) {
+      seats.setPriority(seat, before);
+      throw error;
+    }
+  }
+
+  done(entry: ReadyEntry<unknown>): void {
+    const seat = this.#seats.seatOf(entry);
+    if (seat === NONE || this.#seats.ticketOf(seat) !== POPPED) return;
+    this.#seats.free(seat);
+    this.#order.done(seat);
+  }
+
+  entryOf(seat: number): ReadyEntry<unknown> {
+    return this.#seats.keyOf(seat) as ReadyEntry<unknown>;
+  }
+
+  peek(limit: number): ReadyEntry<unknown>[] {
+    const { current } = this.#use;
+    return current.order.peek(limit).map((seat) => current.entryOf(seat));
+  }
+
+  /**
+   * Makes an order of the seats of a table.
+   *
+   * @param given The discipline as its user has it: perhaps an object that wraps this discipline.
+   * @returns The order; `undefined` if the methods of `given` must be used, because they are not those of this class or
+   * because this discipline has entries.
+   */
+  orderOf(given: object, seats: Seats): SeatOrder | undefined {
+    const isPlain = given === this && Object.getPrototypeOf(this) === SeatedDiscipline.prototype &&
+      Object.keys(this).length === 0;
+    if (!isPlain || this.#seats.size > 0) return undefined;
+    Object.preventExtensions(this); // methods that replace those of this class from now on would not be called
+    return this.#makeOrder(seats);
+  }
+
+  #makeLine(given: object, clock: Clock): Line<unknown> | undefined {
+    const seats = new Seats();
+    const order = this.orderOf(given, seats);
+    return order && new SeatedLine(seats, order, this.#use, clock);
+  }
+}
