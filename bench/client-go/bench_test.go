@@ -1,4 +1,4 @@
-// Package bench measures the works of bench/peers/works.ts with client-go.
+// Package bench measures the works of bench/peers with the queues of client-go and controller-runtime.
 package bench
 
 import (
@@ -55,6 +55,23 @@ func BenchmarkReady(b *testing.B) {
 			perItem(b, count, func() { addAllThenTakeAll(keys) })
 		})
 	}
+}
+
+func BenchmarkSteady(b *testing.B) {
+	keys := distinctKeys(items + 1)
+	queue := workqueue.NewTyped[string]()
+	defer queue.ShutDown()
+	for _, key := range keys[:items] {
+		queue.Add(key)
+	}
+	spare := keys[items]
+	perItem(b, items, func() {
+		for range items {
+			queue.Add(spare)
+			spare, _ = queue.Get()
+			queue.Done(spare)
+		}
+	})
 }
 
 func BenchmarkOneAtATime(b *testing.B) {
