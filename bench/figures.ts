@@ -1,3 +1,5 @@
+import { medianOf } from "./statistics.ts";
+
 /** Measured times in nanoseconds per item, by workload, contender and runtime. There is one time for each round. */
 export class Figures {
   readonly #rounds = new Map<string, number[]>();
@@ -7,10 +9,6 @@ export class Figures {
     const rounds = this.#rounds.get(key);
     if (rounds === undefined) this.#rounds.set(key, [nanoseconds]);
     else rounds.push(nanoseconds);
-  }
-
-  has(figure: Figure): boolean {
-    return this.#rounds.has(keyOf(figure));
   }
 
   /** Returns the median of the rounds; `NaN` if there are no rounds. */
@@ -35,15 +33,8 @@ export class Figures {
 export interface Figure {
   readonly work: string;
   readonly contender: string;
-  /** `deno` or `bun`; for client-go, the value of `GOMAXPROCS`. */
+  /** Runtime on which the contender runs. */
   readonly runtime: string;
-}
-
-/** Returns the median of the values; `NaN` if there are no values. */
-export function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 function keyOf({ work, contender, runtime }: Figure): string {

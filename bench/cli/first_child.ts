@@ -1,7 +1,7 @@
 /** Time from the start of `workqueue` until its first child runs, and until a run of one item ends. */
 
 import { installed, type Runtime } from "../../release/installed.ts";
-import { medianOf } from "../figures.ts";
+import { medianOf } from "../statistics.ts";
 import { BENCH, output } from "../machine.ts";
 
 /** Results on one runtime, in milliseconds. */

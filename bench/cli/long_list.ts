@@ -1,6 +1,6 @@
 /** Memory use with a long list, and the speed at the end of the list compared with the speed of a fresh run. */
 
-import { medianOf } from "../figures.ts";
+import { medianOf } from "../statistics.ts";
 import type { Contender } from "./contenders.ts";
 import { List } from "./list.ts";
 import { argumentOf } from "./throughput.ts";

@@ -156,7 +156,9 @@ export const callbackWorks: Readonly<Record<string, Prepare>> = {
     const queue = config.queue<string>("jobs");
     for (const key of KEYS) queue.addRateLimited(key);
     return async () => {
-      config.reload({ queues: { jobs: { limiter: { type: "fast-slow", fastDelay: "1h", slowDelay: "2h", maxFastAttempts: 9 } } } });
+      config.reload({
+        queues: { jobs: { limiter: { type: "fast-slow", fastDelay: "1h", slowDelay: "2h", maxFastAttempts: 9 } } },
+      });
       await turn();
       config.reload(DOCUMENT);
       await turn();

@@ -8,7 +8,7 @@
 
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { medianOf } from "../figures.ts";
+import { medianOf } from "../statistics.ts";
 import { BENCH, output } from "../machine.ts";
 import { callbackWorks } from "./callback_works.ts";
 import { type Blocked, longestOf, type Printed } from "./gaps.ts";
@@ -39,10 +39,15 @@ export async function measureCallbacks({ name, command }: Runtime, work: string)
   }
 }
 
-/** Returns the median of each time. */
-export function medianOfRounds(rounds: readonly Blocked[]): Blocked {
-  const of = (field: keyof Blocked) => medianOf(rounds.map((round) => round[field]));
-  return { longest: of("longest"), collection: of("collection"), total: of("total") };
+/** Measures every workload once. Returns the longest callback and the longest garbage collection of each. */
+export async function measureAllCallbacks(runtime: Runtime): Promise<Record<string, number>> {
+  const figures: Record<string, number> = {};
+  for (const work of Object.keys(callbackWorks)) {
+    const { longest, collection } = await measureCallbacks(runtime, work);
+    figures[work] = longest;
+    figures[`${work}: garbage collection`] = collection;
+  }
+  return figures;
 }
 
 if (import.meta.main) {
@@ -56,9 +61,10 @@ if (import.meta.main) {
     for (const runtime of runtimes) {
       const rounds: Blocked[] = [];
       for (let round = 0; round < Number(values.rounds); round++) rounds.push(await measureCallbacks(runtime, work));
-      const { longest, collection, total } = medianOfRounds(rounds);
-      const times = [longest, collection, total].map((ms) => `${ms.toFixed(1)} ms`.padStart(9)).join(" | ");
-      console.log(`${times}  ${runtime.name.padEnd(4)}  ${work}`);
+      const median = (time: keyof Blocked) => medianOf(rounds.map((round) => round[time]));
+      const times = [median("longest"), median("collection"), median("total")];
+      const cells = times.map((ms) => `${ms.toFixed(1)} ms`.padStart(9));
+      console.log(`${cells.join(" | ")}  ${runtime.name.padEnd(4)}  ${work}`);
     }
   }
 }

@@ -1,6 +1,7 @@
-/** Cost of disciplines, compared with FIFO (first in, first out). */
+/** Cost of disciplines, compared with FIFO (first in, first out) and with other queues that have priorities. */
 
 import {
+  type AddOptions,
   createExponentialLimiter,
   createFairDiscipline,
   createPriorityDiscipline,
@@ -13,14 +14,20 @@ import { distinctKeys } from "../keys.ts";
 import { addAllThenTakeAll, addAllWithOptionsThenTakeAll } from "../passes.ts";
 import { randomPriorities } from "../priorities.ts";
 import { StillClock } from "../still_clock.ts";
-import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
+import {
+  type Bound,
+  CLIENT_GO,
+  clockAlone,
+  type Contender,
+  defineWork,
+  OURS,
+  PRIORITY_QUEUE,
+  type Work,
+} from "./row.ts";
 
 const CONCURRENCY = 10;
-const MANY_GROUPS = 1000;
 
-/**
- * Discipline to measure, the number of groups into which its keys are divided, and whether the keys have priorities.
- */
+/** Discipline, the number of groups into which its keys are divided, and whether the keys have priorities. */
 interface Order {
   readonly create: () => QueueDiscipline<string> | undefined;
   readonly groups?: number;
@@ -28,23 +35,34 @@ interface Order {
 }
 
 const fair = () => createFairDiscipline<string>({ separator: "/" });
+const strict = () => createPriorityDiscipline<string>({ maxHeadStart: "unlimited" });
 
-/**
- * Disciplines whose cost must not exceed a bound, by the name of the measurement. `bound` is the maximum cost relative
- * to FIFO.
- */
-export const boundedOrders: Readonly<Record<string, Order & { readonly bound: number }>> = {
-  "priority, 201 priorities": { create: () => createPriorityDiscipline(), hasPriorities: true, bound: 3 },
+/** Name of this queue without a discipline: first in, first out. */
+const FIFO = "FIFO";
+const NO_DISCIPLINE: Order = { create: () => undefined };
+
+/** Disciplines, each with its largest allowed cost relative to FIFO. */
+const ORDERS: Readonly<Record<string, Order & { readonly bound: number }>> = {
+  "priority, 201 priorities": { create: () => createPriorityDiscipline(), hasPriorities: true, bound: 4 },
+  "strict priority, 201 priorities": { create: strict, hasPriorities: true, bound: 3.5 },
   "priority, one priority": { create: () => createPriorityDiscipline(), bound: 2 },
-  "fair, 1,000 groups": { create: fair, groups: MANY_GROUPS, bound: 3 },
+  "fair, 1,000 groups": { create: fair, groups: 1000, bound: 3.5 },
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** Suffix for the names of measurements with a clock that costs nothing. */
-export const STILL = "; a clock that costs nothing";
+/** Disciplines that order like the queue of controller-runtime. */
+const PEERS_OF_PRIORITY_QUEUE = ["priority, 201 priorities", "strict priority, 201 priorities"];
+const aheadOfPriorityQueue: readonly Bound[] = PEERS_OF_PRIORITY_QUEUE.map((contender) => (
+  { contender, than: PRIORITY_QUEUE, atLeast: 2 }
+));
+
+/** Returns a contender for each discipline. */
+function ofEachOrder(contenderOf: (order: Order) => Contender, suffix = ""): Record<string, Contender> {
+  return Object.fromEntries(Object.entries(ORDERS).map(([name, order]) => [name + suffix, contenderOf(order)]));
+}
 
 /** Adds all keys. Then takes all keys. */
-const inOrder = ({ create, groups, hasPriorities }: Order, newClock?: () => StillClock): Contender => (items) => {
+const inOrder = (newClock?: () => StillClock) => ({ create, groups, hasPriorities }: Order): Contender => (items) => {
   const keys = distinctKeys(items, groups);
   const priorities = hasPriorities ? randomPriorities(items) : undefined;
   return () => {
@@ -54,23 +72,20 @@ const inOrder = ({ create, groups, hasPriorities }: Order, newClock?: () => Stil
   };
 };
 
-const disciplines: Work = {
+/** Suffix for the names of contenders with a clock that costs nothing. */
+const STILL = "; a clock that costs nothing";
+
+const disciplines = defineWork({
   title: "disciplines: add → tryGet → done, all keys added, then all taken",
-  items: 100_000,
-  note: "Ours is first in, first out here, without a discipline. A discipline is told when a key became ready, which " +
-    "takes a look at the clock; how much of the cost that is, the clock that costs nothing shows. A bare `Map` whose " +
-    "keys are deleted in a random order is what the memory of the machine takes for that.",
+  note:
+    "Ours is first in, first out (FIFO) here, without a discipline. A discipline that uses time looks at the clock " +
+    "when a key becomes ready. A bare `Map` whose keys are deleted in a random order shows what the memory of the " +
+    `machine takes for that. ${PRIORITY_QUEUE} has strict priorities: the highest priority first.`,
   contenders: {
-    [OURS]: inOrder({ create: () => undefined }),
-    ...Object.fromEntries(Object.entries(boundedOrders).map(([name, order]) => [name, inOrder(order)])),
-    ...Object.fromEntries(
-      Object.entries(boundedOrders).map(([name, order]) => [name + STILL, inOrder(order, () => new StillClock())]),
-    ),
-    "strict priority, 201 priorities": inOrder({
-      create: () => createPriorityDiscipline({ maxHeadStart: "unlimited" }),
-      hasPriorities: true,
-    }),
-    "fair, 10 groups, 201 priorities inside": inOrder({
+    [FIFO]: inOrder()(NO_DISCIPLINE),
+    ...ofEachOrder(inOrder()),
+    ...ofEachOrder(inOrder(() => new StillClock()), STILL),
+    "fair, 10 groups, 201 priorities inside": inOrder()({
       create: () => createFairDiscipline({ separator: "/", within: () => createPriorityDiscipline() }),
       hasPriorities: true,
     }),
@@ -86,15 +101,47 @@ const disciplines: Work = {
         for (const key of shuffled) map.delete(key);
       };
     },
-    "performance.now alone": (items) => () => lookAtTheClock(items),
+    "performance.now alone": clockAlone(),
   },
+  go: { [PRIORITY_QUEUE]: "PriorityReady" },
+  bounds: [
+    ...Object.entries(ORDERS).flatMap(([name, { bound }]) =>
+      [name, name + STILL].map((contender) => ({ contender, than: FIFO, atMost: bound }))
+    ),
+    ...aheadOfPriorityQueue,
+  ],
+});
+
+/** Keeps 100,000 keys in a queue. Adds one key, takes one and finishes it; the finished key is the next to be added. */
+const steadily = ({ create, groups, hasPriorities }: Order): Contender => (items) => {
+  const keys = distinctKeys(items + 1, groups);
+  const priorities: readonly AddOptions[] = hasPriorities ? randomPriorities(items) : keys.map(() => NO_OPTIONS);
+  const queue = createWorkQueue<string>({ discipline: create() });
+  for (let i = 0; i < items; i++) queue.add(keys[i]!, priorities[i]);
+  let spare = keys[items]!;
+  return () => {
+    for (let i = 0; i < items; i++) {
+      queue.add(spare, priorities[i]);
+      spare = queue.tryGet()!.item;
+      queue.done(spare);
+    }
+  };
 };
+
+const NO_OPTIONS: AddOptions = {};
+
+const steady = defineWork({
+  title: "steady state: 100,000 keys are ready; one is added, one is taken, one is done",
+  note: "FIFO is this queue without a discipline. The key that is done is the next to be added, with another priority.",
+  contenders: { [FIFO]: steadily(NO_DISCIPLINE), ...ofEachOrder(steadily) },
+  go: { [CLIENT_GO]: "Steady", [PRIORITY_QUEUE]: "PrioritySteady" },
+  bounds: aheadOfPriorityQueue,
+});
 
 const doNothing = async () => {};
 
-const priorityWorkers: Work = {
+const priorityWorkers = defineWork({
   title: "priorities from -100 to 100, concurrency 10, an async handler that does nothing",
-  items: 100_000,
   note: "All items are added, then all are handled, the highest priority first. p-queue has an array that it keeps " +
     "sorted, so an item costs by the number of the others.",
   contenders: {
@@ -121,7 +168,8 @@ const priorityWorkers: Work = {
       };
     },
   },
-};
+  bounds: [{ than: "p-queue", atLeast: 10 }],
+});
 
 /** Workloads, by short name. */
-export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, priorityWorkers };
+export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, steady, priorityWorkers };

@@ -1,6 +1,6 @@
 /** Gaps between turns of the event loop, and the garbage collections in them. All times are in milliseconds. */
 
-import { medianOf } from "../figures.ts";
+import { medianOf } from "../statistics.ts";
 
 /** Gap between two turns of the event loop. */
 export interface Gap {

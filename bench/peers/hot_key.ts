@@ -12,10 +12,10 @@ import {
 } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
 import { StillClock } from "../still_clock.ts";
-import { type Contender, OURS, type Work } from "./work.ts";
+import { type Contender, defineWork, type Work } from "./row.ts";
 
 /** Number of keys that stay in the queue. */
-export const OTHERS = 100_000;
+const OTHERS = 100_000;
 
 const HOT = "hot";
 const CYCLES = 10_000;
@@ -52,50 +52,58 @@ const bareMap: Contender = (cycles) => {
   })(cycles);
 };
 
-const beside = (what: string, ours: Contender): Work => ({
-  title: `one hot key beside ${OTHERS} ${what}`,
-  items: CYCLES,
-  fewer: { "bare Map: set, delete": FEWER_CYCLES },
-  contenders: { [OURS]: ours, "bare Map: set, delete": bareMap },
-});
-
 /** Workloads, by short name. */
 export const hotKeyWorks: Readonly<Record<string, Work>> = {
-  hotBesideReady: beside("keys that are ready, with a discipline: add, tryGet, done", (cycles) => {
-    const queue = createWorkQueue<string>({ discipline: new Lifo() });
-    for (const key of distinctKeys(OTHERS)) queue.add(key);
-    return repeat(() => {
-      queue.add(HOT);
-      queue.tryGet()![Symbol.dispose]();
-    })(cycles);
-  }),
-  hotBesideProcessing: beside("processing keys: add, tryGet, done", (cycles) => {
-    const queue = createWorkQueue<string>();
-    for (const key of distinctKeys(OTHERS)) {
-      queue.add(key);
-      queue.tryGet();
-    }
-    return repeat(() => {
-      queue.add(HOT);
-      queue.tryGet()![Symbol.dispose]();
-    })(cycles);
-  }),
-  hotBesideDelayed: beside("delayed keys: addAfter, due, tryGet, done", (cycles) => {
-    const clock = new StillClock();
-    const queue = createDelayingQueue<string>({ clock });
-    for (const key of distinctKeys(OTHERS)) queue.addAfter(key, LONG);
-    return repeat(() => {
-      queue.addAfter(HOT, 1);
-      clock.moveToNextTimer();
-      queue.tryGet()![Symbol.dispose]();
-    })(cycles);
-  }),
-  hotBesideFailing: beside("keys that fail: when, forget", (cycles) => {
-    const limiter = createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 });
-    for (const key of distinctKeys(OTHERS)) limiter.when(key);
-    return repeat(() => {
-      limiter.when(HOT);
-      limiter.forget(HOT);
-    })(cycles);
+  hotKey: defineWork({
+    title: `one hot key, added and finished again and again beside ${OTHERS.toLocaleString("en")} other keys`,
+    items: CYCLES,
+    itemsOf: { "bare Map: set, delete": FEWER_CYCLES },
+    unit: "µs an item",
+    contenders: {
+      "beside ready keys, with a discipline": (cycles) => {
+        const queue = createWorkQueue<string>({ discipline: new Lifo() });
+        for (const key of distinctKeys(OTHERS)) queue.add(key);
+        return repeat(() => {
+          queue.add(HOT);
+          queue.tryGet()![Symbol.dispose]();
+        })(cycles);
+      },
+      "beside processing keys": (cycles) => {
+        const queue = createWorkQueue<string>();
+        for (const key of distinctKeys(OTHERS)) {
+          queue.add(key);
+          queue.tryGet();
+        }
+        return repeat(() => {
+          queue.add(HOT);
+          queue.tryGet()![Symbol.dispose]();
+        })(cycles);
+      },
+      "beside delayed keys, delayed itself": (cycles) => {
+        const clock = new StillClock();
+        const queue = createDelayingQueue<string>({ clock });
+        for (const key of distinctKeys(OTHERS)) queue.addAfter(key, LONG);
+        return repeat(() => {
+          queue.addAfter(HOT, 1);
+          clock.moveToNextTimer();
+          queue.tryGet()![Symbol.dispose]();
+        })(cycles);
+      },
+      "beside failing keys, in a limiter": (cycles) => {
+        const limiter = createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 });
+        for (const key of distinctKeys(OTHERS)) limiter.when(key);
+        return repeat(() => {
+          limiter.when(HOT);
+          limiter.forget(HOT);
+        })(cycles);
+      },
+      "bare Map: set, delete": bareMap,
+    },
+    bounds: [
+      { contender: "beside ready keys, with a discipline", atMost: 1 },
+      { contender: "beside delayed keys, delayed itself", atMost: 1 },
+      { contender: "beside failing keys, in a limiter", atMost: 1 },
+      { contender: "beside processing keys", atMost: 3 },
+    ],
   }),
 };

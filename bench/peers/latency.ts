@@ -1,6 +1,6 @@
 /**
  * Prints how long another process waits for an answer, in milliseconds, while many small units of work keep the CPU
- * busy. Each unit takes one millisecond. Also prints the fraction of the elapsed time that is spent on this work.
+ * busy. Each unit takes one millisecond. Also prints the percentage of the elapsed time that is spent on this work.
  *
  *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *
@@ -20,8 +20,9 @@ import {
   parallelizeUntil,
   runWorkers,
 } from "@workqueue/core";
+import { percentileOf } from "../statistics.ts";
 
-const ITEMS = 5000;
+const ITEMS = 2500;
 const WORK_MS = 1;
 const MS_BETWEEN_REQUESTS = 20;
 
@@ -61,21 +62,18 @@ const cases: Record<string, () => Promise<unknown>> = {
   "a loop over a queue": loopOverQueue,
 };
 
-interface Waits {
-  readonly median: number;
-  readonly p99: number;
-  readonly worst: number;
-}
+/** Figures, by name. */
+type Figures = Readonly<Record<string, number>>;
 
 /**
- * Runs the work while another process sends requests. Returns the waiting times and the fraction of the elapsed time
+ * Runs the work while another process sends requests. Returns the waiting times, and the percentage of the elapsed time
  * that was spent on the work.
  */
 async function measure(
   run: () => Promise<unknown>,
   port: number,
   connection: string,
-): Promise<Waits & { busy: number }> {
+): Promise<Figures> {
   const asker = startAsker(port, connection);
   let printed = "";
   asker.stdout!.on("data", (chunk) => printed += chunk);
@@ -83,14 +81,14 @@ async function measure(
   worked = 0;
   const began = performance.now();
   await run();
-  const busy = worked / (performance.now() - began);
+  const busy = 100 * worked / (performance.now() - began);
   asker.stdin!.end();
   await once(asker, "close");
-  return { ...JSON.parse(printed.split("\n")[1]!), busy };
+  return { ...JSON.parse(printed.split("\n")[1]!), "% of the time for the work": busy };
 }
 
 function startAsker(port: number, connection: string): ChildProcess {
-  const options = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+  const options = "Deno" in globalThis ? ["run", "-A", "--no-check"] : process.execArgv;
   const args = [...options, fileURLToPath(import.meta.url), "ask", connection, String(port)];
   return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
 }
@@ -120,18 +118,18 @@ async function ask(connection: string, port: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, MS_BETWEEN_REQUESTS * (0.5 + Math.random())));
   }
   await Promise.all(open);
-  waits.sort((a, b) => a - b);
-  const percentile = (percent: number) => waits[Math.floor((waits.length - 1) * percent / 100)];
-  console.log(JSON.stringify({ median: percentile(50), p99: percentile(99), worst: percentile(100) }));
+  const [median, p99, worst] = [50, 99, 100].map((percent) => percentileOf(waits, percent));
+  console.log(JSON.stringify({ median, "99th percentile": p99, worst }));
   process.exit();
 }
 
 async function serve(connection: string): Promise<void> {
   const server = createServer((_request, response) => response.end("here I am")).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const results: Record<string, unknown> = {};
+  const results: Record<string, number> = {};
   for (const [name, run] of Object.entries(cases)) {
-    results[name] = await measure(run, (server.address() as AddressInfo).port, connection);
+    const figures = await measure(run, (server.address() as AddressInfo).port, connection);
+    for (const [figure, value] of Object.entries(figures)) results[`${name}: ${figure}`] = value;
   }
   console.log(JSON.stringify(results));
   process.exit();

@@ -2,23 +2,25 @@
 
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import type { Figures } from "../figures.ts";
-import { CLIENT_GO, OURS } from "./work.ts";
-import { SIZES } from "./works.ts";
+import { medianOf } from "../statistics.ts";
+import { among, BARE_MAP, SIZES } from "./growth.ts";
+import { CLIENT_GO } from "./row.ts";
+import type { RowFigures } from "./row_figures.ts";
 
-const SERIES = [
-  { label: "ready, on Deno", kind: "ready", contender: OURS, runtime: "deno" },
-  { label: "ready, on Bun", kind: "ready", contender: OURS, runtime: "bun" },
-  { label: "delayed, on Deno", kind: "delayed", contender: OURS, runtime: "deno" },
-  { label: "delayed, on Bun", kind: "delayed", contender: OURS, runtime: "bun" },
-  { label: "bare Map, on Deno", kind: "ready", contender: "bare Map: set, delete", runtime: "deno" },
-  { label: "client-go, ready", kind: "ready", contender: CLIENT_GO, runtime: "1" },
-] as const;
-
-/** Returns the plot as SVG. */
-export async function plotGrowth(figures: Figures): Promise<string> {
-  const values = SERIES.flatMap(({ label, kind, contender, runtime }) =>
-    SIZES.map((keys) => ({ label, keys, cost: figures.median({ work: `${kind} ${keys}`, contender, runtime }) }))
+/** Returns the plot as SVG. `ready` and `delayed` are the figures of the two rows about growth. */
+export async function plotGrowth(ready: RowFigures, delayed: RowFigures): Promise<string> {
+  const series = [
+    { label: "ready, on Deno", figures: ready, runtime: "deno" },
+    { label: "ready, on Bun", figures: ready, runtime: "bun" },
+    { label: "ready, on Node", figures: ready, runtime: "node" },
+    { label: "delayed, on Deno", figures: delayed, runtime: "deno" },
+    { label: "delayed, on Bun", figures: delayed, runtime: "bun" },
+    { label: "delayed, on Node", figures: delayed, runtime: "node" },
+    { label: "bare Map, on Deno", figures: ready, contender: BARE_MAP, runtime: "deno" },
+    { label: "client-go, ready", figures: ready, contender: CLIENT_GO, runtime: "1" },
+  ];
+  const values = series.flatMap(({ label, figures, contender, runtime }) =>
+    SIZES.map((keys) => ({ label, keys, cost: medianOf(figures.of(among(keys, contender), runtime)) }))
       .filter(({ cost }) => !Number.isNaN(cost))
   );
   const spec: TopLevelSpec = {
@@ -31,7 +33,7 @@ export async function plotGrowth(figures: Figures): Promise<string> {
     encoding: {
       x: { field: "keys", type: "quantitative", scale: { type: "log" }, axis: { format: "~s", title: "keys" } },
       y: { field: "cost", type: "quantitative", axis: { title: "nanoseconds a key" } },
-      color: { field: "label", type: "nominal", sort: SERIES.map(({ label }) => label), legend: { title: null } },
+      color: { field: "label", type: "nominal", sort: series.map(({ label }) => label), legend: { title: null } },
     },
   };
   return await new View(parse(compile(spec).spec), { renderer: "none" }).toSVG();

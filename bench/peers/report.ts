@@ -1,118 +1,144 @@
 /** Report on the results, as a Markdown page. */
 
 import { table } from "../markdown.ts";
-import type { Facts } from "./facts.ts";
-import type { Figure, Figures } from "../figures.ts";
-import { type Measured, targetsOf } from "./targets.ts";
-import { CLIENT_GO, OURS, type Work } from "./work.ts";
-import { works } from "./works.ts";
+import { type Summary, summaryOf } from "../statistics.ts";
+import { type Bound, OURS, PROCS, type Row } from "./row.ts";
+import type { RowFigures } from "./row_figures.ts";
+import { RUNTIMES } from "./runtimes.ts";
+import { judge, type Judgement, MIN_ROUNDS, TOO_NOISY } from "./verdict.ts";
 
-const NAMES: Readonly<Record<string, string>> = {
-  deno: "Deno",
-  bun: "Bun",
-  "1": "Go, GOMAXPROCS=1",
-  "2": "Go, GOMAXPROCS=2",
-};
+/** Facts about one run of the benchmarks. */
+export interface Facts {
+  readonly machine: string;
+  readonly versions: readonly string[];
+  readonly rounds: number;
+  readonly minutes: number;
+}
+
+/** Row with its figures. */
+export interface Result {
+  readonly row: Row;
+  readonly figures: RowFigures;
+}
+
+const NAMES = { deno: "Deno", bun: "Bun", node: "Node" };
 
 /** Returns the whole page. */
-export function report(figures: Figures, facts: Facts): string {
+export function report(results: readonly Result[], { machine, versions, rounds, minutes }: Facts): string {
   const lines = [
     "# Benchmarks",
     "",
     "Written by `npx -y deno task bench:peers`, which does the same work with this queue, with other queues and with the",
-    "real client-go, in one go on one machine. Each measurement is a process of its own (mitata in JavaScript, the",
-    "`testing` package in Go); a round takes every contender once, those of one work right after each other. A figure is",
-    "the median of the rounds. The machine is shared with others: the ratios tell more than the nanoseconds, and a spread",
-    "says how far to trust them. `npx -y deno bench` runs what `bench/*_bench.ts` measures of this queue alone.",
+    "Go originals. Each measurement is a process of its own. It warms up for a quarter of a second and lasts 0.3 seconds;",
+    "its result is the median of its runs. In a round, the contenders of a row are measured right after each other, each",
+    "round in another order. `npx -y deno bench` measures this queue alone.",
     "",
-    `- ${facts.machine}`,
-    ...facts.versions.map((version) => `- ${version}`),
-    `- ${facts.rounds} rounds`,
+    `- ${machine}`,
+    ...versions.map((version) => `- ${version}`),
+    `- ${rounds} ${rounds === 1 ? "round" : "rounds"}, in ${minutes.toFixed(0)} minutes`,
     "",
-    "## What has to be reached",
+    "## Bounds",
     "",
-    "“2 × client-go” is twice as fast as client-go at its best, be it with one core or with two.",
+    "“2 × client-go” means that twice as much gets done in the same time, whether client-go has one core or two. A ratio is",
+    "computed from figures of the same row and the same round. The table shows the median over the rounds and, in",
+    "parentheses, the first and the third quartile.",
     "",
-    ...targetTable(figures, facts),
+    rounds < MIN_ROUNDS
+      ? `**No verdicts: there were fewer than ${MIN_ROUNDS} rounds.**`
+      : `✓ and ✗ are verdicts on the median. A row is *too noisy* for a verdict if the third quartile of the reference's ` +
+        `figures is at least ${TOO_NOISY} times the first or, if there is no reference, if the quartiles are on ` +
+        "different sides of the bound.",
+    "",
+    ...boundsTable(results),
     "",
     "## Growth",
     "",
     "![Cost of a key from 1,000 to 1,000,000 keys](growth.svg)",
     "",
-    "## Every figure",
+    "## Figures",
+    "",
+    ...results.flatMap(figuresSection),
+  ];
+  return lines.join("\n").trimEnd() + "\n";
+}
+
+/** Returns the table of all bounds. */
+export function boundsTable(results: readonly Result[]): string[] {
+  const rows = results.flatMap(({ row, figures }) =>
+    (row.bounds ?? []).map((bound, i) => {
+      const { contender = figures.contenders[0]!, on = RUNTIMES } = bound;
+      const cells = RUNTIMES.map((runtime) =>
+        on.includes(runtime) ? judgementText(judge(bound, figures, runtime, row.rounds), unitOf(bound, row)) : ""
+      );
+      return [i === 0 ? row.title : "", contender === OURS ? "" : contender, boundText(bound, row), ...cells];
+    })
+  );
+  return table(["work", "", "bound", ...RUNTIMES.map((runtime) => NAMES[runtime])], rows);
+}
+
+function unitOf({ than, unit }: Bound, row: Row): string {
+  return than === undefined ? unit ?? row.unit.split(" ")[0]! : "×";
+}
+
+function boundText(bound: Bound, row: Row): string {
+  const { than, procs, atLeast, atMost } = bound;
+  const reference = than === undefined ? "" : ` ${than}${procs === undefined ? "" : ` at GOMAXPROCS=${procs}`}`;
+  if (than === undefined) {
+    return `at ${atMost === undefined ? "least" : "most"} ${atMost ?? atLeast} ${unitOf(bound, row)}`;
+  }
+  if (atMost !== undefined) return `at most ${atMost} ×${reference}`;
+  return atLeast === 1 ? `ahead of${reference}` : `${atLeast} ×${reference}`;
+}
+
+const MARKS = { reached: "✓ ", missed: "✗ ", "too noisy": "too noisy: ", "too few rounds": "" };
+
+function judgementText(judgement: Judgement | undefined, unit: string): string {
+  return judgement === undefined ? "" : MARKS[judgement.verdict] + summaryText(judgement, ` ${unit}`);
+}
+
+/** Returns the heading, the note and the table of a row. */
+export function figuresSection({ row, figures }: Result): string[] {
+  return [
+    `### ${row.title}`,
+    "",
+    ...row.note === undefined ? [] : [row.note, ""],
+    ...figuresTable({ row, figures }),
     "",
   ];
-  for (const [name, work] of Object.entries(works)) lines.push(...workTable(figures, name, work));
-  lines.push("### Memory", "", ...memoryTable(facts), "", "### Lateness", "", ...latenessTable(facts), "");
-  lines.push("### Requests to a busy process", "", ...latencyTable(facts));
-  return lines.join("\n") + "\n";
 }
 
-function targetTable(figures: Figures, facts: Facts): string[] {
-  const cell = (measured: Measured | undefined) =>
-    measured === undefined ? "" : `${measured.reached ? "✓" : "✗"} ${measured.text}`;
-  const rows = targetsOf(figures, facts).map(({ claim, bound, measured }) => [
-    claim,
-    bound,
-    cell(measured.deno ?? measured.both),
-    cell(measured.bun ?? measured.both),
-  ]);
-  return table(["work", "bound", "on Deno", "on Bun"], rows);
-}
-
-function workTable(figures: Figures, name: string, work: Work): string[] {
-  const all: Figure[] = [];
-  for (const contender of [...Object.keys(work.contenders), CLIENT_GO]) {
-    for (const runtime of Object.keys(NAMES)) all.push({ work: name, contender, runtime });
-  }
-  const oursOn = (runtime: string) => figures.median({ work: name, contender: OURS, runtime });
-  const rows = all.filter((figure) => figures.has(figure)).map((figure) => {
-    const median = figures.median(figure);
-    const [least, most] = figures.spread(figure);
-    return [
-      figure.contender,
-      NAMES[figure.runtime]!,
-      nanoseconds(median),
-      `${nanoseconds(least)} – ${nanoseconds(most)}`,
-      ...["deno", "bun"].map((runtime) => `${(median / oursOn(runtime)).toFixed(2)} ×`),
-    ];
+/** Returns the table of a row. If a bound compares contenders, the table has the ratios to the first contender too. */
+function figuresTable({ row, figures }: Result): string[] {
+  const [first] = figures.contenders;
+  const isComparison = row.bounds?.some(({ than }) => than !== undefined) === true;
+  const cells = (contender: string, measured: (runtime: string) => readonly number[], hasFigure: boolean) =>
+    RUNTIMES.flatMap((runtime) => {
+      const values = measured(runtime);
+      const figure = hasFigure ? summaryText(summaryOf(values)) : "";
+      if (!isComparison) return [figure];
+      const reference = figures.of(first!, runtime);
+      const ratios = values.map((value, i) => value / reference[i]!);
+      return [figure, contender === first ? "" : summaryText(summaryOf(ratios), " ×")];
+    });
+  const rows = figures.contenders.flatMap((contender) => {
+    const inGo = PROCS.filter((procs) => figures.of(contender, procs).length > 0);
+    if (inGo.length === 0) return [[contender, ...cells(contender, (runtime) => figures.of(contender, runtime), true)]];
+    return inGo.map((procs) => {
+      const values = figures.of(contender, procs);
+      const name = `${contender}, GOMAXPROCS=${procs}: ${summaryText(summaryOf(values))}`;
+      return [name, ...cells(contender, () => values, false)];
+    });
   });
-  const head = ["", "on", `ns ${work.per ?? "an item"}`, "rounds", "of ours on Deno", "of ours on Bun"];
-  return [`### ${work.title}`, "", ...(work.note === undefined ? [] : [work.note, ""]), ...table(head, rows), ""];
+  const head = RUNTIMES.flatMap((runtime) => isComparison ? [NAMES[runtime], `of ${first}`] : [NAMES[runtime]]);
+  return table([row.unit, ...head], rows);
 }
 
-function nanoseconds(value: number): string {
-  return value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
+function summaryText({ low, median, high }: Summary, unit = ""): string {
+  const range = low === high ? "" : ` (${number(low)} – ${number(high)})`;
+  return `${number(median)}${unit}${range}`;
 }
 
-function memoryTable({ memory }: Facts): string[] {
-  const rows = Object.entries(memory).flatMap(([runtime, kinds]) =>
-    Object.entries(kinds).map(([kind, { full, drained }]) => [
-      `a million keys ${kind}`,
-      NAMES[runtime]!,
-      full.toFixed(1),
-      drained.toFixed(1),
-    ])
-  );
-  return table(["", "on", "bytes a key, beyond its string", "after draining"], rows);
-}
-
-function latenessTable({ lateness }: Facts): string[] {
-  const rows = Object.entries(lateness).map(([runtime, { median, p99, worst, timers }]) => [
-    NAMES[runtime]!,
-    ...[median, p99, worst, timers].map((ms) => `${ms.toFixed(2)} ms`),
-  ]);
-  return table(["on", "median", "99th percentile", "worst", "a 1 ms timer, while workers have too much to do"], rows);
-}
-
-function latencyTable({ latency }: Facts): string[] {
-  const rows = Object.entries(latency).flatMap(([runtime, works]) =>
-    Object.entries(works).map(([work, { median, p99, worst, busy }]) => [
-      work,
-      NAMES[runtime]!,
-      ...[median, p99, worst].map((ms) => `${ms.toFixed(1)} ms`),
-      `${(100 * busy).toFixed(1)} %`,
-    ])
-  );
-  return table(["kept busy by", "on", "median", "99th percentile", "worst", "of the time for the work"], rows);
+function number(value: number): string {
+  const digits = Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

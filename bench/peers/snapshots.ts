@@ -3,47 +3,59 @@
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
 import { randomPriorities } from "../priorities.ts";
-import { OURS, type Work } from "./work.ts";
+import { type Contender, defineWork, type Work } from "./row.ts";
 
 const LIMIT = 100;
 const HOUR = 3_600_000;
 
-const snapshotOf = (what: string, fill: (items: number) => WorkQueue<string>): Work => ({
-  title: `snapshot({ limit: ${LIMIT} }) of a million keys ${what}`,
-  items: 1_000_000,
-  per: "a snapshot",
-  contenders: {
-    [OURS]: (items) => {
-      const queue = fill(items);
-      return () => queue.snapshot({ limit: LIMIT });
-    },
-  },
-});
+/** Number of snapshots in one run. */
+const SNAPSHOTS = 100;
+const KEYS = 1_000_000;
 
-function fillReady(items: number): WorkQueue<string> {
+const snapshotsOf = (fill: () => WorkQueue<string>): Contender => (snapshots) => {
+  const queue = fill();
+  return () => {
+    for (let i = 0; i < snapshots; i++) queue.snapshot({ limit: LIMIT });
+  };
+};
+
+function fillReady(): WorkQueue<string> {
   const queue = createDelayingQueue<string>();
-  for (const key of distinctKeys(items)) queue.add(key);
+  for (const key of distinctKeys(KEYS)) queue.add(key);
+  return queue;
+}
+
+function takeSome(queue: WorkQueue<string>): WorkQueue<string> {
+  for (let i = 0; i < LIMIT; i++) queue.tryGet();
   return queue;
 }
 
 /** Workloads, by short name. */
 export const snapshotWorks: Readonly<Record<string, Work>> = {
-  snapshotDelayed: snapshotOf("that are delayed", (items) => {
-    const queue = createDelayingQueue<string>({ ref: false });
-    for (const key of distinctKeys(items)) queue.addAfter(key, HOUR * (1 + Math.random()));
-    return queue;
-  }),
-  snapshotReady: snapshotOf("that are ready", fillReady),
-  snapshotProcessing: snapshotOf(`that are ready, ${LIMIT} of them handed out`, (items) => {
-    const queue = fillReady(items);
-    for (let i = 0; i < LIMIT; i++) queue.tryGet();
-    return queue;
-  }),
-  snapshotOfPriorities: snapshotOf(`that are ready, by priorities, ${LIMIT} of them handed out`, (items) => {
-    const queue = createDelayingQueue<string>({ discipline: createPriorityDiscipline() });
-    const priorities = randomPriorities(items);
-    distinctKeys(items).forEach((key, i) => queue.add(key, priorities[i]));
-    for (let i = 0; i < LIMIT; i++) queue.tryGet();
-    return queue;
+  snapshots: defineWork({
+    title: `snapshot({ limit: ${LIMIT} }) of a million keys`,
+    items: SNAPSHOTS,
+    unit: "ms a snapshot",
+    contenders: {
+      "delayed keys": snapshotsOf(() => {
+        const queue = createDelayingQueue<string>({ ref: false });
+        for (const key of distinctKeys(KEYS)) queue.addAfter(key, HOUR * (1 + Math.random()));
+        return queue;
+      }),
+      "ready keys": snapshotsOf(fillReady),
+      "ready keys, 100 of them handed out": snapshotsOf(() => takeSome(fillReady())),
+      "ready keys, by priority, 100 of them handed out": snapshotsOf(() => {
+        const queue = createDelayingQueue<string>({ discipline: createPriorityDiscipline() });
+        const priorities = randomPriorities(KEYS);
+        distinctKeys(KEYS).forEach((key, i) => queue.add(key, priorities[i]));
+        return takeSome(queue);
+      }),
+    },
+    bounds: [
+      { contender: "delayed keys", atMost: 1 },
+      { contender: "ready keys", atMost: 1 },
+      { contender: "ready keys, 100 of them handed out", atMost: 1 },
+      { contender: "ready keys, by priority, 100 of them handed out", atMost: 1 },
+    ],
   }),
 };

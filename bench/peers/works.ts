@@ -14,14 +14,16 @@ import {
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { NumberHeap } from "../../lib/structures/number_heap.ts";
+import { bareMap } from "../bare_map.ts";
 import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
 import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
 import { disciplineWorks } from "./disciplines.ts";
+import { growthWorks } from "./growth.ts";
 import { hotKeyWorks } from "./hot_key.ts";
+import { CLIENT_GO, clockAlone, type Contender, defineWork, OURS, type Work } from "./row.ts";
 import { snapshotWorks } from "./snapshots.ts";
-import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
 
 const CONCURRENCY = 10;
 
@@ -33,27 +35,17 @@ const cycle = (options: () => WorkQueueOptions<string>): Contender => (items) =>
   };
 };
 
-const bareMap: Contender = (items) => {
-  const keys = distinctKeys(items);
-  return () => {
-    const map = new Map<string, boolean>();
-    for (const key of keys) map.set(key, true);
-    for (const key of keys) map.delete(key);
-  };
-};
-
-const ready: Work = {
+const ready = defineWork({
   title: "add → tryGet → done: all keys added, then all taken",
-  items: 100_000,
-  go: "Ready",
+  go: { [CLIENT_GO]: "Ready/100000" },
   contenders: { [OURS]: cycle(() => ({})), "bare Map: set, delete": bareMap },
   note: "The bare `Map` is the floor: it remembers the keys and nothing else.",
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 2 }, { than: "bare Map: set, delete", atMost: 1.2 }],
+});
 
-const oneAtATime: Work = {
+const oneAtATime = defineWork({
   title: "add → tryGet → done: one key at a time",
-  items: 100_000,
-  go: "OneAtATime",
+  go: { [CLIENT_GO]: "OneAtATime" },
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
@@ -70,12 +62,12 @@ const oneAtATime: Work = {
       };
     },
   },
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 2 }],
+});
 
-const readyAgain: Work = {
+const readyAgain = defineWork({
   title: "add of a key that is ready already",
-  items: 100_000,
-  go: "ReadyAgain",
+  go: { [CLIENT_GO]: "ReadyAgain" },
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
@@ -95,12 +87,12 @@ const readyAgain: Work = {
       };
     },
   },
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 2 }],
+});
 
-const waitingWorkers: Work = {
+const waitingWorkers = defineWork({
   title: "10 workers wait in get while a producer adds",
-  items: 100_000,
-  go: "WaitingWorkers",
+  go: { [CLIENT_GO]: "WaitingWorkers" },
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
@@ -118,12 +110,12 @@ const waitingWorkers: Work = {
       };
     },
   },
-};
+  bounds: [{ than: CLIENT_GO, procs: "2", atLeast: 4 }, { than: CLIENT_GO, procs: "1", atLeast: 1 }],
+});
 
-const delayed: Work = {
+const delayed = defineWork({
   title: "addAfter over 50 deadlines, all fired and taken",
-  items: 100_000,
-  go: "Delayed",
+  go: { [CLIENT_GO]: "Delayed" },
   note: "Time stands still until everybody waits: it is moved by hand here, by `testing/synctest` in Go.",
   contenders: {
     [OURS]: (items) => {
@@ -131,11 +123,11 @@ const delayed: Work = {
       return () => delayThenTakeAll(keys, (i) => i % 50 + 1);
     },
   },
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 3 }],
+});
 
-const heap: Work = {
+const heap = defineWork({
   title: "heap: push and pop of random deadlines",
-  items: 100_000,
   note: "Ours keeps the order of equal deadlines and can move an entry to an earlier one; the others do neither.",
   contenders: {
     [OURS]: (items) => {
@@ -174,7 +166,8 @@ const heap: Work = {
       };
     },
   },
-};
+  bounds: [{ than: "flatqueue", atMost: 1.25 }, { than: "tinyqueue", atLeast: 1 }, { than: "heap-js", atLeast: 1 }],
+});
 
 function randomDeadlines(count: number): number[] {
   return Array.from({ length: count }, () => Math.random() * 1e6);
@@ -190,30 +183,29 @@ const failing = (create: () => RateLimiter): Contender => (items) => {
   };
 };
 
-const exponential: Work = {
+const exponential = defineWork({
   title: `when of the exponential limiter, ${KEYS_THAT_FAIL} keys in turn`,
-  items: 100_000,
-  go: "WhenExponential",
+  go: { [CLIENT_GO]: "WhenExponential" },
   contenders: { [OURS]: failing(() => createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 })) },
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 2 }],
+});
 
-const defaultController: Work = {
+const defaultController = defineWork({
   title: `when of the default controller limiter, ${KEYS_THAT_FAIL} keys in turn`,
-  items: 100_000,
-  go: "WhenDefaultController",
+  go: { [CLIENT_GO]: "WhenDefaultController" },
   contenders: {
     [OURS]: failing(() => createDefaultControllerLimiter()),
-    "performance.now alone": (items) => () => lookAtTheClock(items),
+    "performance.now alone": clockAlone(),
   },
   note: "A token bucket has to look at the clock once: that is the floor.",
-};
+  bounds: [{ than: CLIENT_GO, atLeast: 3 }],
+});
 
 const doNothing = async () => {};
 
-const workers: Work = {
+const workers = defineWork({
   title: "concurrency 10, an async handler that does nothing",
-  items: 100_000,
-  fewer: { bottleneck: 200 },
+  itemsOf: { bottleneck: 200 },
   note: "All items are there before the first is handled, and all have been handled at the end. Only ours folds " +
     "duplicates and retries. `fastq` and `async.queue` are given callbacks or promises as named; p-queue, " +
     "fastq.promise and p-limit give each item a promise of its own. bottleneck is timed with 200 items, as it takes " +
@@ -281,44 +273,28 @@ const workers: Work = {
       };
     },
   },
-};
+  bounds: [{ than: "p-queue", atLeast: 4 }, { than: "fastq.promise", atLeast: 4 }, { than: "async.queue", atLeast: 1 }],
+});
 
-const metrics: Work = {
+const metrics = defineWork({
   title: "metrics: add → tryGet → done, all keys added, then all taken",
-  items: 100_000,
   note: "The provider drops what it is told. client-go looks at the clock three times a key, and so do we; how much " +
     "of the cost that is, the clock that costs nothing shows.",
   contenders: {
-    [OURS]: cycle(() => ({})),
+    "without metrics": cycle(() => ({})),
     "with metrics": cycle(() => ({ name: "bench", metrics: noMetrics })),
     "with metrics, a clock that costs nothing": cycle(() => ({
       name: "bench",
       metrics: noMetrics,
       clock: new StillClock(),
     })),
-    "performance.now alone, three times": (items) => () => lookAtTheClock(3 * items),
+    "performance.now alone, three times": clockAlone(3),
   },
-};
-
-const delayedThenTaken: Contender = (items) => {
-  const keys = distinctKeys(items);
-  const delays = randomDeadlines(items);
-  return () => delayThenTakeAll(keys, (i) => Math.ceil(delays[i]! / 20_000));
-};
-
-function growing(items: number): Readonly<Record<string, Work>> {
-  return {
-    [`ready ${items}`]: { ...ready, items, title: `growth: ${items} keys ready, then taken` },
-    [`delayed ${items}`]: {
-      title: `growth: ${items} delayed keys, then taken`,
-      items,
-      contenders: { [OURS]: delayedThenTaken },
-    },
-  };
-}
-
-/** Numbers of items for which the growth of the cost is measured. */
-export const SIZES: readonly number[] = [1000, 10_000, 100_000, 1_000_000];
+  bounds: [
+    { contender: "with metrics", than: "without metrics", atMost: 2 },
+    { contender: "with metrics, a clock that costs nothing", than: "without metrics", atMost: 2 },
+  ],
+});
 
 /** All workloads, by short name. */
 export const works: Readonly<Record<string, Work>> = {
@@ -335,5 +311,5 @@ export const works: Readonly<Record<string, Work>> = {
   ...disciplineWorks,
   ...snapshotWorks,
   ...hotKeyWorks,
-  ...Object.assign({}, ...SIZES.map(growing)),
+  ...growthWorks,
 };

@@ -1,9 +1,11 @@
+import { throws } from "node:assert/strict";
+import { againstWorks } from "./against_works.ts";
+import { defineWork } from "./row.ts";
 import { works } from "./works.ts";
 
 const FEW = 1000;
 
 for (const [name, { contenders }] of Object.entries(works)) {
-  if (/\d/.test(name)) continue; // a digit in the name: the work of another workload, with more items
   for (const [contender, prepare] of Object.entries(contenders)) {
     Deno.test(`bench: ${contender} does its work: ${name}`, async () => {
       const run = await prepare(contender === "bottleneck" ? 10 : FEW);
@@ -12,3 +14,16 @@ for (const [name, { contenders }] of Object.entries(works)) {
     });
   }
 }
+
+for (const [name, run] of Object.entries(againstWorks)) {
+  Deno.test(`bench: can be compared with an earlier commit: ${name}`, async () => {
+    await run(await import("@workqueue/core"));
+  });
+}
+
+Deno.test("bench: a bound can compare only contenders of its work", () => {
+  const parts = { title: "t", contenders: { ours: () => () => {}, peer: () => () => {} } };
+  defineWork({ ...parts, bounds: [{ than: "peer", atLeast: 2 }] });
+  throws(() => defineWork({ ...parts, bounds: [{ than: "other", atLeast: 2 }] }), /has no 'other'/);
+  throws(() => defineWork({ ...parts, bounds: [{ contender: "other", atMost: 2 }] }), /has no 'other'/);
+});

@@ -1,6 +1,6 @@
 /** Throughput of several worker processes, and the load on the server. */
 
-import { medianOf } from "../figures.ts";
+import { medianOf } from "../statistics.ts";
 import { BENCH, output } from "../machine.ts";
 import type { Agent, Runtime } from "./agents.ts";
 import { OURS } from "./contender.ts";

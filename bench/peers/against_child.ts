@@ -1,0 +1,18 @@
+/**
+ * Measures a workload of `against_works.ts` with the core in a folder. Prints nanoseconds per item.
+ *
+ *     deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "runWorkers, sync handler"
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { sample } from "../sample.ts";
+import { againstWorks, ITEMS } from "./against_works.ts";
+
+const [, , folder, name] = process.argv;
+const core = await import(pathToFileURL(`${folder}/mod.ts`).href);
+const run = againstWorks[name!]!;
+console.log(await sample(() => run(core)) * 1e6 / ITEMS);
+process.exit();

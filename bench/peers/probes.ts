@@ -1,0 +1,72 @@
+/** Probes: programs that print figures of this queue alone. */
+
+import { callbackWorks } from "./callback_works.ts";
+import { measureAllCallbacks } from "./callbacks.ts";
+import type { Bound, Row } from "./row.ts";
+import { runScript, type Runtime } from "./runtimes.ts";
+import { measureSizes, sizeBounds } from "./size.ts";
+
+/** Probe. Its contenders are the names of the figures that it returns. */
+export interface Probe extends Row {
+  measure(runtime: Runtime): Promise<Readonly<Record<string, number>>>;
+}
+
+const script = (name: string): Probe["measure"] => async (runtime) => JSON.parse(await runScript(runtime, name));
+
+/** Kinds of work in `latency.ts`. */
+const BUSY_WITH = ["one pool", "three pools", "`parallelizeUntil`", "a loop over a queue"];
+
+/** Probes, by short name. */
+export const probes: Readonly<Record<string, Probe>> = {
+  memory: {
+    title: "memory of a million keys",
+    note: "Without the strings themselves.",
+    unit: "bytes a key",
+    rounds: 3,
+    measure: script("memory.ts"),
+    bounds: [
+      { contender: "delayed keys", atMost: 150 },
+      { contender: "delayed keys, after draining", atMost: 1 },
+      { contender: "ready keys, after draining", atMost: 1 },
+      { contender: "ready keys, by priority", atMost: 80, on: ["deno"] },
+    ],
+  },
+  lateness: {
+    title: "lateness of 100,000 items that become due over 5 s, workers busy half of the time",
+    unit: "ms",
+    rounds: 3,
+    measure: script("precision.ts"),
+    bounds: [{ contender: "99th percentile", atMost: 5 }],
+  },
+  latency: {
+    title: "time until a process answers a request while its CPU is wanted by",
+    unit: "ms",
+    rounds: 3,
+    measure: script("latency.ts"),
+    bounds: BUSY_WITH.flatMap((work): Bound[] => [
+      { contender: `${work}: 99th percentile`, atMost: 50 },
+      { contender: `${work}: % of the time for the work`, atLeast: 95, unit: "%" },
+    ]),
+  },
+  callbacks: {
+    title: "longest callback, garbage collection aside",
+    note:
+      "Callers act on 1,000 keys in each callback. The time in which other processes had the CPU is left out. Garbage " +
+      "collection is what Node's `PerformanceObserver`, V8's `--trace-gc` (on Deno) and `BUN_JSC_logGC` (on Bun) tell; " +
+      "the figure is the longest in one callback.",
+    unit: "ms",
+    rounds: 3,
+    measure: measureAllCallbacks,
+    bounds: Object.keys(callbackWorks).map((contender) => ({ contender, atMost: 15 })),
+  },
+  size: {
+    title: "size of a bundle, minified and gzipped",
+    note:
+      "A typical controller imports a rate-limiting queue, the default limiter and workers. The size of a limiter is " +
+      "what it adds to a bundle of a rate-limiting queue and workers.",
+    unit: "kB",
+    rounds: 1,
+    measure: measureSizes,
+    bounds: sizeBounds,
+  },
+};
