@@ -8,6 +8,7 @@
 
 import process from "node:process";
 import { sample } from "../sample.ts";
+import { medianOf } from "../statistics.ts";
 import { NANOSECONDS } from "./row.ts";
 import { works } from "./works.ts";
 
@@ -15,5 +16,5 @@ const [, , name, contender] = process.argv;
 const work = works[name!]!;
 const items = work.itemsOf[contender!] ?? work.items;
 const run = await work.contenders[contender!]!(items);
-console.log(await sample(run) * 1e6 / items / NANOSECONDS[work.unit]);
+console.log(medianOf(await sample(run)) * 1e6 / items / NANOSECONDS[work.unit]);
 process.exit(); // some contenders leave timers

@@ -1,7 +1,7 @@
 /**
  * Compares the queue with its peers and writes `bench/RESULTS.md` and `bench/growth.svg`:
  *
- *     deno task bench:peers [--rounds 7] [--only workers]
+ *     deno task bench:peers [--rounds 7] [--only workers] [--on bun]
  *
  * With `--against`, compares the working tree with an earlier commit instead (`against.ts`).
  *
@@ -17,7 +17,7 @@ import { type Probe, probes } from "./probes.ts";
 import { boundsTable, figuresSection, report, type Result } from "./report.ts";
 import { PROCS, type Work } from "./row.ts";
 import { RowFigures } from "./row_figures.ts";
-import { findRuntimes, runScript, type Runtime } from "./runtimes.ts";
+import { findRuntimes, runScript, type Runtime, RUNTIMES } from "./runtimes.ts";
 import { inTurns } from "./turns.ts";
 import { MIN_ROUNDS } from "./verdict.ts";
 import { works } from "./works.ts";
@@ -64,6 +64,7 @@ function readArguments() {
     options: {
       rounds: { type: "string", default: String(MIN_ROUNDS) },
       only: { type: "string" },
+      on: { type: "string" },
       against: { type: "string" },
       runs: { type: "string", default: String(MIN_RUNS) },
     },
@@ -78,12 +79,17 @@ function readArguments() {
     console.error(`--only must be one of ${Object.keys(rows).join(", ")}, got ${values.only}`);
     Deno.exit(2);
   }
-  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only: values.only, commit: values.against };
+  if (values.on !== undefined && !RUNTIMES.some((runtime) => runtime === values.on)) {
+    console.error(`--on must be one of ${RUNTIMES.join(", ")}, got ${values.on}`);
+    Deno.exit(2);
+  }
+  const { only, on, against: commit } = values;
+  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only, on, commit };
 }
 
 const began = performance.now();
-const { rounds, runs, only, commit } = readArguments();
-const runtimes = await findRuntimes();
+const { rounds, runs, only, on, commit } = readArguments();
+const runtimes = (await findRuntimes()).filter(({ name }) => on === undefined || name === on);
 if (commit !== undefined) Deno.exit(await against(commit, runtimes, runs, only));
 const go = await findGo();
 if (go === undefined) console.log("Go is not here: its queues are left out.");
@@ -104,7 +110,7 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 const all = [...results.values()];
-if (only !== undefined) {
+if (only !== undefined || on !== undefined) {
   console.log([...all.flatMap(figuresSection), ...boundsTable(all)].join("\n"));
 } else {
   const page = report(all, {
