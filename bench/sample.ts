@@ -1,8 +1,8 @@
 /** Measurement of a workload within one process. */
 
 /** The compilers of JavaScript engines need many runs of a workload, so that many runs come first, unmeasured. */
-const WARM_UP = { ms: 250, runs: 2 };
-const MEASURED = { ms: 300, runs: 3 };
+const WARM_UP = { ms: 250, runs: 1 };
+const MEASURED = { ms: 300, runs: 2 };
 
 /** Returns the durations of runs, in milliseconds, after other runs that warm up. */
 export async function sample(run: () => unknown): Promise<number[]> {

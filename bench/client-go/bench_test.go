@@ -49,7 +49,7 @@ func addAllThenTakeAll(keys []string) {
 }
 
 func BenchmarkReady(b *testing.B) {
-	for _, count := range []int{1000, 10_000, 100_000, 1_000_000} {
+	for _, count := range []int{1000, 30_000, items, 1_000_000} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) {
 			keys := distinctKeys(count)
 			perItem(b, count, func() { addAllThenTakeAll(keys) })

@@ -78,8 +78,8 @@ async function canRun(run: () => unknown): Promise<boolean> {
 }
 
 /**
- * Compiles the core to JavaScript, file by file, because old sources have syntax that Node can't run. The compiled files
- * are named `.ts`, as in the imports. Later changes to the sources don't affect the comparison.
+ * Compiles the core to JavaScript, file by file, because old sources have syntax that Node can't run. The compiled
+ * files are named `.ts`, as in the imports. Later changes to the sources don't affect the comparison.
  */
 async function compile(from: string, to: string): Promise<void> {
   const { metafile } = await build({

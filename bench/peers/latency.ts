@@ -22,7 +22,7 @@ import {
 } from "@workqueue/core";
 import { percentileOf } from "../statistics.ts";
 
-const ITEMS = 2500;
+const ITEMS = 2000;
 const WORK_MS = 1;
 const MS_BETWEEN_REQUESTS = 20;
 

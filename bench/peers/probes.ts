@@ -2,7 +2,7 @@
 
 import { callbackWorks } from "./callback_works.ts";
 import { measureAllCallbacks } from "./callbacks.ts";
-import type { Bound, Row } from "./row.ts";
+import { type Bound, FEW_ROUNDS, type Row } from "./row.ts";
 import { runScript, type Runtime } from "./runtimes.ts";
 import { measureSizes, sizeBounds } from "./size.ts";
 
@@ -22,7 +22,7 @@ export const probes: Readonly<Record<string, Probe>> = {
     title: "memory of a million keys",
     note: "Without the strings themselves.",
     unit: "bytes a key",
-    rounds: 3,
+    rounds: FEW_ROUNDS,
     measure: script("memory.ts"),
     bounds: [
       { contender: "delayed keys", atMost: 150 },
@@ -34,14 +34,14 @@ export const probes: Readonly<Record<string, Probe>> = {
   lateness: {
     title: "lateness of 100,000 items that become due over 5 s, workers busy half of the time",
     unit: "ms",
-    rounds: 3,
+    rounds: FEW_ROUNDS,
     measure: script("precision.ts"),
     bounds: [{ contender: "99th percentile", atMost: 5 }],
   },
   latency: {
     title: "time until a process answers a request while its CPU is wanted by",
     unit: "ms",
-    rounds: 3,
+    rounds: FEW_ROUNDS,
     measure: script("latency.ts"),
     bounds: BUSY_WITH.flatMap((work): Bound[] => [
       { contender: `${work}: 99th percentile`, atMost: 50 },
@@ -55,7 +55,7 @@ export const probes: Readonly<Record<string, Probe>> = {
       "collection is what Node's `PerformanceObserver`, V8's `--trace-gc` (on Deno) and `BUN_JSC_logGC` (on Bun) tell; " +
       "the figure is the longest in one callback.",
     unit: "ms",
-    rounds: 3,
+    rounds: FEW_ROUNDS,
     measure: measureAllCallbacks,
     bounds: Object.keys(callbackWorks).map((contender) => ({ contender, atMost: 15 })),
   },

@@ -2,7 +2,7 @@
 
 import { table } from "../markdown.ts";
 import { type Summary, summaryOf } from "../statistics.ts";
-import { type Bound, OURS, PROCS, type Row } from "./row.ts";
+import { type Bound, FEW_ROUNDS, OURS, PROCS, type Row } from "./row.ts";
 import type { RowFigures } from "./row_figures.ts";
 import { RUNTIMES } from "./runtimes.ts";
 import { judge, type Judgement, MIN_ROUNDS, TOO_NOISY } from "./verdict.ts";
@@ -35,7 +35,9 @@ export function report(results: readonly Result[], { machine, versions, rounds, 
     "",
     `- ${machine}`,
     ...versions.map((version) => `- ${version}`),
-    `- ${rounds} ${rounds === 1 ? "round" : "rounds"}, in ${minutes.toFixed(0)} minutes`,
+    `- ${rounds} ${rounds === 1 ? "round" : "rounds"}, in ${
+      minutes.toFixed(0)
+    } minutes; rows that compare nothing: ${FEW_ROUNDS} rounds at most`,
     "",
     "## Bounds",
     "",

@@ -39,6 +39,9 @@ export interface Bound {
   readonly on?: readonly string[];
 }
 
+/** Number of rounds of rows that compare nothing. */
+export const FEW_ROUNDS = 3;
+
 /** Values of `GOMAXPROCS` with which Go contenders are measured. */
 export const PROCS = ["1", "2"] as const;
 

@@ -3,7 +3,7 @@
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
 import { randomPriorities } from "../priorities.ts";
-import { type Contender, defineWork, type Work } from "./row.ts";
+import { type Contender, defineWork, FEW_ROUNDS, type Work } from "./row.ts";
 
 const LIMIT = 100;
 const HOUR = 3_600_000;
@@ -35,6 +35,7 @@ export const snapshotWorks: Readonly<Record<string, Work>> = {
   snapshots: defineWork({
     title: `snapshot({ limit: ${LIMIT} }) of a million keys`,
     items: SNAPSHOTS,
+    rounds: FEW_ROUNDS,
     unit: "ms a snapshot",
     contenders: {
       "delayed keys": snapshotsOf(() => {

@@ -205,10 +205,10 @@ const doNothing = async () => {};
 
 const workers = defineWork({
   title: "concurrency 10, an async handler that does nothing",
-  itemsOf: { bottleneck: 200 },
+  itemsOf: { bottleneck: 50 },
   note: "All items are there before the first is handled, and all have been handled at the end. Only ours folds " +
     "duplicates and retries. `fastq` and `async.queue` are given callbacks or promises as named; p-queue, " +
-    "fastq.promise and p-limit give each item a promise of its own. bottleneck is timed with 200 items, as it takes " +
+    "fastq.promise and p-limit give each item a promise of its own. bottleneck is timed with 50 items, as it takes " +
     "milliseconds for each.",
   contenders: {
     [OURS]: (items) => {
