@@ -8,20 +8,20 @@ import { type Contender, defineWork, FEW_ROUNDS, type Work } from "./row.ts";
 const LIMIT = 100;
 const HOUR = 3_600_000;
 
-/** Number of snapshots in one run. */
+/** Number of snapshots in one run, and of keys per snapshot: a million keys in all, and fewer in a test. */
 const SNAPSHOTS = 100;
-const KEYS = 1_000_000;
+const KEYS_PER_SNAPSHOT = 10_000;
 
-const snapshotsOf = (fill: () => WorkQueue<string>): Contender => (snapshots) => {
-  const queue = fill();
+const snapshotsOf = (fill: (keys: string[]) => WorkQueue<string>): Contender => (snapshots) => {
+  const queue = fill(distinctKeys(snapshots * KEYS_PER_SNAPSHOT));
   return () => {
     for (let i = 0; i < snapshots; i++) queue.snapshot({ limit: LIMIT });
   };
 };
 
-function fillReady(): WorkQueue<string> {
+function fillReady(keys: string[]): WorkQueue<string> {
   const queue = createDelayingQueue<string>();
-  for (const key of distinctKeys(KEYS)) queue.add(key);
+  for (const key of keys) queue.add(key);
   return queue;
 }
 
@@ -38,17 +38,17 @@ export const snapshotWorks: Readonly<Record<string, Work>> = {
     rounds: FEW_ROUNDS,
     unit: "ms a snapshot",
     contenders: {
-      "delayed keys": snapshotsOf(() => {
+      "delayed keys": snapshotsOf((keys) => {
         const queue = createDelayingQueue<string>({ ref: false });
-        for (const key of distinctKeys(KEYS)) queue.addAfter(key, HOUR * (1 + Math.random()));
+        for (const key of keys) queue.addAfter(key, HOUR * (1 + Math.random()));
         return queue;
       }),
       "ready keys": snapshotsOf(fillReady),
-      "ready keys, 100 of them handed out": snapshotsOf(() => takeSome(fillReady())),
-      "ready keys, by priority, 100 of them handed out": snapshotsOf(() => {
+      "ready keys, 100 of them handed out": snapshotsOf((keys) => takeSome(fillReady(keys))),
+      "ready keys, by priority, 100 of them handed out": snapshotsOf((keys) => {
         const queue = createDelayingQueue<string>({ discipline: createPriorityDiscipline() });
-        const priorities = randomPriorities(KEYS);
-        distinctKeys(KEYS).forEach((key, i) => queue.add(key, priorities[i]));
+        const priorities = randomPriorities(keys.length);
+        keys.forEach((key, i) => queue.add(key, priorities[i]));
         return takeSome(queue);
       }),
     },

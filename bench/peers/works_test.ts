@@ -3,12 +3,13 @@ import { againstWorks } from "./against_works.ts";
 import { defineWork } from "./row.ts";
 import { works } from "./works.ts";
 
-const FEW = 1000;
+/** Fraction of the items that a test passes through a queue. */
+const FEW = 0.01;
 
-for (const [name, { contenders }] of Object.entries(works)) {
+for (const [name, { contenders, items, itemsOf }] of Object.entries(works)) {
   for (const [contender, prepare] of Object.entries(contenders)) {
     Deno.test(`bench: ${contender} does its work: ${name}`, async () => {
-      const run = await prepare(contender === "bottleneck" ? 10 : FEW);
+      const run = await prepare(Math.ceil(FEW * (itemsOf[contender] ?? items)));
       await run();
       await run();
     });
