@@ -141,7 +141,7 @@ const steady = defineWork({
 const doNothing = async () => {};
 
 const priorityWorkers = defineWork({
-  title: "priorities from -100 to 100, concurrency 10, an async handler that does nothing",
+  title: "`runWorkers`, priorities from -100 to 100, concurrency 10, an async handler that does nothing",
   note: "All items are added, then all are handled, the highest priority first. p-queue has an array that it keeps " +
     "sorted, so an item costs by the number of the others.",
   contenders: {

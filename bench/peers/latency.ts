@@ -9,7 +9,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, createServer, get } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -20,11 +20,9 @@ import {
   parallelizeUntil,
   runWorkers,
 } from "@workqueue/core";
-import { percentileOf } from "../statistics.ts";
 
 const ITEMS = 2000;
 const WORK_MS = 1;
-const MS_BETWEEN_REQUESTS = 20;
 
 let worked = 0;
 
@@ -77,7 +75,10 @@ async function measure(
   const asker = startAsker(port, connection);
   let printed = "";
   asker.stdout!.on("data", (chunk) => printed += chunk);
-  await once(asker.stdout!, "data");
+  await Promise.race([
+    once(asker.stdout!, "data"),
+    once(asker, "close").then(() => Promise.reject(new Error("The process that sends requests has ended"))),
+  ]);
   worked = 0;
   const began = performance.now();
   await run();
@@ -88,52 +89,18 @@ async function measure(
 }
 
 function startAsker(port: number, connection: string): ChildProcess {
-  const options = "Deno" in globalThis ? ["run", "-A", "--no-check"] : process.execArgv;
-  const args = [...options, fileURLToPath(import.meta.url), "ask", connection, String(port)];
+  const options = "Deno" in globalThis ? ["run", "-A", "--no-check", "--no-config"] : [];
+  const args = [...options, fileURLToPath(new URL("asker.ts", import.meta.url)), connection, String(port)];
   return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
 }
 
-/** Sends a request about every 20 ms until its standard input ends, without waiting for earlier answers. */
-async function ask(connection: string, port: number): Promise<void> {
-  const agent = new Agent({ keepAlive: connection === "keep-alive", maxSockets: Infinity });
-  const waits: number[] = [];
-  const request = () =>
-    new Promise<void>((resolve, reject) => {
-      const began = performance.now();
-      get({ host: "127.0.0.1", port, agent }, (response) => {
-        response.resume().on("end", () => {
-          waits.push(performance.now() - began);
-          resolve();
-        });
-      }).on("error", reject);
-    });
-  for (let i = 0; i < 10; i++) await request(); // warms up
-  waits.length = 0;
-  console.log("ready");
-  let isOver = false;
-  process.stdin.on("end", () => isOver = true).resume();
-  const open: Promise<void>[] = [];
-  while (!isOver) {
-    open.push(request());
-    await new Promise((resolve) => setTimeout(resolve, MS_BETWEEN_REQUESTS * (0.5 + Math.random())));
-  }
-  await Promise.all(open);
-  const [median, p99, worst] = [50, 99, 100].map((percent) => percentileOf(waits, percent));
-  console.log(JSON.stringify({ median, "99th percentile": p99, worst }));
-  process.exit();
+const [, , connection = "keep-alive"] = process.argv;
+const server = createServer((_request, response) => response.end("here I am")).listen(0, "127.0.0.1");
+await once(server, "listening");
+const results: Record<string, number> = {};
+for (const [name, run] of Object.entries(cases)) {
+  const figures = await measure(run, (server.address() as AddressInfo).port, connection);
+  for (const [figure, value] of Object.entries(figures)) results[`${name}: ${figure}`] = value;
 }
-
-async function serve(connection: string): Promise<void> {
-  const server = createServer((_request, response) => response.end("here I am")).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const results: Record<string, number> = {};
-  for (const [name, run] of Object.entries(cases)) {
-    const figures = await measure(run, (server.address() as AddressInfo).port, connection);
-    for (const [figure, value] of Object.entries(figures)) results[`${name}: ${figure}`] = value;
-  }
-  console.log(JSON.stringify(results));
-  process.exit();
-}
-
-const [, , mode = "keep-alive", connection, port] = process.argv;
-await (mode === "ask" ? ask(connection!, Number(port)) : serve(mode));
+console.log(JSON.stringify(results));
+process.exit();

@@ -45,11 +45,11 @@ export function report(results: readonly Result[], { machine, versions, rounds, 
     "computed from figures of the same row and the same round. The table shows the median over the rounds and, in",
     "parentheses, the first and the third quartile.",
     "",
-    rounds < MIN_ROUNDS
-      ? `**No verdicts: there were fewer than ${MIN_ROUNDS} rounds.**`
-      : `✓ and ✗ are verdicts on the median. A row is *too noisy* for a verdict if the third quartile of the reference's ` +
-        `figures is at least ${TOO_NOISY} times the first or, if there is no reference, if the quartiles are on ` +
-        "different sides of the bound.",
+    ...rounds < MIN_ROUNDS ? [`**No verdicts: there were fewer than ${MIN_ROUNDS} rounds.**`] : [
+      "✓ and ✗ are verdicts on the median. A row is *too noisy* for a verdict if the third quartile of the reference's",
+      `figures is at least ${TOO_NOISY} times the first or, if there is no reference, if the quartiles are on different sides of`,
+      "the bound.",
+    ],
     "",
     ...boundsTable(results),
     "",

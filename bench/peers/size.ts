@@ -13,7 +13,7 @@ const WORK_QUEUE = "`createWorkQueue` alone";
 const CONTROLLER = "a typical controller";
 
 /** Functions that create a limiter, without the two that combine others. */
-const LIMITERS = Array.from(readFileSync(mod, "utf8").matchAll(/\bcreate(?!Default)\w+Limiter\b/g), ([name]) => name);
+const LIMITERS = [...new Set(readFileSync(mod, "utf8").match(/\bcreate(?!Default)\w+Limiter\b/g))];
 
 /** Bounds for the sizes, in kB. */
 export const sizeBounds: readonly Bound[] = [

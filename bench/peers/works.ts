@@ -204,7 +204,7 @@ const defaultController = defineWork({
 const doNothing = async () => {};
 
 const workers = defineWork({
-  title: "concurrency 10, an async handler that does nothing",
+  title: "`runWorkers`, concurrency 10, an async handler that does nothing",
   itemsOf: { bottleneck: 50 },
   note: "All items are there before the first is handled, and all have been handled at the end. Only ours folds " +
     "duplicates and retries. `fastq` and `async.queue` are given callbacks or promises as named; p-queue, " +
