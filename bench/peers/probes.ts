@@ -39,7 +39,7 @@ export const probes: Readonly<Record<string, Probe>> = {
     bounds: [{ contender: "99th percentile", atMost: 5 }],
   },
   latency: {
-    title: "time until a process answers a request while its CPU is wanted by",
+    title: "time to answer a request while the process is busy with other work",
     unit: "ms",
     rounds: FEW_ROUNDS,
     measure: script("latency.ts"),

@@ -42,6 +42,13 @@ Deno.test("verdict: 'at least' is a speed, and 'at most' is a cost", () => {
   deepEqual(verdictOn({ than: "peer", atMost: 0.49 }, ours), "missed");
 });
 
+Deno.test("verdict: the median decides, even if a quarter of the rounds are on the other side of the bound", () => {
+  const ours = [10, 10, 10, 10, 11, 11, 11];
+  const peer = [20, 20, 20, 20, 20, 20, 20];
+  deepEqual(verdictOn({ than: "peer", atLeast: 2 }, ours, peer), "reached");
+  deepEqual(verdictOn({ than: "peer", atMost: 0.5 }, ours, peer), "reached");
+});
+
 Deno.test("verdict: there is none if the reference is too noisy", () => {
   deepEqual(verdictOn({ than: "peer", atLeast: 1 }, OURS, PEER), "too noisy");
   deepEqual(verdictOn({ than: "peer", atLeast: 1 }, OURS, STEADY), "reached"); // only ours is noisy
