@@ -1,8 +1,12 @@
 /** Measurement of a workload within one process. */
 
-/** The compilers of JavaScript engines need many runs of a workload, so that many runs come first, unmeasured. */
-const WARM_UP = { ms: 250, runs: 1 };
-const MEASURED = { ms: 300, runs: 2 };
+/**
+ * Milliseconds for which a workload runs before it is measured, because the compilers of JavaScript engines need many
+ * runs.
+ */
+const WARM_UP = 200;
+/** Milliseconds for which a workload is measured. */
+const MEASURED = 300;
 
 /** Returns the durations of runs, in milliseconds, after other runs that warm up. */
 export async function sample(run: () => unknown): Promise<number[]> {
@@ -10,12 +14,14 @@ export async function sample(run: () => unknown): Promise<number[]> {
   return await timesOf(run, MEASURED);
 }
 
-async function timesOf(run: () => unknown, least: { ms: number; runs: number }): Promise<number[]> {
+/** Runs the workload for some milliseconds, at least once. */
+async function timesOf(run: () => unknown, ms: number): Promise<number[]> {
   const times: number[] = [];
-  for (const end = performance.now() + least.ms; times.length < least.runs || performance.now() < end;) {
+  const end = performance.now() + ms;
+  do {
     const began = performance.now();
     await run();
     times.push(performance.now() - began);
-  }
+  } while (performance.now() < end);
   return times;
 }
