@@ -5,12 +5,11 @@ import { burst } from "../structures/burst.ts";
 import { PoolTokens } from "./pool_tokens.ts";
 import type { LiveSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
+import type { PoolState } from "./view.ts";
 import { Wait } from "./wait.ts";
 
 /** Pool that receives the items. */
 export interface Taker<T> {
-  /** Reports whether the pool is currently taking items. */
-  isOpen(): boolean;
   /** Starts a worker with this lease. */
   work(lease: WorkLease<T>): void;
   /** Hands back an item for which no handler may start. */
@@ -23,6 +22,8 @@ export interface Taker<T> {
 
 /** Takes items from the source as long as one more handler may start, and waits for an item if no item is ready. */
 export class Intake<T> {
+  /** State of the pool. Items are taken only while the pool is open. */
+  state: PoolState = "open";
   readonly #source: WorkSource<T>;
   readonly #slots: Slots;
   readonly #settings: LiveSettings & { readonly clock: Clock };
@@ -137,7 +138,7 @@ export class Intake<T> {
    * Reports whether one more handler may start now. If not, gives back items that the source has received in advance.
    */
   #mayBegin(): boolean {
-    if (this.#taker.isOpen() && this.#slots.isOneFree) return true;
+    if (this.state === "open" && this.#slots.isOneFree) return true;
     this.#source.giveBackUnused?.();
     return false;
   }
@@ -176,7 +177,7 @@ export class Intake<T> {
 
   /** Waits for one item. When the item arrives, other items may be ready as well. */
   async #waitForItem(): Promise<void> {
-    if (this.#wait.isOn || this.#wait.isOver || !this.#taker.isOpen()) return;
+    if (this.#wait.isOn || this.#wait.isOver || this.state !== "open") return;
     this.#slots.take();
     const request = this.#wait.begin();
     let got: WorkLease<T> | Shutdown | undefined;
@@ -206,7 +207,7 @@ export class Intake<T> {
   #accept(lease: WorkLease<T>): void {
     let mayBegin = false;
     try {
-      mayBegin = this.#taker.isOpen() && this.#slots.isOneFree && (this.#tokens?.ask() ?? true);
+      mayBegin = this.state === "open" && this.#slots.isOneFree && (this.#tokens?.ask() ?? true);
     } catch (error) {
       this.#taker.fail(error);
     }

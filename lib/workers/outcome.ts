@@ -1,13 +1,11 @@
 import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
-import { requireDuration } from "../base/duration_arguments.ts";
-import { argumentError, inspect } from "../base/errors.ts";
-import { suggest } from "../base/suggest.ts";
+import { withCode } from "../base/error_codes.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
-import type { Ending } from "../contracts/work_source.ts";
-import { priorityOf } from "../queue/options.ts";
+import type { Ending, GivenUpEnding, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Endings } from "./endings.ts";
+import type { Failures } from "./failures.ts";
 import type { Reports } from "./reports.ts";
+import { requestedEnding, SUCCEEDED } from "./requested_ending.ts";
 
 /** Rules that decide the outcome when an attempt ends. */
 export interface OutcomeRules {
@@ -17,103 +15,156 @@ export interface OutcomeRules {
   readonly signal: AbortSignal | undefined;
 }
 
-const SUCCEEDED: Ending = { kind: "succeeded" };
+const HANDED_BACK: Ending = { kind: "handedBack" };
 
-/** Decides the ending of an item whose attempt has ended: the item is forgotten, retried, handed back, or given up. */
+/**
+ * Decides the ending of an item whose attempt has ended: the item is forgotten, retried, handed back, or given up.
+ * Passes the ending to the source, and records the result.
+ */
 export class Outcomes<T> {
-  readonly #endings: Endings<T>;
+  readonly #source: WorkSource<T>;
+  readonly #failures: Failures<T>;
   readonly #reports: Reports<T>;
   readonly #rules: OutcomeRules;
+  readonly #onSettled: () => void;
+  #pending = 0;
 
-  constructor(endings: Endings<T>, reports: Reports<T>, rules: OutcomeRules) {
-    this.#endings = endings;
+  /** `onSettled` is called when an asynchronous ending has been carried out or has failed. */
+  constructor(
+    source: WorkSource<T>,
+    failures: Failures<T>,
+    reports: Reports<T>,
+    rules: OutcomeRules,
+    onSettled: () => void,
+  ) {
+    this.#source = source;
+    this.#failures = failures;
     this.#reports = reports;
     this.#rules = rules;
+    this.#onSettled = onSettled;
   }
 
-  /** Ends an attempt whose handler returned. Throws if the requested outcome is impossible. */
+  /** Number of endings that are being carried out. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /**
+   * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
+   */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
-    this.#endings.carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#endingOf(attempt, outcome));
+    if (attempt.timedOut !== undefined) throw attempt.timedOut.error;
+    if (outcome !== undefined) return this.#carryOut(attempt, this.#requested(attempt, outcome));
+    const isDone = this.#source.finish(attempt, SUCCEEDED, this.#reports.error);
+    if (isDone === undefined) this.#noteSuccess(attempt);
+    else void this.#settle(attempt, SUCCEEDED, isDone);
   }
 
   /** Ends an attempt whose handler threw, or returned after the attempt's timeout. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
-    const isTerminal = isTerminalError(thrown);
+    const isTerminal = brandOf(thrown, TERMINAL) === true;
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
-    if (isInterrupted && this.#handBack(attempt)) return;
+    if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
     if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timedOut?.error ?? thrown;
-    if (isTerminal) return this.#giveUp(attempt, error, "terminal");
-    if (attempt.number > maxRetries && !isInterrupted) return this.#giveUp(attempt, error, "maxRetries");
+    const giveUp = (error: unknown, reason: GiveUpReason) =>
+      void this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
+    if (isTerminal) return giveUp(error, "terminal");
+    if (attempt.number > maxRetries && !isInterrupted) return giveUp(error, "maxRetries");
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
-    if (!this.#takesBack(attempt)) return this.#giveUp(attempt, error, "shutdown");
+    if (!this.#try(attempt, () => this.#takesBack(attempt, "failed"))) return giveUp(error, "shutdown");
     try {
-      this.#endings.carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
+      this.#carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
     } catch (failure) {
       // The limiter failed, so the delay of the retry is unknown.
       this.#reports.error(failure, attempt);
-      this.#giveUp(attempt, failure, "limiter");
+      giveUp(failure, "limiter");
     }
   }
 
-  /** Returns the ending for a value that the handler returned. */
-  #endingOf(attempt: Attempt<T>, outcome: Outcome): Ending {
-    const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
-    if (requeue === undefined && requeueAfter === undefined) {
-      refuseMisspelt(outcome, isLikeRequeue);
-      return SUCCEEDED;
-    }
-    if (requeue || requeueAfter !== undefined) refuseMisspelt(outcome, isLikePriority);
-    const delay = requeueAfter === undefined ? 0 : requireDuration("requeue item", "requeueAfter", requeueAfter);
-    if (delay > 0) return { kind: "requeueAfter", delay, priority: askedPriority(priority) };
-    if (requeue && this.#endings.takesBack(attempt, "requeue")) {
-      return { kind: "requeue", priority: askedPriority(priority) };
-    }
-    return SUCCEEDED;
+  /** Records that an attempt has failed although its handler still runs. An ending follows when the handler ends. */
+  failEarly(attempt: WorkAttempt<T>, error: unknown): void {
+    this.#try(attempt, () => this.#source.timedOut?.(attempt));
+    this.#failures.add(attempt, error);
   }
 
   /**
-   * Hands back the item of an interrupted attempt, so that the attempt is not counted. Reports whether the item was
-   * handed back.
+   * Hands back an unfinished item, which is then ready again with its previous priority, so that the attempt is not
+   * counted. Returns `false` if the source doesn't take the item back. Throws if a third-party source throws.
    */
-  #handBack(attempt: Attempt<T>): boolean {
+  handBack(attempt: WorkAttempt<T>): boolean {
+    if (!this.#takesBack(attempt, "handedBack")) return false;
+    this.#carryOut(attempt, HANDED_BACK);
+    return true;
+  }
+
+  #requested(attempt: WorkAttempt<T>, outcome: Outcome): Ending {
+    return requestedEnding(outcome, () => this.#takesBack(attempt, "requeue"));
+  }
+
+  /** Reports whether the source would take the item back for the given reason. */
+  #takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
+  }
+
+  /** Calls a third-party source. If the source throws, reports the error and returns `undefined`. */
+  #try<R>(attempt: WorkAttempt<T>, call: () => R): R | undefined {
     try {
-      return this.#endings.handBack(attempt);
+      return call();
     } catch (error) {
       this.#reports.error(error, attempt);
-      return false;
     }
   }
 
-  #takesBack(attempt: Attempt<T>): boolean {
+  /** Carries out an ending. Throws if the ending is impossible, so that the caller can choose another ending. */
+  #carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
+    const isDone = this.#source.finish(attempt, ending, this.#reports.error);
+    if (isDone === undefined) this.#note(attempt, ending);
+    else void this.#settle(attempt, ending, isDone);
+  }
+
+  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | GivenUpEnding>): Promise<void> {
+    this.#pending++;
     try {
-      return this.#endings.takesBack(attempt, "failed");
-    } catch (error) { // a third-party source threw
+      const answer = await isDone;
+      if (typeof answer === "object") {
+        this.#reports.error(answer.error, attempt);
+        this.#note(attempt, answer);
+      } else if (answer) this.#note(attempt, ending);
+      else {
+        this.#failures.delete(attempt.key); // another process has the item now
+        if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
+      }
+    } catch (error) {
       this.#reports.error(error, attempt);
-      return false;
     }
+    this.#pending--;
+    this.#onSettled();
   }
 
-  #giveUp(attempt: Attempt<T>, error: unknown, reason: GiveUpReason): void {
-    try {
-      this.#endings.carryOut(attempt, { kind: "givenUp", error, reason });
-    } catch (failure) { // a third-party source threw
-      this.#reports.error(failure, attempt);
-    }
+  /** Records an ending that has been carried out. */
+  #note(attempt: WorkAttempt<T>, ending: Ending): void {
+    if (ending.kind === "handedBack") return;
+    if (ending.kind === "failed") return this.#failures.add(attempt, ending.error);
+    if (ending.kind !== "givenUp") return this.#noteSuccess(attempt);
+    this.#failures.delete(attempt.key);
+    const { lease: { item }, key, number: attempts } = attempt;
+    this.#reports.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
+  }
+
+  #noteSuccess(attempt: WorkAttempt<T>): void {
+    this.#failures.delete(attempt.key);
+    this.#reports.succeeded++;
   }
 }
 
-/** Returns the priority that a handler requested; `undefined` if the handler requested none. */
-function askedPriority(priority: unknown): number | undefined {
-  return priority === undefined ? undefined : priorityOf({ priority: priority as number });
-}
-
-/** Reports whether an error is a `TerminalError`, possibly from another copy of the package. */
-function isTerminalError(thrown: unknown): boolean {
-  return brandOf(thrown, TERMINAL) === true;
+/** Creates the error for an ending that doesn't count because the lease was lost. */
+function lostLease(ending: Ending): Error {
+  const message = "The lease of the item was lost before its handler ended, so the handler's result does not count";
+  return withCode("WQ_LEASE_LOST", new Error(message, "error" in ending ? { cause: ending.error } : {}));
 }
 
 /**
@@ -125,47 +176,14 @@ function retryAfterOf(thrown: unknown): number {
   return Number.isFinite(delay) ? delay as number : 0;
 }
 
-/** Returns the brand of a thrown value. Any value can be thrown, even one whose properties throw when read. */
+/**
+ * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
+ * whose properties throw when read.
+ */
 function brandOf(thrown: unknown, brand: symbol): unknown {
   try {
     return (thrown as Record<symbol, unknown> | null | undefined)?.[brand];
   } catch {
     return undefined;
-  }
-}
-
-/** Maximum number of fields of an outcome. An object with more fields is not checked for misspelled fields. */
-const MAX_FIELDS = 4;
-
-const FIELDS: readonly string[] = ["requeue", "requeueAfter", "priority"];
-
-/**
- * Throws an error for a misspelled outcome, which would otherwise go unnoticed, because handlers may return any value.
- */
-function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean): void {
-  for (const field of fieldsOf(outcome)) {
-    if (FIELDS.includes(field) || !isMisspelt(field)) continue;
-    throw argumentError("requeue item", `${inspect(field)} is not an outcome${suggest(field, FIELDS)}`);
-  }
-}
-
-/** Reports whether a field name looks like `requeue` or `requeueAfter`. */
-function isLikeRequeue(field: string): boolean {
-  return /^re[-_]?(que(u|$)|q[eu]+[-_]?after)/i.test(field);
-}
-
-function isLikePriority(field: string): boolean {
-  return /^prio/i.test(field) || suggest(field, ["priority"]) !== "";
-}
-
-/** Returns the names of the defined fields of a possible outcome; an empty list for any other value. */
-function fieldsOf(outcome: unknown): string[] {
-  try {
-    if (typeof outcome !== "object" || Object.getPrototypeOf(outcome) !== Object.prototype) return [];
-    const fields = Object.keys(outcome as object);
-    if (fields.length > MAX_FIELDS) return [];
-    return fields.filter((field) => (outcome as Record<string, unknown>)[field] !== undefined);
-  } catch {
-    return [];
   }
 }

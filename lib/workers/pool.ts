@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { FailureLog } from "../base/failure_log.ts";
 import { steadyClock } from "../base/steady_clock.ts";
-import type { Handler, Outcome } from "../contracts/handler.ts";
+import type { Handler } from "../contracts/handler.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SnapshotOptions } from "../contracts/work_queue.ts";
@@ -15,16 +15,15 @@ import { setTotals } from "../metrics/totals.ts";
 import { limitOf } from "../queue/options.ts";
 import { BurstTime } from "../structures/burst_time.ts";
 import { Attempt, AttemptContext } from "./attempt.ts";
-import { Endings } from "./endings.ts";
 import { Failures } from "./failures.ts";
 import { Intake, soon } from "./intake.ts";
 import { Outcomes } from "./outcome.ts";
 import { sourceOf } from "./queue_source.ts";
 import { Reports } from "./reports.ts";
-import { Running } from "./running.ts";
+import { Running, type Worker } from "./running.ts";
 import { changedSettings, type PoolChanges, type PoolSettings, settingsOf } from "./settings.ts";
 import { Slots } from "./slots.ts";
-import { type PoolState, snapshotOf, type ViewedPool } from "./view.ts";
+import { snapshotOf, type ViewedPool } from "./view.ts";
 
 /** Runs the handler on items from a source until the source has shut down or the pool is stopped. */
 export class Pool<T> implements WorkerPool<T> {
@@ -37,13 +36,11 @@ export class Pool<T> implements WorkerPool<T> {
   readonly #metrics: PoolMetrics | undefined;
   readonly #reports: Reports<T>;
   readonly #failures: Failures<T>;
-  readonly #endings: Endings<T>;
   readonly #outcomes: Outcomes<T>;
   readonly #slots: Slots;
   readonly #running = new Running<T>();
   readonly #intake: Intake<T>;
   readonly #endWatchGivenUp: (() => void) | undefined;
-  #state: PoolState = "open";
   /** Number of calls of `pause` so far. */
   #pauses = 0;
   #failure: { error: unknown } | undefined = undefined;
@@ -60,11 +57,15 @@ export class Pool<T> implements WorkerPool<T> {
       this.#metrics = new PoolMetrics(source.metrics, source.name);
     }
     this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics, this.#failures);
-    this.#endings = new Endings(source, this.#failures, this.#reports, () => this.#endIfIdle());
-    this.#outcomes = new Outcomes(this.#endings, this.#reports, this.#settings);
+    this.#outcomes = new Outcomes(
+      source,
+      this.#failures,
+      this.#reports,
+      this.#settings,
+      () => this.#endIfIdle(),
+    );
     this.#slots = new Slots(this.#settings);
     this.#intake = new Intake(source, this.#slots, this.#settings, {
-      isOpen: () => this.#state === "open",
       work: (lease) => void this.#work(lease),
       handBack: (lease) => this.#handBack(lease),
       fail: (error) => this.#fail(error),
@@ -111,7 +112,7 @@ export class Pool<T> implements WorkerPool<T> {
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
     Object.assign(this.#settings, changedSettings(changes));
-    if (this.#state === "ended") return;
+    if (this.#intake.state === "ended") return;
     const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle();
     soon(() => {
       leaveThrottle?.(); // not earlier, because another pool that gets a token starts a handler immediately
@@ -121,14 +122,14 @@ export class Pool<T> implements WorkerPool<T> {
 
   pause(): void {
     this.#pauses++;
-    if (this.#state !== "open") return;
-    this.#state = "paused";
+    if (this.#intake.state !== "open") return;
+    this.#intake.state = "paused";
     this.#intake.takeBack();
   }
 
   resume(): void {
-    if (this.#state !== "paused") return;
-    this.#state = "open";
+    if (this.#intake.state !== "paused") return;
+    this.#intake.state = "open";
     this.#intake.fill();
   }
 
@@ -149,7 +150,7 @@ export class Pool<T> implements WorkerPool<T> {
   get view(): ViewedPool<T> {
     return {
       source: this.#source,
-      state: this.#state,
+      state: this.#intake.state,
       active: this.active,
       slots: this.#slots,
       running: this.#running,
@@ -169,36 +170,64 @@ export class Pool<T> implements WorkerPool<T> {
   /** Processes the item, and then other items as long as the intake returns any. Never rejects. */
   async #work(first: WorkLease<T>): Promise<void> {
     const worker = this.#running.begin();
+    let returned = this.#handle(worker, first);
+    while (returned !== undefined) {
+      const attempt = worker.attempt!;
+      try {
+        this.#outcomes.succeed(attempt, await returned);
+      } catch (error) {
+        this.#outcomes.fail(attempt, error);
+      }
+      returned = this.#handle(worker, this.#end(worker, attempt));
+    }
+    this.#running.end(worker);
+    this.#endIfIdle();
+  }
+
+  /**
+   * Processes items until a handler returns a promise or another value. Returns that value, which settles the worker's
+   * attempt, or `undefined` if the intake returns no more items. Apart from `#work`, because async functions are slow.
+   */
+  #handle(worker: Worker<T>, lease: WorkLease<T> | undefined): ReturnType<Handler<T>> {
     const handler = this.#handler; // a call as `this.#handler(…)` would make the pool its `this`
-    let lease: WorkLease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
       this.#intake.useToken();
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
-      if (attempt !== undefined) {
+      if (attempt === undefined) this.#slots.giveBack();
+      else {
         this.#metrics?.active?.inc();
         try {
           attempt.startTimer(this.#onTimeout);
-          const returned = handler(attempt.item, new AttemptContext(attempt));
-          let outcome: void | Outcome = undefined;
+          const returned = handler(lease.item, new AttemptContext(attempt));
           if (returned !== undefined) {
             attempt.began = this.#time.now();
-            outcome = await returned;
+            return returned;
           }
-          if (attempt.timedOut !== undefined) throw attempt.timedOut.error;
-          this.#outcomes.succeed(attempt, outcome);
+          this.#outcomes.succeed(attempt, undefined);
         } catch (error) {
           this.#outcomes.fail(attempt, error);
         }
-        this.#metrics?.active?.dec();
       }
-      this.#slots.giveBack(attempt?.timedOut !== undefined);
-      worker.attempt = undefined;
-      if (attempt !== undefined) this.#finish(attempt);
-      lease = this.#intake.take();
+      lease = attempt === undefined ? this.#intake.take() : this.#end(worker, attempt);
     }
-    this.#running.end(worker);
-    this.#endIfIdle();
+  }
+
+  /** Ends an attempt whose outcome is settled, and takes the worker's next item. */
+  #end(worker: Worker<T>, attempt: Attempt<T>): WorkLease<T> | undefined {
+    this.#metrics?.active?.dec();
+    this.#slots.giveBack(attempt.timedOut !== undefined);
+    worker.attempt = undefined;
+    try {
+      try {
+        attempt.end();
+      } finally {
+        attempt.lease[Symbol.dispose]();
+      }
+    } catch (error) { // a discipline or a third-party queue threw
+      this.#reports.error(error, attempt);
+    }
+    return this.#intake.take();
   }
 
   #begin(lease: WorkLease<T>): Attempt<T> | undefined {
@@ -214,7 +243,7 @@ export class Pool<T> implements WorkerPool<T> {
   /** Hands back an item whose attempt cannot start. Disposing the lease alone would mark the item as done. */
   #handBackUnbegun(lease: WorkLease<T>): void {
     try {
-      this.#endings.handBack({ lease, key: lease.item, number: 1 });
+      this.#outcomes.handBack({ lease, key: lease.item, number: 1 });
     } catch (error) {
       this.#fail(error);
     }
@@ -229,7 +258,7 @@ export class Pool<T> implements WorkerPool<T> {
     try {
       const attempt = this.#begin(lease);
       if (attempt === undefined) return;
-      if (this.#endings.handBack(attempt)) this.#release(lease);
+      if (this.#outcomes.handBack(attempt)) this.#release(lease);
       else void this.#work(lease);
     } catch (error) {
       this.#fail(error);
@@ -245,26 +274,13 @@ export class Pool<T> implements WorkerPool<T> {
     }
   }
 
-  /** Ends an attempt whose outcome is settled. */
-  #finish(attempt: Attempt<T>): void {
-    try {
-      try {
-        attempt.end();
-      } finally {
-        attempt.lease[Symbol.dispose]();
-      }
-    } catch (error) { // a discipline or a third-party queue threw
-      this.#reports.error(error, attempt);
-    }
-  }
-
   /**
    * Abandons the handler and continues without it. The handler's item counts as processing until the handler ends, so
    * no other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     const { error } = attempt.timedOut!;
-    this.#endings.failEarly(attempt, error);
+    this.#outcomes.failEarly(attempt, error);
     this.#reports.failed(error, attempt);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#intake.fill();
@@ -279,21 +295,21 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   #takeNoMore(): void {
-    if (this.#state !== "ended") this.#state = "stopping";
+    if (this.#intake.state !== "ended") this.#intake.state = "stopping";
     this.#intake.takeBack();
   }
 
   /** Ends the pool if it takes no more items and has nothing left to do. */
   #endIfIdle(): void {
-    const isStopping = this.#state === "stopping";
-    if (!isStopping && !(this.#state === "open" && this.#intake.isShutDown)) return;
-    if (this.#intake.isWaiting || this.#running.size > 0 || this.#endings.pending > 0) return;
+    const isStopping = this.#intake.state === "stopping";
+    if (!isStopping && !(this.#intake.state === "open" && this.#intake.isShutDown)) return;
+    if (this.#intake.isWaiting || this.#running.size > 0 || this.#outcomes.pending > 0) return;
     if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a processing item was added again
-    else this.#end();
+    else this.#finish();
   }
 
-  #end(): void {
-    this.#state = "ended";
+  #finish(): void {
+    this.#intake.state = "ended";
     this.#settings.signal?.removeEventListener("abort", this.#interrupt);
     this.#intake.end();
     this.#endWatchGivenUp?.();

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import type { AttemptCounts, QueueHooks } from "../contracts/queue_hooks.ts";
+import type { AttemptCounts, KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 import type { Ending, SourcedQueue, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
@@ -18,7 +18,7 @@ type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 /** Delay, in milliseconds, of an item that could not be added again with the limiter's delay. */
 const RETRY_DELAY = 1000;
 
-/** Source of work for an in-memory queue, built-in or third-party. */
+/** Source of work for an in-memory queue without a `keyOf`, built-in or third-party. */
 export class QueueSource<T> implements WorkSource<T> {
   readonly #queue: RateLimitingQueue<T>;
   readonly #hooks: QueueHooks<T>;
@@ -46,11 +46,8 @@ export class QueueSource<T> implements WorkSource<T> {
     return this.isOver && this.length === 0 ? undefined : this.#hooks.metrics;
   }
 
-  /** Returns the key of a lease's item. Leases of built-in queues store the key under which the item was added. */
   keyOf(lease: Lease<T>): unknown {
-    const queue = this.#queue;
-    if (queue.keyOf === undefined) return lease.item;
-    return this.#hooks.known !== undefined && Object.hasOwn(lease, "key") ? lease.key : queue.keyOf(lease.item);
+    return lease.item;
   }
 
   tryTake(): Lease<T> | undefined {
@@ -66,31 +63,37 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
-    const { known } = this.#hooks;
-    if (known === undefined) this.#finish(attempt, ending, report);
-    else withKey(known, attempt.lease.item, attempt.key, () => this.#finish(attempt, ending, report));
+    if (ending.kind !== "succeeded" && this.#keeps(attempt, ending, report)) return;
+    try {
+      this.#counts.delete(attempt.key);
+      this.#queue.forget(attempt.lease.item);
+    } catch (error) {
+      report(error, attempt);
+    }
   }
 
-  #finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
+  /** Carries out an ending other than success. Reports whether the queue keeps the item's failures. */
+  #keeps(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): boolean {
     const { lease } = attempt;
     switch (ending.kind) {
-      case "succeeded":
-        return this.#forget(attempt, report);
+      case "failed":
+        this.#requeue(attempt, ending.minDelay, this.#asItCame(lease), report);
+        return true;
+      case "requeue":
+        this.#requeue(attempt, undefined, this.#optionsOf(lease, ending.priority), report);
+        return true;
+      case "handedBack":
+        this.#handBack(lease);
+        return true;
       case "givenUp":
         this.#tellGivenUp(attempt, ending, report);
-        return this.#forget(attempt, report);
+        return false;
       case "requeueAfter":
         if (!this.#queue.shuttingDown) {
           this.#queue.addAfter(lease.item, ending.delay, this.#optionsOf(lease, ending.priority));
         }
-        return this.#forget(attempt, report);
-      case "requeue":
-        return this.#requeue(attempt, ending, this.#optionsOf(lease, ending.priority), report);
-      case "failed":
-        return this.#requeue(attempt, ending, this.#asItCame(lease), report);
-      case "handedBack":
-        return this.#handBack(lease);
     }
+    return false;
   }
 
   timedOut(attempt: WorkAttempt<T>): void {
@@ -158,28 +161,20 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  #forget(attempt: WorkAttempt<T>, report: Report<T>): void {
-    try {
-      this.#counts.delete(attempt.key);
-      this.#queue.forget(attempt.lease.item);
-    } catch (error) {
-      report(error, attempt);
-    }
-  }
-
   /**
    * Adds an item again after the limiter's delay. Throws only if the limiter throws. Any other error is reported, and
    * the item loses at most its delay or its count.
+   *
+   * @param failedFor Minimum delay after a failure; `undefined` if the handler requested `requeue`.
    */
   #requeue(
     attempt: WorkAttempt<T>,
-    ending: Ending & { kind: "requeue" | "failed" },
+    failedFor: number | undefined,
     options: AddOptions | undefined,
     report: Report<T>,
   ): void {
     const { lease } = attempt;
-    const hasFailed = ending.kind === "failed";
-    const minDelay = hasFailed ? ending.minDelay : 0;
+    const minDelay = failedFor ?? 0;
     try {
       this.#addRateLimited(lease.item, options, minDelay);
     } catch (error) {
@@ -188,7 +183,7 @@ export class QueueSource<T> implements WorkSource<T> {
       this.#addWithoutLimiter(lease, options, Math.max(minDelay, RETRY_DELAY));
     }
     try {
-      this.#count(attempt, hasFailed);
+      this.#count(attempt, failedFor !== undefined);
     } catch (error) { // a `Map` has reached the runtime's maximum size
       report(error, attempt);
     }
@@ -236,11 +231,39 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 }
 
+/** Source of work for an in-memory queue with a `keyOf`. */
+class KeyedQueueSource<T> extends QueueSource<T> {
+  readonly #queue: RateLimitingQueue<T>;
+  readonly #known: KnownKey | undefined;
+
+  constructor(queue: RateLimitingQueue<T>) {
+    super(queue);
+    this.#queue = queue;
+    this.#known = hooksOf<T>(queue).known;
+  }
+
+  /** Returns the key of a lease's item. Leases of built-in queues store the key under which the item was added. */
+  override keyOf(lease: Lease<T>): unknown {
+    return this.#known !== undefined && Object.hasOwn(lease, "key") ? lease.key : this.#queue.keyOf!(lease.item);
+  }
+
+  override finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
+    const finish = () => super.finish(attempt, ending, report);
+    if (this.#known === undefined) finish();
+    else withKey(this.#known, attempt.lease.item, attempt.key, finish);
+  }
+}
+
+/** Returns a source for an in-memory queue, built-in or third-party. */
+export function queueSourceOf<T>(queue: RateLimitingQueue<T>): QueueSource<T> {
+  return queue.keyOf === undefined ? new QueueSource(queue) : new KeyedQueueSource(queue);
+}
+
 /** Returns the queue's own source. For an in-memory queue, returns a source that calls the queue's methods. */
 export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
   const makeSource = (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE];
   if (typeof makeSource === "function") return makeSource.call(queue);
-  if (hasMethods(queue, "addRateLimited", "tryGet")) return new QueueSource(queue as RateLimitingQueue<T>);
+  if (hasMethods(queue, "addRateLimited", "tryGet")) return queueSourceOf(queue as RateLimitingQueue<T>);
   throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 

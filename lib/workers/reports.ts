@@ -17,7 +17,9 @@ export class Reports<T> {
   readonly #log: FailureLog;
   readonly #metrics: PoolMetrics | undefined;
   readonly #failures: Failures<T>;
-  readonly #totals = { succeeded: 0, failed: 0, givenUp: 0 };
+  /** Number of attempts that did not fail. */
+  succeeded = 0;
+  readonly #totals = { failed: 0, givenUp: 0 };
   readonly #givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
   /** Without an `onError` callback, errors are written to `log`. */
@@ -34,12 +36,7 @@ export class Reports<T> {
   }
 
   get totals(): Totals {
-    return { ...this.#totals, givenUpFor: { ...this.#givenUpFor } };
-  }
-
-  /** Counts an attempt that did not fail. */
-  succeeded(): void {
-    this.#totals.succeeded++;
+    return { succeeded: this.succeeded, ...this.#totals, givenUpFor: { ...this.#givenUpFor } };
   }
 
   /** Counts and reports an attempt that failed. */

@@ -11,7 +11,7 @@ import type {
   WorkSource,
 } from "@workqueue/core";
 import { SOURCE } from "@workqueue/core/hooks";
-import { QueueSource } from "../../lib/workers/queue_source.ts";
+import { type QueueSource, queueSourceOf } from "../../lib/workers/queue_source.ts";
 
 /** In-memory queue that behaves as if it were in another process. */
 export class RemoteQueue<T> implements SourcedQueue<T> {
@@ -72,7 +72,7 @@ class RemoteSource<T> implements WorkSource<T> {
 
   constructor(remote: RemoteQueue<T>) {
     this.#remote = remote;
-    this.#here = new QueueSource(remote.queue);
+    this.#here = queueSourceOf(remote.queue);
   }
 
   get name() {
