@@ -1,7 +1,6 @@
 /** Cost of disciplines, compared with FIFO (first in, first out) and with other queues that have priorities. */
 
 import {
-  type AddOptions,
   createExponentialLimiter,
   createFairDiscipline,
   createPriorityDiscipline,
@@ -78,8 +77,8 @@ const STILL = "; a clock that costs nothing";
 const disciplines = defineWork({
   title: "disciplines: add → tryGet → done, all keys added, then all taken",
   note:
-    "Ours is first in, first out (FIFO) here, without a discipline. A discipline that uses time looks at the clock " +
-    "when a key becomes ready. A bare `Map` whose keys are deleted in a random order shows what the memory of the " +
+    "FIFO is this queue without a discipline. A discipline that uses time looks at the clock when a key becomes ready. " +
+    "A bare `Map` whose keys are deleted in a random order shows what the memory of the " +
     `machine takes for that. ${PRIORITY_QUEUE} has strict priorities: the highest priority first.`,
   contenders: {
     [FIFO]: inOrder()(NO_DISCIPLINE),
@@ -115,20 +114,18 @@ const disciplines = defineWork({
 /** Keeps 100,000 keys in a queue. Adds one key, takes one and finishes it; the finished key is the next to be added. */
 const steadily = ({ create, groups, hasPriorities }: Order): Contender => (items) => {
   const keys = distinctKeys(items + 1, groups);
-  const priorities: readonly AddOptions[] = hasPriorities ? randomPriorities(items) : keys.map(() => NO_OPTIONS);
+  const priorities = hasPriorities ? randomPriorities(items) : undefined;
   const queue = createWorkQueue<string>({ discipline: create() });
-  for (let i = 0; i < items; i++) queue.add(keys[i]!, priorities[i]);
+  for (let i = 0; i < items; i++) queue.add(keys[i]!, priorities?.[i]);
   let spare = keys[items]!;
   return () => {
     for (let i = 0; i < items; i++) {
-      queue.add(spare, priorities[i]);
+      queue.add(spare, priorities?.[i]);
       spare = queue.tryGet()!.item;
       queue.done(spare);
     }
   };
 };
-
-const NO_OPTIONS: AddOptions = {};
 
 const steady = defineWork({
   title: "steady state: 100,000 keys are ready; one is added, one is taken, one is done",

@@ -3,7 +3,9 @@
  *
  *     deno task bench:peers [--rounds 7] [--only workers] [--on bun]
  *
- * With `--against`, compares the working tree with an earlier commit instead (`against.ts`).
+ * With `--against`, compares the working tree with an earlier commit instead:
+ *
+ *     deno task bench:peers --against COMMIT [--runs 14] [--only "async handler"] [--on bun]
  *
  * @module
  */
@@ -41,8 +43,8 @@ function turnsOf(name: string, runtimes: readonly Runtime[], go: Go | undefined)
       measure: () => row.measure(runtime),
     }));
   }
-  const turns = Object.keys(row.contenders).flatMap((contender) =>
-    runtimes.map((runtime) => ({
+  const turns = runtimes.flatMap((runtime) =>
+    Object.keys(row.contenders).map((contender) => ({
       name: `${contender} (${runtime.name})`,
       runtime: runtime.name,
       measure: async () => ({ [contender]: Number(await runScript(runtime, "measure.ts", name, contender)) }),
