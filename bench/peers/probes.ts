@@ -51,7 +51,8 @@ export const probes: Readonly<Record<string, Probe>> = {
   callbacks: {
     title: "longest callback, garbage collection aside",
     note:
-      "Callers act on 1,000 keys in each callback. The time in which other processes had the CPU is left out. Garbage " +
+      "Callers act on 1,000 keys in each callback. Only queues on Redis have `promoteDelayed`; in memory, callers make " +
+      "delayed keys ready with `cancelDelayed` and `add`, as the dashboard does. The time in which other processes had the CPU is left out. Garbage " +
       "collection is what Node's `PerformanceObserver`, V8's `--trace-gc` (on Deno) and `BUN_JSC_logGC` (on Bun) tell; " +
       "the figure is the longest in one callback.",
     unit: "ms",
