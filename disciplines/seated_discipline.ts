@@ -18,29 +18,27 @@ const POPPED = 0;
 export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
   readonly #makeOrder: (seats: Seats) => SeatOrder;
   readonly #seats = new Seats();
-  readonly #order: SeatOrder;
-  readonly #use: DisciplineUse;
+  /** Order of the entries; `undefined` until it is needed. */
+  #order: SeatOrder | undefined;
+  readonly #use = new DisciplineUse();
   #pushed = 0;
 
   /** @param makeOrder Makes the order of the seats of a table. */
   constructor(makeOrder: (seats: Seats) => SeatOrder) {
     this.#makeOrder = makeOrder;
-    this.#order = makeOrder(this.#seats);
-    this.#use = new DisciplineUse(this);
     setLineMaker(this, (given, clock) => this.#makeLine(given, clock));
   }
 
-  /** Order of the entries. */
   get order(): SeatOrder {
-    return this.#order;
+    return this.#order ??= this.#makeOrder(this.#seats);
   }
 
   get length(): number {
-    return this.#use.current.order.length;
+    return this.#use.length;
   }
 
   get blocked(): number {
-    return this.#use.current.order.blocked;
+    return this.#use.blocked;
   }
 
   push(entry: ReadyEntry<unknown>): void {
@@ -51,7 +49,7 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
     seats.setPriority(seat, entry.priority);
     seats.setTime(seat, entry.readyAt);
     try {
-      this.#order.push(seat, entry.item, entry.key, entry);
+      this.order.push(seat, entry.item, entry.key, entry);
     } catch (error) {
       seats.free(seat);
       throw error;
@@ -59,10 +57,10 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
   }
 
   pop(): ReadyEntry<unknown> | undefined {
-    const seat = this.#order.pop();
+    const seat = this.order.pop();
     if (seat === NONE) return undefined;
     const entry = this.entryOf(seat);
-    if (this.#order.awaitsDone) this.#seats.setTicket(seat, POPPED);
+    if (this.order.awaitsDone) this.#seats.setTicket(seat, POPPED);
     else this.#seats.free(seat);
     return entry;
   }
@@ -74,7 +72,7 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
     const before = seats.priorityOf(seat);
     if (entry.priority > before) seats.setPriority(seat, entry.priority);
     try {
-      this.#order.touch(seat, before, entry.item);
+      this.order.touch(seat, before, entry.item);
     } catch (error) {
       seats.setPriority(seat, before);
       throw error;
@@ -85,7 +83,7 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
     const seat = this.#seats.seatOf(entry);
     if (seat === NONE || this.#seats.ticketOf(seat) !== POPPED) return;
     this.#seats.free(seat);
-    this.#order.done(seat);
+    this.order.done(seat);
   }
 
   entryOf(seat: number): ReadyEntry<unknown> {
@@ -93,8 +91,7 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
   }
 
   peek(limit: number): ReadyEntry<unknown>[] {
-    const { current } = this.#use;
-    return current.order.peek(limit).map((seat) => current.entryOf(seat));
+    return this.#use.peek(limit);
   }
 
   /**

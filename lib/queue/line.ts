@@ -19,7 +19,8 @@ export type LineMaker = (given: object, clock: Clock) => Line<unknown> | undefin
  * keep the class even if nothing uses it.
  */
 export function setLineMaker(discipline: object, make: LineMaker): void {
-  Object.defineProperty(discipline, LINE, { value: make });
+  // Configurable, so that a proxy of the discipline may return another function.
+  Object.defineProperty(discipline, LINE, { value: make, configurable: true });
 }
 
 /** Returns the line that a discipline makes; `undefined` if it makes none. */

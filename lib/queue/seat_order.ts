@@ -1,5 +1,6 @@
 import { argumentError } from "../base/errors.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
+import { NONE } from "../structures/seats.ts";
 
 /**
  * Order of the ready keys in a table of seats: a discipline that works on seats instead of entries.
@@ -50,19 +51,33 @@ export interface OrderUser {
 /** Use of a discipline. Several queues may have the discipline, but only one of them may have keys in its order. */
 export class DisciplineUse {
   /** User whose order has the keys. */
-  current: OrderUser;
+  #current: OrderUser | undefined;
 
-  constructor(first: OrderUser) {
-    this.current = first;
+  get length(): number {
+    return this.#current === undefined ? 0 : this.#current.order.length;
+  }
+
+  get blocked(): number {
+    return this.#current === undefined ? 0 : this.#current.order.blocked;
   }
 
   /** Makes a user the current one. Throws an error if another user has keys in its order. */
   begin(user: OrderUser): void {
-    if (this.current === user) return;
-    const { length, blocked } = this.current.order;
-    if (length + blocked > 0) {
+    if (this.#current === user) return;
+    if (this.length + this.blocked > 0) {
       throw argumentError("add item", "another queue uses the discipline: each queue needs its own", Error);
     }
-    this.current = user;
+    this.#current = user;
+  }
+
+  /** Removes the next seat of a user's order and returns it; {@linkcode NONE} if another user is the current one. */
+  pop(user: OrderUser): number {
+    return this.#current === user ? user.order.pop() : NONE;
+  }
+
+  /** Returns entries of the next keys. */
+  peek(limit: number): ReadyEntry<unknown>[] {
+    const current = this.#current;
+    return current === undefined ? [] : current.order.peek(limit).map((seat) => current.entryOf(seat));
   }
 }

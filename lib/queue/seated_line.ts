@@ -54,7 +54,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   get blocked(): number {
-    return this.#use.current.order.blocked + this.#ready - this.length;
+    return this.#use.blocked + this.#ready - this.length;
   }
 
   get processing(): number {
@@ -98,7 +98,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
 
   next(): unknown {
     const seats = this.#seats;
-    const seat = this.#refused.size > 0 ? this.#shiftRefused() : this.#use.current === this ? this.order.pop() : NONE;
+    const seat = this.#refused.size > 0 ? this.#shiftRefused() : this.#use.pop(this);
     if (seat === NONE) {
       const reason = "the discipline returned no ready item: each queue needs its own";
       throw argumentError("get an item", reason, Error);
@@ -170,7 +170,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   get #ready(): number {
-    return this.#use.current.order.length + this.#refused.size;
+    return this.#use.length + this.#refused.size;
   }
 
   /**

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import process from "node:process";
 import { createPriorityDiscipline, createWorkQueue, disciplines, type QueueDiscipline } from "@workqueue/core";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { takeAll } from "../queue_helpers.ts";
+import { randomNumbers, takeAll } from "../queue_helpers.ts";
 import { Entries, type MadeEntry } from "./entries.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
@@ -164,18 +164,22 @@ class PlainPriority {
   }
 }
 
+/** Priorities within the bounds and beyond them, in steps of one half. */
+const anyPriority = fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -9, max: 9 }).map((half) => half / 2));
+
+/** Steps of a test. A negative wait stands for the keys of a batch, which are older than a key pushed between them. */
 const operation = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("push" as const), priority: fc.integer({ min: -4, max: 4 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("push" as const), priority: anyPriority }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("pop" as const) }) },
   {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("touch" as const),
       which: fc.nat(20),
-      priority: fc.integer({ min: -4, max: 4 }),
+      priority: anyPriority,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 2, 4, 16) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 2, 4, 16, -2, -8) }) },
 );
 
 Deno.test("priority: the order is that of rule 12, under random operations", () => {
@@ -214,6 +218,42 @@ Deno.test("priority: the order is that of rule 12, under random operations", () 
     ),
     { numRuns: RUNS },
   );
+});
+
+Deno.test("priority: the order is that of rule 12 also with thousands of priorities, again and again", () => {
+  const random = randomNumbers(12);
+  for (const headStart of [4000, Infinity]) {
+    const discipline = createPriorityDiscipline<number>({ min: 0, max: 4000, maxHeadStart: headStart });
+    const made = new Entries();
+    // Rounds with more priorities than have a lane, with few of them, and with others than before.
+    for (const [count, from, to] of [[6000, 0, 4000], [3000, 0, 30], [6000, 2000, 4000], [3000, 5, 7]] as const) {
+      const ready: { entry: MadeEntry; order: number }[] = [];
+      let pushed = 0;
+      const numberOf = ({ readyAt, priority }: MadeEntry) => headStart === Infinity ? -priority : readyAt - priority;
+      const popAll = (left: number) => {
+        ready.sort((a, b) => numberOf(a.entry) - numberOf(b.entry) || a.order - b.order);
+        const next = ready.splice(0, ready.length - left).map(({ entry }) => entry.key);
+        assertEquals(discipline.peek!(50).map(({ key }) => key), next.slice(0, 50));
+        assertEquals(next.map(() => discipline.pop()!.key), next);
+      };
+      for (let i = 0; i < count; i++) {
+        made.time += Math.floor(random() * 3);
+        const entry = made.next(from + Math.floor(random() * (to - from)));
+        discipline.push(entry);
+        ready.push({ entry, order: pushed++ });
+        const raised = ready[Math.floor(random() * ready.length)]!;
+        if (random() < 0.2) {
+          const { priority } = raised.entry;
+          raised.entry.priority = Math.min(to, priority + Math.floor(random() * 50));
+          discipline.touch(raised.entry);
+          if (headStart === Infinity && raised.entry.priority > priority) raised.order = pushed++;
+        }
+        if (i % 1000 === 999) popAll(Math.floor(ready.length / 2));
+      }
+      popAll(0);
+      assertEquals(discipline.length, 0);
+    }
+  }
 });
 
 Deno.test("priority: an entry that is not there, or no more, is not touched", () => {

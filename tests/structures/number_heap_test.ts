@@ -52,6 +52,42 @@ Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a s
   }
 });
 
+Deno.test("an entry that is increased moves down, behind its equals or to the given place among them", () => {
+  const random = randomNumbers(5);
+  for (const distinctNumbers of [3, 1e9]) {
+    const heap = new NumberHeap<number>();
+    let list: { value: number; slot: number; number: number; order: number }[] = [];
+    let order = 0;
+    const sorted = () => list.toSorted((a, b) => a.number - b.number || a.order - b.order);
+    for (let step = 0; step < 5000; step++) {
+      const choice = random();
+      const [smallest] = sorted();
+      assertEquals(
+        [heap.top, heap.smallest, heap.smallestOrder],
+        [smallest?.value, smallest?.number ?? Infinity, smallest?.order ?? Infinity],
+      );
+      if (choice < 0.4) {
+        const number = Math.floor(random() * distinctNumbers);
+        list.push({ value: step, slot: heap.push(step, number, ++order), number, order });
+      } else if (choice < 0.8 && list.length > 0) {
+        const increased = list[Math.floor(random() * list.length)]!;
+        increased.number += Math.floor(random() * 3);
+        increased.order = ++order;
+        heap.increase(increased.slot, increased.number, order);
+      } else {
+        assertEquals(heap.pop(), smallest?.value);
+        list = list.filter((each) => each !== smallest);
+      }
+    }
+    assertEquals(popAll(heap), sorted().map(({ value }) => value));
+  }
+  const heap = new NumberHeap<string>();
+  const slot = heap.push("a", 1);
+  for (const entry of ["b", "c"]) heap.push(entry, 1);
+  heap.increase(slot, 1);
+  assertEquals(popAll(heap), ["b", "c", "a"]);
+});
+
 Deno.test("an entry that is removed does not come out; the others come out in order", () => {
   const random = randomNumbers(11);
   for (const distinctNumbers of [5, 1e6]) {

@@ -1,0 +1,333 @@
+/**
+ * Compares the line of built-in disciplines with the line of other disciplines: a queue must behave the same if its
+ * discipline is wrapped, so that every key has an entry.
+ */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as fc from "fast-check";
+import process from "node:process";
+import {
+  createFairDiscipline,
+  createPriorityDiscipline,
+  createWorkQueue,
+  type Lease,
+  type QueueDiscipline,
+  type ReadyEntry,
+} from "@workqueue/core";
+import { hooksOf } from "../../lib/queue/hooks.ts";
+import { HandClock } from "../helpers.ts";
+import { Lifo, take, takeAll } from "../queue_helpers.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 100);
+
+interface Item {
+  readonly key: string;
+  readonly version: number;
+}
+
+function keyOf({ key }: Item): string {
+  return key;
+}
+
+/** Returns a discipline that does what `discipline` does, through its methods. */
+function wrapped<T>(discipline: QueueDiscipline<T>): QueueDiscipline<T> {
+  return {
+    push: (entry) => discipline.push(entry),
+    pop: () => discipline.pop(),
+    touch: (entry) => discipline.touch(entry),
+    done: (entry) => discipline.done?.(entry),
+    peek: (limit) => discipline.peek!(limit),
+    get length() {
+      return discipline.length;
+    },
+    get blocked() {
+      return discipline.blocked ?? 0;
+    },
+  };
+}
+
+/** Last in, first out; throws an error if it gets an item whose version is a multiple of 7. */
+class Fussy extends Lifo<Item> {
+  override push(entry: ReadyEntry<Item>) {
+    if (entry.item.version % 7 === 0) throw new Error("a multiple of 7");
+    super.push(entry);
+  }
+
+  override touch(entry: ReadyEntry<Item>) {
+    if (entry.item.version % 5 === 0) throw new Error("a multiple of 5");
+  }
+}
+
+/** Highest priority first; tells what it was told. */
+class Noting implements QueueDiscipline<Item> {
+  entries: ReadyEntry<Item>[] = [];
+
+  constructor(readonly notes: unknown[]) {}
+
+  #note(what: string, { key, item, priority, readyAt }: ReadyEntry<Item>) {
+    this.notes.push([what, key, item, priority, readyAt]);
+  }
+
+  push(entry: ReadyEntry<Item>) {
+    this.#note("push", entry);
+    this.entries.push(entry);
+  }
+
+  pop() {
+    const next = this.entries.reduce((a, b) => b.priority > a.priority ? b : a);
+    this.entries.splice(this.entries.indexOf(next), 1);
+    this.#note("pop", next);
+    return next;
+  }
+
+  touch(entry: ReadyEntry<Item>) {
+    this.#note("touch", entry);
+  }
+
+  done(entry: ReadyEntry<Item>) {
+    this.#note("done", entry);
+  }
+
+  peek(limit: number) {
+    return this.entries.toSorted((a, b) => b.priority - a.priority).slice(0, limit);
+  }
+
+  get length() {
+    return this.entries.length;
+  }
+}
+
+const groupOf = ({ key, version }: Item) => {
+  if (version % 11 === 0) throw new Error("a multiple of 11");
+  return key[0];
+};
+const weights = { a: 2, b: 0.5 };
+
+/** Disciplines, whether the order of their ready items is known, and the notes that their parts take. */
+const disciplines: Record<string, (notes: unknown[]) => QueueDiscipline<Item>> = {
+  "priority": () => createPriorityDiscipline({ min: -3, max: 3, maxHeadStart: 12 }),
+  "priority without a head start": () => createPriorityDiscipline({ maxHeadStart: 0 }),
+  "strict priority": () => createPriorityDiscipline({ min: -3, max: 3, maxHeadStart: Infinity }),
+  "fair": () => createFairDiscipline({ groupOf, weights }),
+  "fair, one at once": () => createFairDiscipline({ groupOf, weights, maxPerGroup: 1 }),
+  "fair, with priorities inside": () =>
+    createFairDiscipline({ groupOf, maxPerGroup: 2, within: () => createPriorityDiscipline({ maxHeadStart: 3000 }) }),
+  "fair in fair": () =>
+    createFairDiscipline({
+      groupOf,
+      within: () => createFairDiscipline({ groupOf: ({ key }: Item) => key[1], maxPerGroup: 1 }),
+    }),
+  "fair, with a discipline of a user inside": (notes) =>
+    createFairDiscipline({ groupOf, within: () => new Noting(notes) }),
+  "fair, with a wrapped discipline inside": () =>
+    createFairDiscipline({ groupOf, within: () => wrapped(createFairDiscipline({ separator: "/", maxPerGroup: 1 })) }),
+  "fair, with a discipline inside that refuses": () => createFairDiscipline({ groupOf, within: () => new Fussy() }),
+};
+const UNKNOWN_ORDER = ["fair, with a discipline inside that refuses"];
+
+const KEYS = ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "d1"];
+const priority = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.5, -0.5, 100, -100));
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: fc.constant("add" as const), key: fc.constantFrom(...KEYS), priority }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("take" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("end" as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: -3, max: 9 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("begin" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("slice" as const),
+      keys: fc.uniqueArray(fc.constantFrom(...KEYS), { maxLength: 4 }),
+      priority,
+      isLast: fc.boolean(),
+    }),
+  },
+);
+const steps = fc.noBias(fc.array(step, { minLength: 1, maxLength: 120, size: "max" }));
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** Takes steps on a queue with this discipline. Returns everything that a user can see after each step. */
+function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrderKnown: boolean): unknown[] {
+  const clock = new HandClock(100);
+  const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
+  const hooks = hooksOf<Item>(queue);
+  const leases: Lease<Item>[] = [];
+  const log: unknown[] = [];
+  let slice: ReturnType<NonNullable<typeof hooks.beginBatch>> | undefined;
+  let version = 0;
+  const attempt = (call: () => void) => {
+    try {
+      call();
+    } catch (error) {
+      log.push(String(error));
+    }
+  };
+  const tryTake = () => {
+    const lease = queue.tryGet();
+    log.push(lease === undefined ? "nothing" : [lease.item, lease.priority]);
+    if (lease !== undefined) leases.push(lease);
+    return lease;
+  };
+  for (const step of steps) {
+    if (step.do === "add") {
+      const item = { key: step.key, version: ++version };
+      attempt(() => queue.add(item, { priority: step.priority }));
+      if (version % 13 === 0) hooks.keep!(item, step.priority);
+    } else if (step.do === "take") attempt(tryTake);
+    else if (step.do === "wait") clock.time += step.ms;
+    else if (step.do === "end" && leases.length > 0) {
+      const [lease] = leases.splice(step.which % leases.length, 1);
+      attempt(() => lease![Symbol.dispose]());
+    } else if (step.do === "begin") slice ??= hooks.beginBatch!(clock.time);
+    else if (step.do === "slice" && slice !== undefined) {
+      slice(() => {
+        for (const key of step.keys) attempt(() => queue.add({ key, version: ++version }, { priority: step.priority }));
+        return step.isLast;
+      });
+      if (step.isLast) slice = undefined;
+    }
+    const { readyItems, ...others } = queue.snapshot();
+    if (!isOrderKnown) readyItems.sort((a, b) => a.item.key < b.item.key ? -1 : 1);
+    const entries = discipline.peek!(3).map(({ key, item, priority }) => [key, item, priority]);
+    log.push(
+      others,
+      readyItems,
+      queue.length,
+      queue.processing,
+      queue.snapshot({ limit: 2 }).readyItems.length,
+      entries,
+    );
+  }
+  slice?.(() => true);
+  for (let i = 0; i < 50 && (leases.length > 0 || queue.length > 0); i++) {
+    attempt(tryTake);
+    const lease = leases.shift();
+    attempt(() => lease?.[Symbol.dispose]());
+  }
+  return log;
+}
+
+for (const [name, create] of Object.entries(disciplines)) {
+  Deno.test(`${name}: a queue does the same as with a wrapped discipline, under random calls`, () => {
+    fc.assert(
+      fc.property(steps, (steps) => {
+        const isOrderKnown = !UNKNOWN_ORDER.includes(name);
+        const [notes, notesOfWrapped]: [unknown[], unknown[]] = [[], []];
+        const log = seen(steps, create(notes), isOrderKnown);
+        assertEquals(log, seen(steps, wrapped(create(notesOfWrapped)), isOrderKnown));
+        assertEquals(notes, notesOfWrapped);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+}
+
+Deno.test("a discipline of a queue shows what is in the queue", () => {
+  const clock = new HandClock(7);
+  const discipline = createPriorityDiscipline<Item>();
+  const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
+  queue.add({ key: "a", version: 1 }, { priority: 2 });
+  queue.add({ key: "a", version: 2 }, { priority: 5 });
+  assertEquals(discipline.length, 1);
+  const entry = { key: "a", item: { key: "a", version: 2 }, priority: 5, readyAt: 7 };
+  assertEquals(discipline.peek!(2), [entry]);
+  const strict = createPriorityDiscipline<string>({ maxHeadStart: Infinity });
+  createWorkQueue<string>({ discipline: strict, clock }).add("b");
+  assertEquals(strict.peek!(2), [{ key: "b", item: "b", priority: 0, readyAt: -Infinity }]);
+});
+
+Deno.test("rule 9: a discipline that knows no time asks for none", () => {
+  let looks = 0;
+  const clock = new HandClock();
+  clock.now = () => ++looks;
+  const looksOf = (discipline: QueueDiscipline<string>) => {
+    looks = 0;
+    const queue = createWorkQueue<string>({ discipline, clock });
+    for (const key of ["a/1", "a/2"]) queue.add(key);
+    const lease = take(queue);
+    queue.add(lease.item);
+    lease[Symbol.dispose]();
+    takeAll(queue);
+    return looks;
+  };
+  const separator = "/";
+  assertEquals(looksOf(createPriorityDiscipline()), 3);
+  assertEquals(looksOf(createFairDiscipline({ separator, within: () => createPriorityDiscipline() })), 3);
+  assertEquals(looksOf(createPriorityDiscipline({ maxHeadStart: Infinity })), 0);
+  assertEquals(looksOf(createFairDiscipline({ separator, maxPerGroup: 1 })), 0);
+});
+
+Deno.test("a discipline whose queue has nothing ready can be used in another one, and by hand", () => {
+  const discipline = createPriorityDiscipline<string>();
+  const first = createWorkQueue<string>({ discipline });
+  first.add("a");
+  const lease = take(first);
+  const second = createWorkQueue<string>({ discipline });
+  second.add("b");
+  const message = "Cannot add item: another queue uses the discipline: each queue needs its own";
+  assertThrows(() => first.add("c"), Error, message);
+  const entry = { key: "d", item: "d", priority: 0, readyAt: 0 };
+  assertThrows(() => discipline.push(entry), Error, message);
+  assertEquals([second.length, takeAll(second)], [1, ["b"]]);
+  first.add("a");
+  lease[Symbol.dispose]();
+  assertEquals(takeAll(first), ["a"]);
+  discipline.push(entry);
+  assertThrows(() => second.add("e"), Error, message);
+  assert(discipline.pop() === entry);
+  second.add("e");
+  assertEquals(takeAll(second), ["e"]);
+});
+
+Deno.test("a key that comes back to a discipline that another queue uses is not lost", () => {
+  const discipline = createPriorityDiscipline<string>();
+  const queues = [createWorkQueue<string>({ discipline }), createWorkQueue<string>({ discipline })] as const;
+  queues[0].add("a");
+  const lease = take(queues[0]);
+  queues[0].add("a");
+  queues[1].add("b");
+  assertThrows(() => lease[Symbol.dispose](), Error, "each queue needs its own");
+  assertEquals([take(queues[0]).item, takeAll(queues[1])], ["a", ["b"]]);
+});
+
+Deno.test("a discipline that is patched, wrapped, or has entries is used through its methods", () => {
+  const pushed: unknown[] = [];
+  const note = (entry: ReadyEntry<string>) => pushed.push(entry.key);
+  const patched = createPriorityDiscipline<string>();
+  const { push } = patched;
+  patched.push = (entry) => {
+    note(entry);
+    push.call(patched, entry);
+  };
+  const proxied = new Proxy(createPriorityDiscipline<string>(), {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (name !== "push") return typeof value === "function" ? value.bind(target) : value;
+      return (entry: ReadyEntry<string>) => {
+        note(entry);
+        target.push(entry);
+      };
+    },
+  });
+  for (const discipline of [patched, proxied]) {
+    pushed.length = 0;
+    const queue = createWorkQueue<string>({ discipline });
+    queue.add("low");
+    queue.add("high", { priority: 1 });
+    assertEquals([pushed, takeAll(queue)], [["low", "high"], ["high", "low"]]);
+  }
+  const used = createPriorityDiscipline<string>();
+  const entry = { key: "there", item: "there", priority: 0, readyAt: 0 };
+  used.push(entry);
+  const queue = createWorkQueue<string>({ discipline: used });
+  assertEquals(queue.length, 1);
+  assert(used.pop() === entry);
+  queue.add("a");
+  assertEquals(takeAll(queue), ["a"]);
+});
+
+Deno.test("a discipline in use can't be changed: its methods are not called then", () => {
+  const discipline = createPriorityDiscipline<string>();
+  createWorkQueue<string>({ discipline });
+  assertThrows(() => discipline.push = () => {}, TypeError);
+});
