@@ -52,9 +52,9 @@ export const probes: Readonly<Record<string, Probe>> = {
     title: "longest callback, garbage collection aside",
     note:
       "Callers act on 1,000 keys in each callback. Only queues on Redis have `promoteDelayed`; in memory, callers make " +
-      "delayed keys ready with `cancelDelayed` and `add`, as the dashboard does. The time in which other processes had the CPU is left out. Garbage " +
-      "collection is what Node's `PerformanceObserver`, V8's `--trace-gc` (on Deno) and `BUN_JSC_logGC` (on Bun) tell; " +
-      "the figure is the longest in one callback.",
+      "delayed keys ready with `cancelDelayed` and `add`, as the dashboard does. The time in which other processes had the " +
+      "CPU is left out. Garbage collection is what Node's `PerformanceObserver`, V8's `--trace-gc` (on Deno) and " +
+      "`BUN_JSC_logGC` (on Bun) tell; the figure is the longest in one callback.",
     unit: "ms",
     rounds: FEW_ROUNDS,
     measure: measureAllCallbacks,
