@@ -7,11 +7,19 @@ export interface Moment {
   readonly time: number;
 }
 
+/** Source of the times of a pool's attempts. */
+export interface AttemptTime {
+  /** Returns the time at which an attempt begins; `undefined` if its first `await` is early enough to read the time. */
+  beginning(): Moment | undefined;
+  /** Returns the current time. */
+  now(): Moment;
+}
+
 /**
  * Reads the system clock only once per burst, because each read takes as long as a fast handler. Any other clock is
  * read at each call. Use the time only to show users how long ago an event happened.
  */
-export class BurstTime {
+export class BurstTime implements AttemptTime {
   readonly #clock: Clock;
   #latest: Moment = { time: 0 };
   /** Number of the burst in which the clock was last read. */
@@ -20,6 +28,8 @@ export class BurstTime {
   constructor(clock: Clock) {
     this.#clock = clock;
   }
+
+  beginning(): undefined {}
 
   now(): Moment {
     const { number } = burst;

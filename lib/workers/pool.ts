@@ -13,7 +13,7 @@ import { setFailureWatch } from "../metrics/failure_watch.ts";
 import { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { limitOf } from "../queue/options.ts";
-import { BurstTime } from "../structures/burst_time.ts";
+import { type AttemptTime, BurstTime } from "../structures/burst_time.ts";
 import { Attempt, AttemptContext } from "./attempt.ts";
 import { Failures } from "./failures.ts";
 import { Intake, soon } from "./intake.ts";
@@ -32,7 +32,7 @@ export class Pool<T> implements WorkerPool<T> {
   readonly #handler: Handler<T>;
   /** Settings of the pool. Some may change at any time, so read each setting when it is used. */
   readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
-  readonly #time: BurstTime;
+  readonly #time: AttemptTime;
   readonly #metrics: PoolMetrics | undefined;
   readonly #reports: Reports<T>;
   readonly #failures: Failures<T>;
@@ -46,12 +46,18 @@ export class Pool<T> implements WorkerPool<T> {
   #failure: { error: unknown } | undefined = undefined;
   #settle!: () => void;
 
-  constructor(source: WorkSource<T>, handler: Handler<T>, settings: PoolSettings<T>) {
+  /** `timeOf` returns the source of the attempts' times. By default, attempts of the same burst share a time. */
+  constructor(
+    source: WorkSource<T>,
+    handler: Handler<T>,
+    settings: PoolSettings<T>,
+    timeOf: (clock: Clock) => AttemptTime = (clock) => new BurstTime(clock),
+  ) {
     const clock = steadyClock(settings.clock ?? source.clock);
     this.#settings = { ...settings, clock, queue: source.name };
     this.#source = source;
     this.#handler = handler;
-    this.#time = new BurstTime(clock);
+    this.#time = timeOf(clock);
     this.#failures = new Failures(this.#time, source);
     if (source.metrics !== undefined && source.name !== "") {
       this.#metrics = new PoolMetrics(source.metrics, source.name);
@@ -199,9 +205,10 @@ export class Pool<T> implements WorkerPool<T> {
         this.#metrics?.active?.inc();
         try {
           attempt.startTimer(this.#onTimeout);
+          attempt.began = this.#time.beginning();
           const returned = handler(lease.item, new AttemptContext(attempt));
           if (returned !== undefined) {
-            attempt.began = this.#time.now();
+            attempt.began ??= this.#time.now();
             return returned;
           }
           this.#outcomes.succeed(attempt, undefined);
@@ -323,9 +330,10 @@ export function startPool<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,
   handler: Handler<T>,
   options: WorkerOptions<T>,
+  timeOf?: (clock: Clock) => AttemptTime,
 ): Pool<T> {
   const action = "run workers";
   const source = sourceOf(action, queue);
   if (typeof handler !== "function") throw invalidArgument(action, "handler", "must be a function", handler);
-  return new Pool(source, handler, settingsOf(action, options));
+  return new Pool(source, handler, settingsOf(action, options), timeOf);
 }
