@@ -19,10 +19,10 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
-import { grantsOf, TokenBucket, undoTake } from "../lib/tokens/token_bucket.ts";
-import { FOREVER, NS_PER_MS } from "../lib/tokens/tokens.ts";
+import { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { builtIn } from "./built_in.ts";
+import { TokenBucketLimiter } from "./bucket_limiter.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
@@ -50,7 +50,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
     1,
     ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
   ),
-  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),
+  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst, setRateAndBurst),
 };
 
 /**
@@ -82,64 +82,4 @@ export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): BucketLimiter<T> {
   return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
-}
-
-class TokenBucketLimiter implements BucketLimiter {
-  readonly bucket: TokenBucket;
-  #rate: number;
-  #burst: number;
-  /** Key passed to the latest call to `when`. */
-  #latestKey: unknown = undefined;
-  /** Result of `grantsOf` after the latest call to `when`; `undefined` if that call was undone or took no token. */
-  #latestGrant: number | undefined = undefined;
-
-  constructor(bucket: TokenBucket) {
-    this.bucket = bucket;
-    this.#rate = bucket.rate;
-    this.#burst = bucket.burst;
-  }
-
-  when(item: unknown, key: unknown = item): number {
-    const before = grantsOf(this.bucket);
-    const delay = this.bucket.take();
-    const grant = grantsOf(this.bucket);
-    this.#latestKey = key;
-    this.#latestGrant = grant === before ? undefined : grant;
-    return Math.min(delay, FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
-  }
-
-  /**
-   * Puts the token back in the bucket. Does nothing if another item has taken a token since, because the delay of that
-   * item was computed without this token.
-   */
-  uncount(item: unknown, key: unknown = item): void {
-    if (this.#latestGrant === undefined || this.#latestKey !== key) return;
-    undoTake(this.bucket, this.#latestGrant);
-    this.#latestGrant = undefined;
-  }
-
-  /**
-   * Changes the rate and the burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket
-   * fills to its new capacity at its rate.
-   */
-  change(rate: number, burst: number): void {
-    this.#rate = rate;
-    this.#burst = burst;
-    setRateAndBurst(this.bucket, rate, burst);
-  }
-
-  forget(): void {}
-
-  numRequeues(): number {
-    return 0;
-  }
-
-  /**
-   * Reports whether the limiter behaves like a new one. Returns `false` if other code has changed the rate or burst of
-   * the bucket.
-   */
-  atRest(): boolean {
-    const { bucket } = this;
-    return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();
-  }
 }

@@ -1,5 +1,6 @@
 /**
- * Default limiters, with client-go's values.
+ * Default limiters, with client-go's values. Created without their definitions, so that programs that use no other
+ * limiter don't contain descriptions and checks of options.
  *
  * @module
  */
@@ -7,9 +8,10 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { bucketLimiter } from "./bucket.ts";
-import { exponentialLimiter } from "./exponential.ts";
-import { maxOfLimiter } from "./max_of.ts";
+import { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { TokenBucketLimiter } from "./bucket_limiter.ts";
+import { doublingDelay, FailureLimiter } from "./failures.ts";
+import { MaxOfLimiter } from "./max_of_limiter.ts";
 
 export type * from "./types.ts";
 
@@ -46,11 +48,9 @@ export function createDefaultControllerLimiter<T = unknown>(
   options: { clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
   requireOptions("create default controller limiter", options, ["clock"]);
-  const [{ baseDelay }, bucket] = defaultControllerConfig.limiters;
-  return maxOfLimiter.create(
-    { limiters: [exponentialFrom(baseDelay), bucketLimiter.create(bucket, options)] },
-    options,
-  );
+  const [{ baseDelay, maxDelay }, { rate, burst }] = defaultControllerConfig.limiters;
+  const bucket = new TokenBucketLimiter(new TokenBucket(rate, burst, options));
+  return new MaxOfLimiter([new FailureLimiter(doublingDelay(baseDelay, maxDelay)), bucket]);
 }
 
 /**
@@ -72,13 +72,5 @@ export function createDefaultControllerLimiter<T = unknown>(
  * @returns The limiter.
  */
 export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
-  return exponentialFrom(1);
-}
-
-/**
- * Creates a limiter from its definition without checking the options, so that most programs don't need to bundle the
- * option checks.
- */
-function exponentialFrom(baseDelay: number): RateLimiter {
-  return exponentialLimiter.create({ baseDelay, maxDelay: 1_000_000, forgetAfter: undefined }, {});
+  return new FailureLimiter(doublingDelay(1, 1_000_000));
 }

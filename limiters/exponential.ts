@@ -17,7 +17,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { FailureLimiter, forgetAfterField } from "./failures.ts";
+import { doublingDelay, FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -77,12 +77,4 @@ export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
   return createLimiter(exponentialLimiter, options, "clock");
-}
-
-/** Largest exponent for which a power of 2 is finite. An infinite power times a `baseDelay` of 0 would be `NaN`. */
-const MAX_EXPONENT = 1023;
-
-/** Returns the function that computes the delay after a number of failures. */
-function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
-  return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
 }

@@ -74,3 +74,11 @@ export class FailureLimiter implements RateLimiter {
     this.#delayAfter = delayAfter;
   }
 }
+
+/** Largest exponent for which a power of 2 is finite. An infinite power times a `baseDelay` of 0 would be `NaN`. */
+const MAX_EXPONENT = 1023;
+
+/** Returns the function that computes the delay after a number of failures. */
+export function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
+  return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
+}

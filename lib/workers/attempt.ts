@@ -29,8 +29,8 @@ export class Attempt<T> implements WorkAttempt<T> {
   /** Number of the attempt, from 1. */
   readonly number: number;
   /**
-   * Time at which the attempt began. By default, the time at which the handler first awaited something. Not set then for
-   * a handler that never awaits, because such a handler ends before any other code can read this property.
+   * Time at which the attempt began. By default, the time at which the handler first awaited something. In that case,
+   * not set for a handler that never awaits, which ends before any other code can read this property.
    */
   began: Moment | undefined = undefined;
   /**
