@@ -133,7 +133,9 @@ function figuresTable({ row, figures }: Result): string[] {
   return table([row.unit, ...head], rows);
 }
 
+/** Returns the median and the quartiles; nothing if there are no figures. */
 function summaryText({ low, median, high }: Summary, unit = ""): string {
+  if (Number.isNaN(median)) return "";
   const range = low === high ? "" : ` (${number(low)} – ${number(high)})`;
   return `${number(median)}${unit}${range}`;
 }
