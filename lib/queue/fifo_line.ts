@@ -21,6 +21,33 @@ function newBlock(): Block {
   return { keys: new Array(BLOCK), next: undefined };
 }
 
+/** Data about the keys of a line that most programs never need. */
+class Details {
+  /** Priorities of keys that are ready, or were added again while processing. */
+  readonly priorities = new Priorities();
+  /** Priorities with which the processing keys were called. */
+  readonly processingPriorities = new Priorities();
+  /**
+   * Processing keys and their tickets. Created the first time a snapshot has to find a few processing keys among all
+   * keys.
+   */
+  processing: ChurnMap<unknown, number> | undefined;
+
+  /** Records that a key was called, and returns its priority. */
+  call(key: unknown, ticket: number): number {
+    const priority = this.priorities.take(key);
+    this.processingPriorities.set(key, priority);
+    this.processing?.set(key, ticket);
+    return priority;
+  }
+
+  /** Removes the data that is kept while a key is processing. */
+  leave(key: unknown): void {
+    this.processingPriorities.set(key, 0);
+    this.processing?.remove(key);
+  }
+}
+
 /**
  * First-in, first-out line: tickets are called in numerical order. Priorities are stored, but do not affect the order.
  *
@@ -36,15 +63,8 @@ export class FifoLine implements Line<unknown> {
   /** Last ticket drawn. */
   #drawn = 0;
   readonly #tickets = new ChurnMap<unknown, number>();
-  /** Priorities of keys that are ready, or were added again while processing. */
-  readonly #priorities = new Priorities();
-  /** Priorities with which the processing keys were called. */
-  readonly #processingPriorities = new Priorities();
-  /**
-   * Processing keys and their tickets. Created the first time a snapshot has to find a few processing keys among all
-   * keys.
-   */
-  #processing: ChurnMap<unknown, number> | undefined;
+  /** Created when a key first has a priority, or a snapshot first lists processing keys. */
+  #details: Details | undefined;
   /** Block of the next key to call, and the key's index in the block. */
   #first = newBlock();
   #place = 0;
@@ -74,40 +94,42 @@ export class FifoLine implements Line<unknown> {
 
   join(key: unknown, _item: unknown, priority: number): number {
     const ticket = this.#drawn + 1;
-    this.#priorities.set(key, priority);
+    if (priority !== 0 || this.#details !== undefined) this.#detailsFor(priority)!.priorities.set(key, priority);
     this.#tickets.set(key, ticket);
-    this.#push(key);
+    if (this.#end === BLOCK) this.#addBlock();
+    this.#last.keys[this.#end++] = key;
     return this.#drawn = ticket;
   }
 
   rejoin(key: unknown): number {
-    this.#release(key);
+    this.#details?.leave(key);
     this.#tickets.set(key, ++this.#drawn);
     this.#push(key);
     return this.#drawn;
   }
 
   next(): unknown {
-    const key = this.#shift();
+    if (this.#place === BLOCK) this.#dropBlock();
+    const { keys } = this.#first;
+    const key = keys[this.#place];
+    keys[this.#place++] = undefined; // lets the key be garbage collected
     this.called++;
-    this.priority = this.#priorities.take(key);
-    this.#processingPriorities.set(key, this.priority);
-    this.#processing?.set(key, this.called);
+    if (this.#details !== undefined) this.priority = this.#details.call(key, this.called);
     return key;
   }
 
   addAgain(key: unknown, ticket: number, priority: number): void {
-    if (ticket < 0) return this.#priorities.raise(key, priority);
-    this.#priorities.set(key, priority); // set before the ticket, because this call may throw
+    if (ticket < 0) return this.touch(key, undefined, priority);
+    this.#detailsFor(priority)?.priorities.set(key, priority); // set before the ticket, because this call may throw
     this.#tickets.set(key, -ticket);
   }
 
   touch(key: unknown, _item: unknown, priority: number): void {
-    this.#priorities.raise(key, priority);
+    this.#detailsFor(priority)?.priorities.raise(key, priority);
   }
 
   leave(key: unknown): void {
-    this.#release(key);
+    this.#details?.leave(key);
     this.#tickets.remove(key);
   }
 
@@ -116,19 +138,21 @@ export class FifoLine implements Line<unknown> {
     return Array.from({ length: Math.min(limit, this.length) }, () => {
       if (place === BLOCK) [block, place] = [block.next!, 0];
       const key = block.keys[place++];
-      return { key, priority: this.#priorities.get(key) };
+      return { key, priority: this.#details?.priorities.get(key) ?? 0 };
     });
   }
 
   listProcessing(limit: number): ListedKey[] {
-    const processing: ListedKey[] = [];
+    const listed: ListedKey[] = [];
     const count = Math.min(limit, this.processing);
-    if (count > 0 && this.processing <= FEW) this.#processing ??= this.#findProcessing();
-    for (const [key, ticket] of (this.#processing ?? this.#tickets).entries()) {
-      if (processing.length === count) break;
-      if (ticket <= this.called) processing.push({ key, priority: this.#processingPriorities.get(key) });
+    if (count === 0) return listed;
+    const details = this.#details ??= new Details();
+    if (this.processing <= FEW) details.processing ??= this.#findProcessing();
+    for (const [key, ticket] of (details.processing ?? this.#tickets).entries()) {
+      if (ticket <= this.called) listed.push({ key, priority: details.processingPriorities.get(key) });
+      if (listed.length === count) break;
     }
-    return processing;
+    return listed;
   }
 
   #findProcessing(): ChurnMap<unknown, number> {
@@ -140,28 +164,22 @@ export class FifoLine implements Line<unknown> {
     return processing;
   }
 
-  /** Removes the data that is kept while a key is processing. */
-  #release(key: unknown): void {
-    this.#processingPriorities.set(key, 0);
-    this.#processing?.remove(key);
+  #detailsFor(priority: number): Details | undefined {
+    return priority === 0 ? this.#details : this.#details ??= new Details();
   }
 
   #push(key: unknown): void {
-    if (this.#end === BLOCK) {
-      this.#last = this.#last.next = newBlock();
-      this.#end = 0;
-    }
+    if (this.#end === BLOCK) this.#addBlock();
     this.#last.keys[this.#end++] = key;
   }
 
-  #shift(): unknown {
-    if (this.#place === BLOCK) {
-      this.#first = this.#first.next!;
-      this.#place = 0;
-    }
-    const { keys } = this.#first;
-    const key = keys[this.#place];
-    keys[this.#place++] = undefined; // lets the key be garbage collected
-    return key;
+  #addBlock(): void {
+    this.#last = this.#last.next = newBlock();
+    this.#end = 0;
+  }
+
+  #dropBlock(): void {
+    this.#first = this.#first.next!;
+    this.#place = 0;
   }
 }

@@ -104,8 +104,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #waits = new Waits((count) => {
     if (count === IDLE) return this.#line.size === 0;
     return this.#shuttingDown || this.length + this.#line.blocked < count;
-  }, (callback) => this.#watchers.add(callback));
+  }, (callback) => this.#watch(callback));
   #shuttingDown = false;
+  /**
+   * Whether anything must be told of changes: a pending call, a callback, an observer or a shutdown. If not, adding,
+   * handing out and ending an item skip all of them with one look at this field.
+   */
+  #isAttended = false;
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
@@ -128,12 +133,16 @@ export class TicketQueue<T> implements WorkQueue<T> {
       takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
       beginBatch: (time) => this.#beginBatch(time),
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
-      watch: (callback) => this.#watchers.add(callback),
+      watch: (callback) => this.#watch(callback),
       mayComeBack: () => this.#comingBack > 0,
       known: this.#known,
       metrics: this.#observer && metrics,
-      observe: (change) => this.#observer = change(this.#observer, this.#line),
+      observe: (change) => {
+        this.#observer = change(this.#observer, this.#line);
+        this.#setAttended();
+      },
     });
+    this.#setAttended();
     setTotals(this, () => ({ handedOut: this.#line.called }));
     markTakesOptions(this);
   }
@@ -155,20 +164,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (this.#shuttingDown) return;
     const key = this.#key(item);
     const ticket = this.#line.ticketOf(key);
-    if (ticket === undefined) {
-      const drawn = this.#join(key, item, priority);
-      this.#observer?.added(drawn, key, priority);
-      return this.#serve();
-    }
-    const newest = this.#newest(key, item) ?? item;
-    if (ticket > this.#line.called) this.#line.touch(key, newest, priority);
-    this.#items?.set(key, newest);
-    if (ticket > this.#line.called) return;
-    this.#line.addAgain(key, ticket, priority);
-    if (ticket < 0) return;
-    this.#forgetLatest();
-    this.#comingBack++;
-    this.#observer?.addedAgain(key, priority);
+    if (ticket !== undefined) return this.#addToKnown(key, item, priority, ticket);
+    const drawn = this.#items === undefined ? this.#line.join(key, item, priority) : this.#join(key, item, priority);
+    if (this.#isAttended) this.#tellAdded(key, drawn, priority);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
@@ -176,7 +174,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
       const signal = signalOf("get item", options);
       if (signal?.aborted) throw signal.reason;
       if (this.length > 0) return Promise.resolve(this.#take());
-      return this.#isOver() ? Promise.resolve(SHUTDOWN) : this.#getters.wait(signal);
+      if (this.#isOver()) return Promise.resolve(SHUTDOWN);
+      this.#isAttended = true;
+      return this.#getters.wait(signal);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -268,8 +268,24 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #key(item: T): unknown {
-    if (this.keyOf === undefined) return item;
-    return item === this.#known!.item ? this.#known!.key : this.keyOf(item);
+    return this.keyOf === undefined ? item : this.#keyFrom(this.keyOf, item);
+  }
+
+  #keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
+    return item === this.#known!.item ? this.#known!.key : keyOf.call(this, item);
+  }
+
+  /** Adds an item whose key is in the line with the given ticket. */
+  #addToKnown(key: unknown, item: T, priority: number, ticket: number): void {
+    const newest = this.#newest(key, item) ?? item;
+    if (ticket > this.#line.called) this.#line.touch(key, newest, priority);
+    this.#items?.set(key, newest);
+    if (ticket > this.#line.called) return;
+    this.#line.addAgain(key, ticket, priority);
+    if (ticket < 0) return;
+    this.#forgetLatest();
+    this.#comingBack++;
+    this.#observer?.addedAgain(key, priority);
   }
 
   #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
@@ -308,9 +324,23 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (this.#shuttingDown || ticket! <= this.#line.called) return;
     this.#items?.set(key, item);
     if (ticket !== undefined) return;
-    const drawn = this.#line.keep!(key, item, priority);
+    this.#tellAdded(key, this.#line.keep!(key, item, priority), priority);
+  }
+
+  #tellAdded(key: unknown, drawn: number, priority: number): void {
     this.#observer?.added(drawn, key, priority);
     this.#serve();
+    this.#setAttended();
+  }
+
+  #watch(callback: () => void): () => void {
+    this.#isAttended = true;
+    return this.#watchers.add(callback);
+  }
+
+  #setAttended(): void {
+    const hasCallers = !this.#getters.isEmpty || !this.#watchers.isEmpty;
+    this.#isAttended = hasCallers || this.#observer !== undefined || this.#shuttingDown;
   }
 
   /**
@@ -359,17 +389,22 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #take(): Lease<T> {
     const key = this.#line.next();
     const { called: ticket, priority } = this.#line;
-    let item = key as T;
-    if (this.#items !== undefined) {
-      item = this.#items.get(key)!;
-      this.#items.delete(key);
-      this.#processingItems!.set(key, item);
-    }
+    const item = this.#items === undefined ? key as T : this.#beginProcessing(key);
     this.#latestTicket = ticket;
     this.#latestKey = key;
-    this.#observer?.taken(key, this.#line.drawn, ticket);
-    this.#watchers.tell();
+    if (this.#isAttended) {
+      this.#observer?.taken(key, this.#line.drawn, ticket);
+      this.#watchers.tell();
+    }
     return new TicketLease(this, key, item, priority, ticket);
+  }
+
+  /** Records the item that is handed out for a key, and returns it. */
+  #beginProcessing(key: unknown): T {
+    const item = this.#items!.get(key)!;
+    this.#items!.delete(key);
+    this.#processingItems!.set(key, item);
+    return item;
   }
 
   /** Ends a hand-out. A key with a negative ticket becomes ready again. */
@@ -380,12 +415,17 @@ export class TicketQueue<T> implements WorkQueue<T> {
       if (ticket < 0) this.#comeBack(key);
       else this.#line.leave(key);
     } finally {
-      this.#observer?.finished(Math.abs(ticket));
-      this.#serve(); // the discipline may have blocked other keys until this key was done
-      if (this.#line.size === 0) this.#drainers.serveAll();
-      this.#watchers.tell();
-      this.#endMetricsIfOver();
+      if (this.#isAttended) this.#afterEnd(ticket);
     }
+  }
+
+  #afterEnd(ticket: number): void {
+    this.#observer?.finished(Math.abs(ticket));
+    this.#serve(); // the discipline may have blocked other keys until this key was done
+    if (this.#line.size === 0) this.#drainers.serveAll();
+    this.#watchers.tell();
+    this.#endMetricsIfOver();
+    this.#setAttended();
   }
 
   /** Makes a processing key ready. The key becomes ready even if a discipline throws. */
@@ -408,6 +448,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   #close(): void {
     this.#shuttingDown = true;
+    this.#isAttended = true;
     this.#serve();
     this.#observer?.stop();
     this.#watchers.tell();

@@ -8,6 +8,10 @@ export class Watchers {
   /** Callbacks, keyed by their unsubscribe functions, because the same callback may be added several times. */
   readonly #callbacks = new Map<() => void, () => void>();
 
+  get isEmpty(): boolean {
+    return this.#callbacks.size === 0;
+  }
+
   /** Adds a callback. A callback that is added twice is called twice. Returns an unsubscribe function. */
   add(callback: () => void): () => void {
     const stop = () => void this.#callbacks.delete(stop);
