@@ -376,7 +376,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#items?.delete(key);
       throw error;
     }
-    this.#setTimer();
+    if (deadline < this.#wakeAt) this.#setTimer();
   }
 
   /** Removes a key. Reports whether the key was delayed. */

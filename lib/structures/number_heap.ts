@@ -1,23 +1,26 @@
 const MIN_CAPACITY = 16;
 
 /**
- * Binary min-heap of numbers, each with an entry. By default, equal numbers are popped in the order in which they were
- * pushed.
+ * Min-heap of numbers, each with an entry. By default, equal numbers are popped in the order in which they were pushed.
  *
  * Each entry has a slot, which identifies the entry when its number is decreased later. The data structure comes from
- * Williams' heapsort (CACM 7, 1964). Instead of swapping entries at each level, the heap moves a hole to the entry's
- * position and fills the hole once. All data except the entries is in typed arrays, so moving a hole touches few cache
- * lines and no objects.
+ * Williams' heapsort (CACM 7, 1964). Each place has four children (Johnson, Information Processing Letters 4, 1975), so
+ * that the heap has half as many levels as a binary one. Instead of swapping entries at each level, the heap moves a
+ * hole to the entry's position and fills the hole once. All data except the entries is in typed arrays, so moving a
+ * hole touches few cache lines and no objects.
  */
 export class NumberHeap<E> {
   #length = 0;
   #pushed = 0;
-  /** Numbers and their slots, indexed by place in the heap. Free slots are stored after the end of the heap. */
+  /**
+   * Numbers, their orders among equal numbers, and their slots, all indexed by place in the heap. Free slots are stored
+   * after the end of the heap.
+   */
   #numbers = new Float64Array(MIN_CAPACITY);
-  #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
-  /** Places in the heap, orders among equal numbers, and entries, all indexed by slot. */
-  #places = new Int32Array(MIN_CAPACITY);
   #orders = new Float64Array(MIN_CAPACITY);
+  #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
+  /** Places in the heap and entries, indexed by slot. */
+  #places = new Int32Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];
 
   get length(): number {
@@ -31,7 +34,7 @@ export class NumberHeap<E> {
 
   /** Order of the smallest number among equal numbers; `Infinity` if the heap is empty. */
   get smallestOrder(): number {
-    return this.#length === 0 ? Infinity : this.#orders[this.#slots[0]!]!;
+    return this.#length === 0 ? Infinity : this.#orders[0]!;
   }
 
   /** Entry with the smallest number; `undefined` if the heap is empty. */
@@ -46,9 +49,8 @@ export class NumberHeap<E> {
   push(entry: E, number: number, order: number = this.#pushed++): number {
     if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
     const slot = this.#slots[this.#length]!;
-    this.#orders[slot] = order;
     this.#entries[slot] = entry;
-    this.#siftUp(slot, number, this.#length++);
+    this.#siftUp(slot, number, order, this.#length++);
     return slot;
   }
 
@@ -57,7 +59,14 @@ export class NumberHeap<E> {
     if (this.#length === 0) return undefined;
     const slot = this.#slots[0]!;
     const entry = this.#entries[slot];
-    this.remove(slot);
+    this.#entries[slot] = undefined; // lets the entry be garbage collected
+    const last = --this.#length;
+    if (last === 0) this.clear();
+    else {
+      const moved = this.#slots[last]!;
+      this.#slots[last] = slot; // the slot is free now
+      this.#siftDown(moved, this.#numbers[last]!, this.#orders[last]!, 0);
+    }
     return entry;
   }
 
@@ -69,9 +78,10 @@ export class NumberHeap<E> {
     const place = this.#places[slot]!;
     const moved = this.#slots[last]!;
     const number = this.#numbers[last]!;
+    const order = this.#orders[last]!;
     this.#slots[last] = slot; // the slot is free now
-    this.#siftUp(moved, number, place);
-    if (this.#places[moved] === place) this.#siftDown(moved, number, place);
+    this.#siftUp(moved, number, order, place);
+    if (this.#places[moved] === place) this.#siftDown(moved, number, order, place);
   }
 
   /** Returns the entry of a slot; `undefined` if the slot is free. */
@@ -92,14 +102,13 @@ export class NumberHeap<E> {
     const entries: E[] = [];
     const candidates = new NumberHeap<number>(); // places whose parents are already in `entries`
     const look = (place: number) => {
-      if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[this.#slots[place]!]!);
+      if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[place]!);
     };
     look(0);
     while (entries.length < limit && candidates.length > 0) {
       const place = candidates.pop()!;
       entries.push(this.#entries[this.#slots[place]!]!);
-      look(2 * place + 1);
-      look(2 * place + 2);
+      for (let child = 1; child <= 4; child++) look(4 * place + child);
     }
     return entries;
   }
@@ -107,13 +116,12 @@ export class NumberHeap<E> {
   /** Decreases the number of a slot. The slot keeps its order among equal numbers. A larger number is ignored. */
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;
-    if (number < this.#numbers[place]!) this.#siftUp(slot, number, place);
+    if (number < this.#numbers[place]!) this.#siftUp(slot, number, this.#orders[place]!, place);
   }
 
   /** Gives a slot a number that is not smaller, and a new order among equal numbers: by default, the last place. */
   increase(slot: number, number: number, order: number = this.#pushed++): void {
-    this.#orders[slot] = order;
-    this.#siftDown(slot, number, this.#places[slot]!);
+    this.#siftDown(slot, number, order, this.#places[slot]!);
   }
 
   /** Removes everything, and frees the memory of a large heap. */
@@ -131,46 +139,57 @@ export class NumberHeap<E> {
     for (let slot = this.#length; slot < capacity; slot++) this.#slots[slot] = slot;
   }
 
-  #siftUp(slot: number, number: number, place: number): void {
-    const numbers = this.#numbers, slots = this.#slots, places = this.#places, orders = this.#orders;
+  /** Puts a slot in the given place or above it. */
+  #siftUp(slot: number, number: number, order: number, place: number): void {
+    const numbers = this.#numbers, orders = this.#orders, slots = this.#slots, places = this.#places;
     while (place > 0) {
-      const parent = (place - 1) >> 1;
-      const parentSlot = slots[parent]!;
+      const parent = (place - 1) >> 2;
       const parentNumber = numbers[parent]!;
-      if (parentNumber < number || (parentNumber === number && orders[parentSlot]! < orders[slot]!)) break;
+      if (parentNumber < number || (parentNumber === number && orders[parent]! < order)) break;
+      const parentSlot = slots[parent]!;
       numbers[place] = parentNumber;
+      orders[place] = orders[parent]!;
       slots[place] = parentSlot;
       places[parentSlot] = place;
       place = parent;
     }
     numbers[place] = number;
+    orders[place] = order;
     slots[place] = slot;
     places[slot] = place;
   }
 
   /** Puts a slot in the given place or below it. */
-  #siftDown(slot: number, number: number, place: number): void {
-    const numbers = this.#numbers, slots = this.#slots, places = this.#places, orders = this.#orders;
+  #siftDown(slot: number, number: number, order: number, place: number): void {
+    const numbers = this.#numbers, orders = this.#orders, slots = this.#slots, places = this.#places;
     const length = this.#length;
-    const firstLeaf = length >> 1;
-    while (place < firstLeaf) {
-      let child = 2 * place + 1;
-      const right = child + 1;
-      if (right < length) {
-        const leftNumber = numbers[child]!;
-        const rightNumber = numbers[right]!;
-        child += +(rightNumber < leftNumber); // branch-free, because a CPU can't predict which child is smaller
-        if (rightNumber === leftNumber && orders[slots[right]!]! < orders[slots[child]!]!) child = right;
+    for (let first = 4 * place + 1; first < length; first = 4 * place + 1) {
+      let child = first;
+      if (first + 3 < length) { // almost without branches, because a CPU can't predict which child is smaller
+        let left = first, right = first + 2;
+        const a = numbers[left]!, b = numbers[left + 1]!, c = numbers[right]!, d = numbers[right + 1]!;
+        left += a === b ? +(orders[left + 1]! < orders[left]!) : +(b < a);
+        right += c === d ? +(orders[right + 1]! < orders[right]!) : +(d < c);
+        const leftNumber = numbers[left]!, rightNumber = numbers[right]!;
+        child = (leftNumber === rightNumber ? orders[right]! < orders[left]! : rightNumber < leftNumber) ? right : left;
+      } else {
+        for (let other = first + 1; other < length; other++) {
+          const otherNumber = numbers[other]!, smallest = numbers[child]!;
+          const isLess = otherNumber === smallest ? orders[other]! < orders[child]! : otherNumber < smallest;
+          if (isLess) child = other;
+        }
       }
-      const childSlot = slots[child]!;
       const childNumber = numbers[child]!;
-      if (number < childNumber || (number === childNumber && orders[slot]! < orders[childSlot]!)) break;
+      if (number < childNumber || (number === childNumber && order < orders[child]!)) break;
+      const childSlot = slots[child]!;
       numbers[place] = childNumber;
+      orders[place] = orders[child]!;
       slots[place] = childSlot;
       places[childSlot] = place;
       place = child;
     }
     numbers[place] = number;
+    orders[place] = order;
     slots[place] = slot;
     places[slot] = place;
   }
