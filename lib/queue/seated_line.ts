@@ -35,6 +35,8 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   /** Clock of the queue, unless the order doesn't depend on times: a look takes as long as a hand-out. */
   readonly #clock: Clock | undefined;
   readonly #processing = new SeatList();
+  /** Seat of the key that was called or asked for last, because that key is often the next one to change. */
+  #recent = NONE;
   /** Items by seat, if they are not their own keys. Only entries need them. */
   #items: unknown[] | undefined;
   /** Ready keys that the order refused. */
@@ -66,7 +68,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   ticketOf(key: unknown): number | undefined {
-    const seat = this.#seats.seatOf(key);
+    const seat = this.#recent = this.#seats.seatOf(key);
     return seat === NONE ? undefined : this.#seats.ticketOf(seat);
   }
 
@@ -83,7 +85,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   rejoin(key: unknown, item: T): number {
-    const seat = this.#processingSeat(key);
+    const seat = this.#seatOf(key);
     const priority = this.#seats.timeOf(seat);
     this.#processing.remove(this.#seats, seat);
     let ticket: number;
@@ -104,6 +106,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
       throw argumentError("get an item", reason, Error);
     }
     this.#processing.append(seats, seat);
+    this.#recent = seat;
     this.drawn = seats.ticketOf(seat);
     this.priority = seats.priorityOf(seat);
     seats.setTicket(seat, ++this.called);
@@ -112,14 +115,14 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
 
   addAgain(key: unknown, ticket: number, priority: number): void {
     const seats = this.#seats;
-    const seat = seats.seatOf(key);
+    const seat = this.#seatOf(key);
     seats.setTime(seat, ticket < 0 ? Math.max(seats.timeOf(seat), priority) : priority);
     seats.setTicket(seat, -Math.abs(ticket));
   }
 
   touch(key: unknown, item: T, priority: number): void {
     const seats = this.#seats;
-    const seat = seats.seatOf(key);
+    const seat = this.#seatOf(key);
     const before = seats.priorityOf(seat);
     if (priority > before) seats.setPriority(seat, priority);
     if (item !== key) this.#setItem(seat, item);
@@ -133,7 +136,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   leave(key: unknown): void {
-    const seat = this.#processingSeat(key);
+    const seat = this.#seatOf(key);
     this.#processing.remove(this.#seats, seat);
     this.#free(seat);
     if (this.order.awaitsDone) this.order.done(seat);
@@ -173,13 +176,10 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     return this.#use.length + this.#refused.size;
   }
 
-  /**
-   * Returns the seat of a processing key. Often, this is the most recently called key, whose seat is found without a
-   * lookup.
-   */
-  #processingSeat(key: unknown): number {
-    const { last } = this.#processing;
-    return last !== NONE && this.#seats.keyOf(last) === key ? last : this.#seats.seatOf(key);
+  /** Returns the seat of a key in the line. */
+  #seatOf(key: unknown): number {
+    const recent = this.#recent;
+    return recent !== NONE && this.#seats.keyOf(recent) === key ? recent : this.#seats.seatOf(key);
   }
 
   /** Reads the clock if the order depends on times. The clock may be set back; `latest` never is. */

@@ -141,7 +141,7 @@ export class Seats {
 
   #sweep(): void {
     const map = new Map<unknown, number>();
-    for (const [key, seat] of this.#map) if (this.#has(seat, key)) map.set(key, seat);
+    for (const [seat, key] of this.#keys.entries()) if (key !== FREE) map.set(key, seat);
     this.#map = map;
   }
 
