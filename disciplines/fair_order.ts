@@ -8,6 +8,7 @@ import { disciplineKind } from "./definition.ts";
 import { EntryOrder } from "./entry_order.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { SeatedDiscipline } from "./seated_discipline.ts";
+import { Taker, Turns } from "./turns.ts";
 
 /** Options of the order. */
 export interface FairOrderOptions {
@@ -27,25 +28,24 @@ export interface FairOrderOptions {
 const MAX_IDLE = 10_000;
 
 /** A group of items. A group exists from its first seat until its last turn is over. */
-class Group {
+class Group extends Taker<Group> {
   readonly name: unknown;
   readonly within: SeatOrder;
   /** Cost of a turn: one divided by the group's weight. */
   readonly cost: number;
   /** Whether the number of processing seats matters to this order or to the inner order. */
   readonly countsProcessing: boolean;
-  /** Start of the group's next turn and end of its last turn, in virtual time. */
-  start = 0;
+  /** End of the group's last turn, in virtual time. */
   finish = 0;
   processing = 0;
   /** Number of seats that can be handed out, and total number of seats. */
   ready = 0;
   size = 0;
-  /** Slots of the group in the heaps of ready groups and of idle groups. */
-  readySlot = NONE;
+  /** Slot of the group in the heap of idle groups. */
   idleSlot = NONE;
 
   constructor(name: unknown, within: SeatOrder, weight: number, isBounded: boolean) {
+    super();
     this.name = name;
     this.within = within;
     this.cost = 1 / weight;
@@ -66,8 +66,8 @@ export class FairOrder implements SeatOrder {
   readonly #maxPerGroup: number;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
-  /** Groups with a seat to hand out, ordered by the start of their next turn. */
-  readonly #ready = new NumberHeap<Group>();
+  /** Next turns of the groups with a seat to hand out. */
+  readonly #turns = new Turns<Group>();
   /**
    * Idle groups, ordered by the end of their last turn. An idle group has no ready or blocked seats and, if processing
    * seats are counted, none that are processing.
@@ -113,7 +113,7 @@ export class FairOrder implements SeatOrder {
   }
 
   pop(): number {
-    const group = this.#ready.top;
+    const group = this.#turns.top;
     if (group === undefined) return NONE;
     try {
       const seat = group.within.pop();
@@ -121,7 +121,7 @@ export class FairOrder implements SeatOrder {
       return seat;
     } finally {
       this.#settle(group, true);
-      if (this.#ready.length === 0) this.#moveTo(this.#latestFinish);
+      if (this.#turns.isEmpty) this.#moveTo(this.#latestFinish);
     }
   }
 
@@ -153,7 +153,7 @@ export class FairOrder implements SeatOrder {
   peek(limit: number): number[] {
     const seats: number[] = [];
     const again = new NumberHeap<Preview>(); // groups that already had a simulated turn
-    const groups = this.#ready.first(limit);
+    const groups = this.#turns.first(limit);
     let next = 0;
     while (seats.length < limit) {
       const group = groups[next];
@@ -231,14 +231,9 @@ export class FairOrder implements SeatOrder {
     group.ready = ready;
     group.size = size;
 
-    if (ready > 0 && (hadTurn || group.readySlot === NONE)) {
-      group.start = Math.max(this.#now, group.finish);
-      if (group.readySlot === NONE) group.readySlot = this.#ready.push(group, group.start);
-      else this.#ready.increase(group.readySlot, group.start);
-    } else if (ready === 0 && group.readySlot !== NONE) {
-      this.#ready.remove(group.readySlot);
-      group.readySlot = NONE;
-    }
+    if (ready === 0) {
+      if (group.round !== undefined) this.#turns.remove(group);
+    } else if (hadTurn || group.round === undefined) this.#turns.set(group, Math.max(this.#now, group.finish));
 
     const isIdle = size === 0 && group.processing === 0;
     if (!isIdle && group.idleSlot !== NONE) {

@@ -16,7 +16,7 @@ const PREVIOUS = LINKS - 1;
 /** Value in the place of a free seat's key. */
 const FREE = Symbol();
 
-/** A map with at most this many entries deletes the entry of a removed key at once. */
+/** A map with at most this many entries deletes the entry of a removed key at once, so none of them is outdated. */
 const SMALL = 32;
 
 /** Maximum ratio of outdated entries to keys. */
@@ -147,7 +147,6 @@ export class Seats {
 
   /** Frees the memory of a table that was large. Must be called only while no key has a seat. */
   #clear(): void {
-    this.#map = new Map();
     this.#keys = [];
     this.#free = NONE;
     this.#resize(MIN_CAPACITY);

@@ -326,6 +326,28 @@ Deno.test("a discipline that is patched, wrapped, or has entries is used through
   assertEquals(takeAll(queue), ["a"]);
 });
 
+Deno.test("a discipline of a user inside of a fair one that gives out an entry twice gets an error", () => {
+  const entries: ReadyEntry<string>[] = [];
+  let left = 0;
+  const repeating: QueueDiscipline<string> = {
+    push: (entry) => void (left = entries.push(entry)),
+    pop: () => {
+      left--;
+      return entries[0];
+    },
+    touch() {},
+    get length() {
+      return left;
+    },
+  };
+  const queue = createWorkQueue<string>({
+    discipline: createFairDiscipline({ groupOf: () => "all", within: () => repeating }),
+  });
+  for (const item of ["a", "b"]) queue.add(item);
+  assertEquals(take(queue).item, "a");
+  assertThrows(() => queue.tryGet(), Error, "the discipline returned no ready item");
+});
+
 Deno.test("a discipline in use can't be changed: its methods are not called then", () => {
   const discipline = createPriorityDiscipline<string>();
   createWorkQueue<string>({ discipline });
