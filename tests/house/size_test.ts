@@ -11,6 +11,11 @@ function programOf(...names: string[]) {
   return { stdin: { contents, resolveDir: "." }, minify: true };
 }
 
+/** Returns the size of a program that exports these functions and nothing else, in gzipped bytes. */
+async function sizeOf(...names: string[]): Promise<number> {
+  return gzipSync(await bundle(programOf(...names)), { level: 9 }).length;
+}
+
 /** Returns the folders other than `lib/` that contribute code to a program. */
 async function roomsIn(...names: string[]): Promise<string[]> {
   const rooms = (await bundledFiles(programOf(...names))).map((path) => path.split("/")[0]!);
@@ -22,6 +27,34 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8 kB", async () => {
   const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
   assert(length > 1000 && length <= 8000, `${length} bytes`);
+});
+
+const CONTROLLER = ["createRateLimitingQueue", "runWorkers"];
+
+/** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
+const LIMITERS: Readonly<Record<string, number>> = {
+  createDefaultItemLimiter: 620,
+  createDefaultControllerLimiter: 2550,
+  createExponentialLimiter: 2480,
+  createFastSlowLimiter: 2460,
+  createJitterLimiter: 1980,
+  createMaxOfLimiter: 1910,
+  createMaxWaitLimiter: 1850,
+  createPerGroupLimiter: 2590,
+  createBucketLimiter: 3540,
+};
+
+Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 23 kB", async () => {
+  const size = await sizeOf(...CONTROLLER, "createDefaultControllerLimiter");
+  assert(size <= 23_000, `${size} bytes`);
+});
+
+Deno.test("a bundle holds only what it uses: a limiter adds little to a controller", async () => {
+  const without = await sizeOf(...CONTROLLER);
+  for (const [limiter, most] of Object.entries(LIMITERS)) {
+    const more = await sizeOf(...CONTROLLER, limiter) - without;
+    assert(more <= most, `${limiter}: ${more} bytes`);
+  }
 });
 
 Deno.test("a bundle holds no discipline, registry or config that it does not use", async () => {
