@@ -80,11 +80,21 @@ export class Attempt<T> implements WorkAttempt<T> {
     if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
   }
 
-  /** Ends the attempt: stops its timer and the forwarding of signals. */
+  /** Ends the attempt: stops its timer and the forwarding of signals, and disposes the lease. */
   end(): void {
     this.#hasEnded = true;
-    this.#stopListening?.();
-    if (this.#timer !== undefined) this.#terms.clock.clearTimeout(this.#timer);
+    if (this.#timer === undefined && this.#stopListening === undefined) this.lease[Symbol.dispose]();
+    else this.#stopAndDispose();
+  }
+
+  /** Disposes the lease even if a third-party clock or signal throws. */
+  #stopAndDispose(): void {
+    try {
+      this.#stopListening?.();
+      if (this.#timer !== undefined) this.#terms.clock.clearTimeout(this.#timer);
+    } finally {
+      this.lease[Symbol.dispose]();
+    }
   }
 
   #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {

@@ -192,7 +192,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   /**
    * Processes items until a handler returns a promise or another value. Returns that value, which settles the worker's
-   * attempt, or `undefined` if the intake returns no more items. Apart from `#work`, because async functions are slow.
+   * attempt, or `undefined` if the intake returns no more items. Not part of `#work`, because async functions are slow.
    */
   #handle(worker: Worker<T>, lease: WorkLease<T> | undefined): ReturnType<Handler<T>> {
     const handler = this.#handler; // a call as `this.#handler(…)` would make the pool its `this`
@@ -200,23 +200,25 @@ export class Pool<T> implements WorkerPool<T> {
       this.#slots.take();
       this.#intake.useToken();
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
-      if (attempt === undefined) this.#slots.giveBack();
-      else {
-        this.#metrics?.active?.inc();
-        try {
-          attempt.startTimer(this.#onTimeout);
-          attempt.began = this.#time.beginning();
-          const returned = handler(lease.item, new AttemptContext(attempt));
-          if (returned !== undefined) {
-            attempt.began ??= this.#time.now();
-            return returned;
-          }
-          this.#outcomes.succeed(attempt, undefined);
-        } catch (error) {
-          this.#outcomes.fail(attempt, error);
-        }
+      if (attempt === undefined) {
+        this.#slots.giveBack();
+        lease = this.#intake.take();
+        continue;
       }
-      lease = attempt === undefined ? this.#intake.take() : this.#end(worker, attempt);
+      this.#metrics?.active?.inc();
+      try {
+        attempt.startTimer(this.#onTimeout);
+        attempt.began = this.#time.beginning();
+        const returned = handler(lease.item, new AttemptContext(attempt));
+        if (returned !== undefined) {
+          attempt.began ??= this.#time.now();
+          return returned;
+        }
+        this.#outcomes.succeed(attempt, undefined);
+      } catch (error) {
+        this.#outcomes.fail(attempt, error);
+      }
+      lease = this.#end(worker, attempt);
     }
   }
 
@@ -226,11 +228,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#slots.giveBack(attempt.timedOut !== undefined);
     worker.attempt = undefined;
     try {
-      try {
-        attempt.end();
-      } finally {
-        attempt.lease[Symbol.dispose]();
-      }
+      attempt.end();
     } catch (error) { // a discipline or a third-party queue threw
       this.#reports.error(error, attempt);
     }
