@@ -107,8 +107,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }, (callback) => this.#watch(callback));
   #shuttingDown = false;
   /**
-   * Whether anything must be told of changes: a pending call, a callback, an observer or a shutdown. If not, adding,
-   * handing out and ending an item skip all of them with one look at this field.
+   * Whether anything must be told of changes: a pending call, a callback or an observer. If not, adding, handing out
+   * and ending an item skip all of them with one look at this field.
    */
   #isAttended = false;
 
@@ -220,7 +220,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
         return Promise.reject(signal.reason);
       }
       this.#close();
-      return this.#line.size === 0 ? Promise.resolve() : this.#drainers.wait(signal, () => this.shutDown());
+      if (this.#line.size === 0) return Promise.resolve();
+      this.#isAttended = true;
+      return this.#drainers.wait(signal, () => this.shutDown());
     } catch (error) {
       return Promise.reject(error);
     }
@@ -339,8 +341,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #setAttended(): void {
-    const hasCallers = !this.#getters.isEmpty || !this.#watchers.isEmpty;
-    this.#isAttended = hasCallers || this.#observer !== undefined || this.#shuttingDown;
+    const hasCallers = !this.#getters.isEmpty || !this.#drainers.isEmpty || !this.#watchers.isEmpty;
+    this.#isAttended = hasCallers || this.#observer !== undefined;
   }
 
   /**
@@ -448,7 +450,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   #close(): void {
     this.#shuttingDown = true;
-    this.#isAttended = true;
     this.#serve();
     this.#observer?.stop();
     this.#watchers.tell();
