@@ -12,6 +12,7 @@ import {
   TerminalError,
 } from "@workqueue/core";
 import type { QueueHooks } from "@workqueue/core/hooks";
+import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 
@@ -269,4 +270,34 @@ Deno.test("rule 11: a queue that counts attempts itself is asked, so that its fo
   assertEquals([attempts, counts.size], [[1, 2, 1, 2, 3], 0]);
   assertFalse(await isSettled(pool.finished));
   await pool.stop();
+});
+
+Deno.test("an interrupted attempt counts neither as a success nor as a failure", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 100 }), { clock });
+  const controller = new AbortController();
+  const pool = runWorkers(queue, () => {
+    controller.abort();
+    throw new Error("interrupted");
+  }, { signal: controller.signal });
+  queue.add("a");
+  await pool.finished;
+  const { succeeded, failed } = totalsOf(pool);
+  assertEquals([succeeded, failed, queue.length], [0, 0, 1]);
+});
+
+Deno.test("an attempt that timed out before its pool was interrupted is retried after its delay", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 100 }), { clock });
+  const controller = new AbortController();
+  const { promise, reject } = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, () => promise, { signal: controller.signal, timeout: 10, onError() {} });
+  queue.add("a");
+  await flush();
+  await clock.advance(10);
+  controller.abort();
+  reject(new Error("aborted"));
+  await pool.finished;
+  assertEquals([queue.length, queue.delayed, queue.numRequeues("a")], [0, 1, 1]);
+  queue.shutDown();
 });
