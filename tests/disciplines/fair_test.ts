@@ -183,6 +183,27 @@ Deno.test("fair: a discipline inside is touched for what is ready, and not for w
   assertEquals(touched, [0]);
 });
 
+Deno.test("fair: an entry that was handed out is not touched, and one that is ready is not done", () => {
+  const discipline = createFairDiscipline<number>({
+    groupOf: () => "a",
+    maxPerGroup: 2,
+    within: () => createPriorityDiscipline(),
+  });
+  const made = new Entries();
+  const [first, second, third] = [made.next(0), made.next(0), made.next(0)];
+  for (const entry of [first, second, third]) discipline.push(entry);
+  assertEquals(discipline.pop(), first);
+  first.priority = 100;
+  discipline.touch(first);
+  for (const entry of [second, made.next(0)]) discipline.done!(entry);
+  assertEquals([discipline.length, discipline.blocked], [1, 1]);
+  third.priority = 1;
+  discipline.touch(third);
+  assertEquals([discipline.pop(), discipline.pop()], [third, undefined]);
+  for (let times = 0; times < 2; times++) discipline.done!(first);
+  assertEquals([discipline.length, discipline.pop(), discipline.blocked], [1, second, 0]);
+});
+
 Deno.test("fair: what makes the discipline inside may add to the queue, even to the same group", () => {
   let made = 0;
   const { queue, discipline } = fairQueue({

@@ -348,6 +348,27 @@ Deno.test("a discipline of a user inside of a fair one that gives out an entry t
   assertThrows(() => queue.tryGet(), Error, "the discipline returned no ready item");
 });
 
+Deno.test("a discipline of a user inside of a fair one that throws when touched has its entry as it was", () => {
+  const entries: ReadyEntry<Item>[] = [];
+  class Untouchable extends Lifo<Item> {
+    override push(entry: ReadyEntry<Item>) {
+      super.push(entry);
+      entries.push(entry);
+    }
+
+    override touch() {
+      throw new Error("untouchable");
+    }
+  }
+  const discipline = createFairDiscipline<Item>({ groupOf: () => "all", within: () => new Untouchable() });
+  const queue = createWorkQueue<Item>({ discipline, keyOf });
+  queue.add({ key: "a", version: 1 }, { priority: 3 });
+  assertThrows(() => queue.add({ key: "a", version: 2 }, { priority: 8 }), Error, "untouchable");
+  assertEquals([entries.length, entries[0]!.item.version, entries[0]!.priority], [1, 1, 3]);
+  const lease = take(queue);
+  assertEquals([lease.item.version, lease.priority], [1, 3]);
+});
+
 Deno.test("a discipline in use can't be changed: its methods are not called then", () => {
   const discipline = createPriorityDiscipline<string>();
   createWorkQueue<string>({ discipline });
