@@ -287,7 +287,12 @@ Deno.test("a key that comes back to a discipline that another queue uses is not 
   queues[0].add("a");
   queues[1].add("b");
   assertThrows(() => lease[Symbol.dispose](), Error, "each queue needs its own");
-  assertEquals([take(queues[0]).item, takeAll(queues[1])], ["a", ["b"]]);
+  queues[0].add("a", { priority: 5 });
+  const again = take(queues[0]);
+  assertEquals([again.item, again.priority, takeAll(queues[1])], ["a", 5, ["b"]]);
+  again[Symbol.dispose]();
+  for (const key of ["c", "d"]) queues[0].add(key);
+  assertEquals(takeAll(queues[0]), ["c", "d"]);
 });
 
 Deno.test("a discipline that is patched, wrapped, or has entries is used through its methods", () => {
