@@ -225,7 +225,7 @@ export class FairOrder implements SeatOrder {
   #settle(group: Group, hadTurn = false): void {
     const { within } = group;
     const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
-    const size = within.length + (within.blocked ?? 0);
+    const size = within.length + within.blocked;
     this.#length += ready - group.ready;
     this.#size += size - group.size;
     group.ready = ready;

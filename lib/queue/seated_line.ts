@@ -125,14 +125,13 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     const seat = this.#seatOf(key);
     const before = seats.priorityOf(seat);
     if (priority > before) seats.setPriority(seat, priority);
-    if (item !== key) this.#setItem(seat, item);
-    if (this.#refused.has(seat)) return;
     try {
-      this.order.touch(seat, before, item);
+      if (!this.#refused.has(seat)) this.order.touch(seat, before, item);
     } catch (error) {
       seats.setPriority(seat, before);
       throw error;
     }
+    if (item !== key) this.#setItem(seat, item);
   }
 
   leave(key: unknown): void {
@@ -150,7 +149,9 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     const count = Math.min(limit, this.length);
     const ready = new Set([...this.#refused].slice(0, count));
     for (const seat of this.order.peek(count - ready.size)) ready.add(seat);
-    for (let seat = 0; ready.size < count; seat++) if (this.#seats.ticketOf(seat) > this.called) ready.add(seat);
+    for (let seat = 0; seat < this.#seats.span && ready.size < count; seat++) {
+      if (this.#seats.ticketOf(seat) > this.called) ready.add(seat);
+    }
     return this.#listed([...ready]);
   }
 
@@ -216,6 +217,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   }
 
   #free(seat: number): void {
+    this.#recent = NONE;
     this.#seats.free(seat);
     if (this.#items !== undefined) this.#items[seat] = undefined; // lets the item be garbage collected
   }

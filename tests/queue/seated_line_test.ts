@@ -53,6 +53,10 @@ class Fussy extends Lifo<Item> {
     super.push(entry);
   }
 
+  peek(limit: number) {
+    return this.entries.toReversed().slice(0, limit);
+  }
+
   override touch(entry: ReadyEntry<Item>) {
     if (entry.item.version % 5 === 0) throw new Error("a multiple of 5");
   }
@@ -122,8 +126,10 @@ const disciplines: Record<string, (notes: unknown[]) => QueueDiscipline<Item>> =
   "fair, with a wrapped discipline inside": () =>
     createFairDiscipline({ groupOf, within: () => wrapped(createFairDiscipline({ separator: "/", maxPerGroup: 1 })) }),
   "fair, with a discipline inside that refuses": () => createFairDiscipline({ groupOf, within: () => new Fussy() }),
+  "fair, with a discipline inside whose order is not known": () =>
+    createFairDiscipline({ groupOf, within: () => new Lifo() }),
 };
-const UNKNOWN_ORDER = ["fair, with a discipline inside that refuses"];
+const UNKNOWN_ORDER = ["fair, with a discipline inside whose order is not known"];
 
 const KEYS = ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "d1"];
 const priority = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.5, -0.5, 100, -100));
@@ -264,6 +270,7 @@ Deno.test("a discipline whose queue has nothing ready can be used in another one
   const lease = take(first);
   const second = createWorkQueue<string>({ discipline });
   second.add("b");
+  assertEquals([first.snapshot().readyItems, second.snapshot().readyItems], [[], [{ item: "b", priority: 0 }]]);
   const message = "Cannot add item: another queue uses the discipline: each queue needs its own";
   assertThrows(() => first.add("c"), Error, message);
   const entry = { key: "d", item: "d", priority: 0, readyAt: 0 };
