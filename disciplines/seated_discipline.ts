@@ -17,8 +17,8 @@ const POPPED = 0;
  */
 export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
   readonly #makeOrder: (seats: Seats) => SeatOrder;
-  readonly #seats = new Seats();
-  /** Order of the entries; `undefined` until it is needed. */
+  /** Seats and order of the entries; `undefined` until they are needed. */
+  #table: Seats | undefined;
   #order: SeatOrder | undefined;
   readonly #use = new DisciplineUse();
   #pushed = 0;
@@ -41,17 +41,22 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
     return this.#use.blocked;
   }
 
+  get #seats(): Seats {
+    return this.#table ??= new Seats();
+  }
+
   push(entry: ReadyEntry<unknown>): void {
     this.#use.begin(this);
     const seats = this.#seats;
     const seat = seats.take(entry);
-    seats.setTicket(seat, ++this.#pushed);
+    const ticket = ++this.#pushed;
+    seats.setTicket(seat, ticket);
     seats.setPriority(seat, entry.priority);
     seats.setTime(seat, entry.readyAt);
     try {
       this.order.push(seat, entry.item, entry.key, entry);
     } catch (error) {
-      seats.free(seat);
+      if (seats.ticketOf(seat) === ticket) seats.free(seat); // unless the entry was popped before the error
       throw error;
     }
   }
@@ -104,7 +109,7 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
   orderOf(given: object, seats: Seats): SeatOrder | undefined {
     const isPlain = given === this && Object.getPrototypeOf(this) === SeatedDiscipline.prototype &&
       Object.keys(this).length === 0;
-    if (!isPlain || this.#seats.size > 0) return undefined;
+    if (!isPlain || this.#table !== undefined && this.#table.size > 0) return undefined;
     Object.preventExtensions(this); // methods that replace those of this class from now on would not be called
     return this.#makeOrder(seats);
   }

@@ -204,6 +204,27 @@ Deno.test("fair: an entry that was handed out is not touched, and one that is re
   assertEquals([discipline.length, discipline.pop(), discipline.blocked], [1, second, 0]);
 });
 
+Deno.test("fair: an entry that was handed out although it was refused is gone, and takes no other's place", () => {
+  let isFailing = true;
+  class Eager extends Lifo<number> {
+    override push(entry: ReadyEntry<number>) {
+      super.push(entry);
+      if (!isFailing) return;
+      isFailing = false;
+      discipline.push(second);
+      assertEquals([discipline.pop(), discipline.pop()], [second, first]);
+      throw new Error("too late");
+    }
+  }
+  const discipline = createFairDiscipline<number>({ groupOf: () => "a", within: () => new Eager() });
+  const made = new Entries();
+  const [first, second, third, fourth] = [made.next(0), made.next(0), made.next(0), made.next(0)];
+  assertThrows(() => discipline.push(first), Error, "too late");
+  for (const entry of [second, first]) discipline.done!(entry);
+  for (const entry of [third, fourth]) discipline.push(entry);
+  assertEquals([discipline.pop(), discipline.pop(), discipline.pop()], [fourth, third, undefined]);
+});
+
 Deno.test("fair: what makes the discipline inside may add to the queue, even to the same group", () => {
   let made = 0;
   const { queue, discipline } = fairQueue({

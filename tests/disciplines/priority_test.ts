@@ -256,6 +256,25 @@ Deno.test("priority: the order is that of rule 12 also with thousands of priorit
   }
 });
 
+Deno.test("rule 14: priority: of priorities that came one after the other, no more than 1,024 are kept", () => {
+  const { set } = Map.prototype;
+  const priorities = new Set<Map<unknown, unknown>>();
+  Map.prototype.set = function (key, value) {
+    if (typeof key === "number") priorities.add(this);
+    return set.call(this, key, value);
+  };
+  try {
+    const queue = createWorkQueue<string>({ discipline: createPriorityDiscipline({ min: 0, max: 1e6 }) });
+    for (let priority = 0; priority < 5000; priority++) {
+      queue.add("a", { priority });
+      takeAll(queue);
+    }
+    assertEquals([...priorities].map(({ size }) => size), [1024]);
+  } finally {
+    Map.prototype.set = set;
+  }
+});
+
 Deno.test("priority: an entry that is not there, or no more, is not touched", () => {
   const made = new Entries();
   const discipline = createPriorityDiscipline<number>();
