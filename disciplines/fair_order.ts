@@ -33,8 +33,6 @@ class Group extends Taker<Group> {
   readonly within: SeatOrder;
   /** Cost of a turn: one divided by the group's weight. */
   readonly cost: number;
-  /** Whether the number of processing seats matters to this order or to the inner order. */
-  readonly countsProcessing: boolean;
   /** End of the group's last turn, in virtual time. */
   finish = 0;
   processing = 0;
@@ -43,13 +41,19 @@ class Group extends Taker<Group> {
   size = 0;
   /** Slot of the group in the heap of idle groups. */
   idleSlot = NONE;
+  readonly #isBounded: boolean;
 
   constructor(name: unknown, within: SeatOrder, weight: number, isBounded: boolean) {
     super();
     this.name = name;
     this.within = within;
     this.cost = 1 / weight;
-    this.countsProcessing = isBounded || within.awaitsDone;
+    this.#isBounded = isBounded;
+  }
+
+  /** Whether the number of processing seats matters to this order or to the inner order. */
+  get countsProcessing(): boolean {
+    return this.#isBounded || this.within.awaitsDone;
   }
 }
 
@@ -59,7 +63,8 @@ class Group extends Taker<Group> {
  */
 export class FairOrder implements SeatOrder {
   readonly usesTime: boolean;
-  readonly awaitsDone: boolean;
+  /** Becomes true when a group that counts its processing seats hands out a seat. */
+  awaitsDone = false;
   readonly #seats: Seats;
   readonly #groupOf: GroupOf;
   readonly #weights: ReadonlyMap<unknown, number> | undefined;
@@ -91,7 +96,6 @@ export class FairOrder implements SeatOrder {
     this.#maxPerGroup = maxPerGroup;
     this.#makeWithin = within;
     this.usesTime = within !== undefined;
-    this.awaitsDone = within !== undefined || maxPerGroup < Infinity;
   }
 
   get length(): number {
@@ -191,6 +195,7 @@ export class FairOrder implements SeatOrder {
 
   #handOut(seat: number, group: Group): void {
     if (group.countsProcessing) {
+      this.awaitsDone = true;
       group.processing++;
       this.#homes.set(seat, group);
     } else if (this.#makeWithin !== undefined) this.#homes.delete(seat);

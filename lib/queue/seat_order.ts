@@ -14,7 +14,7 @@ export interface SeatOrder {
   readonly blocked: number;
   /** Whether the order reads the times at which the keys became ready. */
   readonly usesTime: boolean;
-  /** Whether `done` must be called for each popped seat. */
+  /** Whether `done` must be called for each popped seat. May become true during `pop`, for the popped seat too. */
   readonly awaitsDone: boolean;
 
   /**

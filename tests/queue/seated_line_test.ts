@@ -15,6 +15,7 @@ import {
   type ReadyEntry,
 } from "@workqueue/core";
 import { hooksOf } from "../../lib/queue/hooks.ts";
+import { lineOf } from "../../lib/queue/line.ts";
 import { HandClock } from "../helpers.ts";
 import { Lifo, take, takeAll } from "../queue_helpers.ts";
 
@@ -336,6 +337,25 @@ Deno.test("a discipline that is patched, wrapped, or has entries is used through
   assert(used.pop() === entry);
   queue.add("a");
   assertEquals(takeAll(queue), ["a"]);
+});
+
+Deno.test("a fair discipline keeps popped entries only if it must know when they are done", () => {
+  const keeps = (within: () => QueueDiscipline<string>, maxPerGroup?: number) => {
+    const discipline = createFairDiscipline<string>({ groupOf: () => "all", within, maxPerGroup });
+    const entry = { key: "a", item: "a", priority: 0, readyAt: 0 };
+    discipline.push(entry);
+    assert(discipline.pop() === entry);
+    return lineOf(discipline, new HandClock()) === undefined; // no line is made for a discipline that has entries
+  };
+  const lifo = () => new Lifo<string>();
+  const awaiting = () => Object.assign(lifo(), { done() {} });
+  const fair = (within?: () => QueueDiscipline<string>) =>
+    createFairDiscipline<string>({ groupOf: () => "all", within });
+  for (const within of [createPriorityDiscipline<string>, lifo, () => fair(), () => fair(lifo)]) {
+    assert(!keeps(within));
+    assert(keeps(within, 5));
+  }
+  for (const within of [awaiting, () => fair(awaiting)]) assert(keeps(within));
 });
 
 Deno.test("a discipline of a user inside of a fair one that gives out an entry twice gets an error", () => {
