@@ -216,7 +216,7 @@ Deno.test("fair: an entry that was handed out although it was refused is gone, a
       throw new Error("too late");
     }
   }
-  const discipline = createFairDiscipline<number>({ groupOf: () => "a", within: () => new Eager() });
+  const discipline = createFairDiscipline<number>({ groupOf: () => "a", maxPerGroup: 2, within: () => new Eager() });
   const made = new Entries();
   const [first, second, third, fourth] = [made.next(0), made.next(0), made.next(0), made.next(0)];
   assertThrows(() => discipline.push(first), Error, "too late");
