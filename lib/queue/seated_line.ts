@@ -37,7 +37,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   readonly #processing = new SeatList();
   /** Seat of the key that was called or asked for last, because that key is often the next one to change. */
   #recent = NONE;
-  /** Items by seat, if they are not their own keys. Only entries need them. */
+  /** Items by seat, from the first item on that is not its own key. Only entries need them. */
   #items: unknown[] | undefined;
   /** Ready keys that the order refused. */
   readonly #refused = new Set<number>();
@@ -131,7 +131,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
       seats.setPriority(seat, before);
       throw error;
     }
-    if (item !== key) this.#setItem(seat, item);
+    this.#setItem(seat, key, item);
   }
 
   leave(key: unknown): void {
@@ -163,7 +163,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     const key = this.#seats.keyOf(seat);
     return {
       key,
-      item: this.#items === undefined ? key : this.#items[seat],
+      item: this.#items !== undefined && seat in this.#items ? this.#items[seat] : key,
       priority: this.#seats.priorityOf(seat),
       readyAt: this.#clock === undefined ? this.latest : this.#seats.timeOf(seat),
     };
@@ -202,7 +202,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   /** Gives a seat a new ticket, and passes the seat to the order. A key that the order refuses is kept or removed. */
   #enter(seat: number, key: unknown, item: T, priority: number, isKept: boolean): number {
     const ticket = this.#draw(seat, priority);
-    if (item !== key) this.#setItem(seat, item);
+    this.#setItem(seat, key, item);
     try {
       this.#use.begin(this);
       this.order.push(seat, item, key);
@@ -219,12 +219,14 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   #free(seat: number): void {
     this.#recent = NONE;
     this.#seats.free(seat);
-    if (this.#items !== undefined) this.#items[seat] = undefined; // lets the item be garbage collected
+    if (this.#items === undefined) return;
+    if (this.#seats.span === 0) this.#items = undefined; // the table was large, and has freed its memory
+    else this.#items[seat] = undefined; // lets the item be garbage collected
   }
 
-  #setItem(seat: number, item: unknown): void {
-    this.#items ??= [];
-    this.#items[seat] = item;
+  #setItem(seat: number, key: unknown, item: unknown): void {
+    if (item !== key) this.#items ??= [];
+    if (this.#items !== undefined) this.#items[seat] = item;
   }
 
   #shiftRefused(): number {

@@ -243,6 +243,25 @@ Deno.test("a discipline of a queue shows what is in the queue", () => {
   assertEquals(strict.peek!(2), [{ key: "b", item: "b", priority: 0, readyAt: -Infinity }]);
 });
 
+Deno.test("a discipline of a queue shows each item, also one that is its own key", () => {
+  const discipline = createPriorityDiscipline<{ id: string } | string>();
+  const keyOf = (item: { id: string } | string) => typeof item === "string" ? item : item.id;
+  const queue = createWorkQueue({ discipline, keyOf });
+  const shown = () => discipline.peek!(9).map(({ item }) => item);
+  for (const item of ["a", { id: "b" }, "c"]) queue.add(item);
+  assertEquals(shown(), ["a", { id: "b" }, "c"]);
+  for (const item of [{ id: "a" }, "b"]) queue.add(item);
+  assertEquals(shown(), [{ id: "a" }, "b", "c"]);
+  const lease = take(queue);
+  queue.add("a");
+  lease[Symbol.dispose]();
+  assertEquals(shown(), ["b", "c", "a"]);
+  for (let i = 0; i < 100; i++) queue.add({ id: `${i}` });
+  takeAll(queue);
+  for (const item of ["d", { id: "e" }]) queue.add(item);
+  assertEquals(shown(), ["d", { id: "e" }]);
+});
+
 Deno.test("rule 9: a discipline that knows no time asks for none", () => {
   let looks = 0;
   const clock = new HandClock();
