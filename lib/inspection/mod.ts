@@ -43,7 +43,7 @@ setInspection<QueueLayer<unknown, WorkQueue<unknown>>>(
 );
 
 setInspection<TicketLease<unknown>>(TicketLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {
-  const state = lease.addedAgain() ? "processing, added again" : lease.isCurrent ? "processing" : "done";
+  const state = lease.state === -1 ? "processing, added again" : lease.state === 1 ? "processing" : "done";
   return lease.priority === 0 ? state : `${state}, priority ${lease.priority}`;
 });
 

@@ -96,8 +96,7 @@ export class FifoLine implements Line<unknown> {
     const ticket = this.#drawn + 1;
     if (priority !== 0 || this.#details !== undefined) this.#detailsFor(priority)!.priorities.set(key, priority);
     this.#tickets.set(key, ticket);
-    if (this.#end === BLOCK) this.#addBlock();
-    this.#last.keys[this.#end++] = key;
+    this.#push(key);
     return this.#drawn = ticket;
   }
 

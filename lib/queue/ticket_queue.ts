@@ -54,12 +54,12 @@ export class TicketLease<T> implements Lease<T> {
    * memory until the property is read.
    */
   get addedAgain(): () => boolean {
-    return () => this.#queue.ticketOf(this.key) === -this.#ticket;
+    return () => this.state === -1;
   }
 
-  /** Whether the hand-out has not ended and the key was not added again since. */
-  get isCurrent(): boolean {
-    return this.#queue.ticketOf(this.key) === this.#ticket;
+  /** 1 while the hand-out lasts, -1 once the key was added again during it. After it, any other number or `NaN`. */
+  get state(): number {
+    return this.#queue.ticketOf(this.key)! / this.#ticket;
   }
 
   [Symbol.dispose](): void {
@@ -101,16 +101,20 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #drainers = new Waiters<void>();
   /** Callbacks to call when there is less to do. */
   readonly #watchers = new Watchers();
-  readonly #waits = new Waits((count) => {
-    if (count === IDLE) return this.#line.size === 0;
-    return this.#shuttingDown || this.length + this.#line.blocked < count;
-  }, (callback) => this.#watch(callback));
-  #shuttingDown = false;
   /**
    * Whether anything must be told of changes: a pending call, a callback or an observer. If not, adding, handing out
    * and ending an item skip all of them with one look at this field.
    */
   #isAttended = false;
+  readonly #watch = (callback: () => void): () => void => {
+    this.#isAttended = true;
+    return this.#watchers.add(callback);
+  };
+  readonly #waits = new Waits((count) => {
+    if (count === IDLE) return this.#line.size === 0;
+    return this.#shuttingDown || this.length + this.#line.blocked < count;
+  }, this.#watch);
+  #shuttingDown = false;
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
@@ -133,7 +137,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
       beginBatch: (time) => this.#beginBatch(time),
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
-      watch: (callback) => this.#watch(callback),
+      watch: this.#watch,
       mayComeBack: () => this.#comingBack > 0,
       known: this.#known,
       metrics: this.#observer && metrics,
@@ -335,11 +339,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#setAttended();
   }
 
-  #watch(callback: () => void): () => void {
-    this.#isAttended = true;
-    return this.#watchers.add(callback);
-  }
-
   #setAttended(): void {
     const hasCallers = !this.#getters.isEmpty || !this.#drainers.isEmpty || !this.#watchers.isEmpty;
     this.#isAttended = hasCallers || this.#observer !== undefined;
@@ -424,9 +423,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #afterEnd(ticket: number): void {
     this.#observer?.finished(Math.abs(ticket));
     this.#serve(); // the discipline may have blocked other keys until this key was done
-    if (this.#line.size === 0) this.#drainers.serveAll();
-    this.#watchers.tell();
-    this.#endMetricsIfOver();
+    this.#tellLess();
     this.#setAttended();
   }
 
@@ -452,12 +449,15 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#shuttingDown = true;
     this.#serve();
     this.#observer?.stop();
-    this.#watchers.tell();
-    this.#endMetricsIfOver();
+    this.#tellLess();
   }
 
-  /** Ends the metrics if the queue is shut down and empty. */
-  #endMetricsIfOver(): void {
-    if (this.#shuttingDown && this.#line.size === 0) this.#observer?.end();
+  /** Tells pending drains, watchers and the observer that there is less to do. */
+  #tellLess(): void {
+    if (this.#line.size === 0) {
+      this.#drainers.serveAll();
+      if (this.#shuttingDown) this.#observer?.end();
+    }
+    this.#watchers.tell();
   }
 }

@@ -37,6 +37,7 @@ const modules = await sources();
 const WITHOUT_CODE = [
   "lib/base/churn_map.ts",
   "lib/base/steady_clock.ts",
+  "lib/structures/seats.ts",
   "packages/redis/items.ts",
   "packages/redis/scripts/declare.ts",
 ];
