@@ -1,14 +1,7 @@
 import type { Clock } from "../base/clock.ts";
-import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { ChurnMap } from "../base/churn_map.ts";
-import type { Line, ListedKey } from "./line.ts";
-
-/**
- * Offset added to the tickets of ready keys. A discipline may call keys in any order, but the ticket of a ready key
- * must always be greater than the most recently called ticket.
- */
-const READY = 2 ** 52;
+import { type Line, type ListedKey, noReadyItem, READY } from "./line.ts";
 
 /** Ticket of an entry that was not added to the line. */
 const GONE = 0;
@@ -170,10 +163,7 @@ export class DisciplineLine<T> implements Line<T> {
 
   next(): unknown {
     const entry = this.#refused.length > 0 ? this.#refused.shift() : this.#discipline.pop();
-    if (!Entry.isReady(this, entry)) {
-      const reason = "the discipline returned no ready item: each queue needs its own";
-      throw argumentError("get an item", reason, Error);
-    }
+    if (!Entry.isReady(this, entry)) throw noReadyItem();
     this.#processing.append(entry);
     this.drawn = entry.ticket;
     this.priority = entry.priority;

@@ -1,4 +1,16 @@
 import type { Clock } from "../base/clock.ts";
+import { argumentError } from "../base/errors.ts";
+
+/**
+ * Offset added to the tickets of ready keys in a line that calls keys in any order: the ticket of a ready key must
+ * always be greater than the most recently called ticket.
+ */
+export const READY = 2 ** 52;
+
+/** Creates the error for a discipline that returned something other than a ready item of its queue. */
+export function noReadyItem(): Error {
+  return argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
+}
 
 /**
  * Key of a discipline's {@linkcode LineMaker}. The symbol is not in the global registry, because the queue and the line

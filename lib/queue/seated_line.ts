@@ -1,15 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import { argumentError } from "../base/errors.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
 import { NONE, SeatList, type Seats } from "../structures/seats.ts";
-import type { Line, ListedKey } from "./line.ts";
+import { type Line, type ListedKey, noReadyItem, READY } from "./line.ts";
 import type { DisciplineUse, OrderUser, SeatOrder } from "./seat_order.ts";
-
-/**
- * Offset added to the tickets of ready keys: keys are called in any order, but the ticket of a ready key must always be
- * greater than the most recently called ticket.
- */
-const READY = 2 ** 52;
 
 /**
  * Line of a built-in discipline. A key has no object: its ticket, its priority, and what the discipline must know of it
@@ -101,10 +94,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   next(): unknown {
     const seats = this.#seats;
     const seat = this.#refused.size > 0 ? this.#shiftRefused() : this.#use.pop(this);
-    if (seat === NONE) {
-      const reason = "the discipline returned no ready item: each queue needs its own";
-      throw argumentError("get an item", reason, Error);
-    }
+    if (seat === NONE) throw noReadyItem();
     this.#processing.append(seats, seat);
     this.#recent = seat;
     this.drawn = seats.ticketOf(seat);

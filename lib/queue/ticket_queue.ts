@@ -126,10 +126,12 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#processingItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
-    this.#line = discipline === undefined ? new FifoLine() : lineOf(discipline, steadyClock(clock)) ??
-      new DisciplineLine(discipline as QueueDiscipline<T>, steadyClock(clock));
+    const steady = steadyClock(clock);
+    this.#line = discipline === undefined
+      ? new FifoLine()
+      : lineOf(discipline, steady) ?? new DisciplineLine(discipline as QueueDiscipline<T>, steady);
     if (metrics !== undefined && name !== "") {
-      this.#observer = new QueueMetrics(metrics, name, steadyClock(clock), priorityLevels, this.#line);
+      this.#observer = new QueueMetrics(metrics, name, steady, priorityLevels, this.#line);
     }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
