@@ -19,10 +19,10 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
-import { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { levelOf, TokenBucket } from "../lib/tokens/token_bucket.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { builtIn } from "./built_in.ts";
-import { TokenBucketLimiter } from "./bucket_limiter.ts";
+import { TokenLimiter } from "./bucket_limiter.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
@@ -50,7 +50,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
     1,
     ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
   ),
-  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst, setRateAndBurst),
+  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),
 };
 
 /**
@@ -82,4 +82,36 @@ export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): BucketLimiter<T> {
   return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
+}
+
+class TokenBucketLimiter extends TokenLimiter implements BucketLimiter {
+  readonly bucket: TokenBucket;
+  #rate: number;
+  #burst: number;
+
+  constructor(bucket: TokenBucket) {
+    super(levelOf(bucket));
+    this.bucket = bucket;
+    this.#rate = bucket.rate;
+    this.#burst = bucket.burst;
+  }
+
+  /**
+   * Changes the rate and the burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket
+   * fills to its new capacity at its rate.
+   */
+  change(rate: number, burst: number): void {
+    this.#rate = rate;
+    this.#burst = burst;
+    setRateAndBurst(this.bucket, rate, burst);
+  }
+
+  /**
+   * Reports whether the limiter behaves like a new one. Returns `false` if other code has changed the rate or burst of
+   * the bucket.
+   */
+  override atRest(): boolean {
+    const { bucket } = this;
+    return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();
+  }
 }

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { requireOptions } from "../lib/base/arguments.ts";
+import { A_CLOCK, requireRules } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { TokenBucket } from "../lib/tokens/token_bucket.ts";
-import { TokenBucketLimiter } from "./bucket_limiter.ts";
+import { TokenLevel } from "../lib/tokens/token_level.ts";
+import { TokenLimiter } from "./bucket_limiter.ts";
 import { doublingDelay, FailureLimiter } from "./failures.ts";
 import { MaxOfLimiter } from "./max_of_limiter.ts";
 
@@ -47,9 +47,9 @@ export const defaultControllerConfig = {
 export function createDefaultControllerLimiter<T = unknown>(
   options: { clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
-  requireOptions("create default controller limiter", options, ["clock"]);
+  requireRules("create default controller limiter", options, { clock: A_CLOCK });
   const [{ baseDelay, maxDelay }, { rate, burst }] = defaultControllerConfig.limiters;
-  const bucket = new TokenBucketLimiter(new TokenBucket(rate, burst, options));
+  const bucket = new TokenLimiter(new TokenLevel(rate, burst, options.clock));
   return new MaxOfLimiter([new FailureLimiter(doublingDelay(baseDelay, maxDelay)), bucket]);
 }
 

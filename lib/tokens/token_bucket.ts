@@ -6,13 +6,14 @@
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
 import { GIVE_BACK, ON_CHANGE } from "../base/brands.ts";
-import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
-import { steadyClock } from "../base/steady_clock.ts";
-import { FOREVER, NS_PER_MS, timeFor, toDelay, tokensIn } from "./tokens.ts";
-import { Waiters } from "../structures/waiters.ts";
+import { cancelGrant, delayOf, giveBackGrant, type Grant, grantTokens } from "./grants.ts";
+import { TokenLevel } from "./token_level.ts";
+import { TokenLine } from "./token_line.ts";
+import { FOREVER, NS_PER_MS, toDelay } from "./tokens.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
@@ -34,21 +35,6 @@ export interface Reservation {
 }
 
 /**
- * Tokens granted to a reservation, the rate at the time of the grant, and the time from which the tokens may be used.
- */
-interface Grant {
-  readonly tokens: number;
-  readonly rate: number;
-  /**
-   * Time from which the tokens may be used, in the clock's time. Neither a later pause nor the early end of a pause
-   * changes this time.
-   */
-  readonly usableAt: number;
-  /** The value of `usableAt` in the bucket's own time, for comparison with later grants. */
-  readonly event: number;
-}
-
-/**
  * Reservation of tokens in a bucket. A class, because an object literal with a getter takes ten times as long to
  * create.
  */
@@ -57,11 +43,11 @@ class BucketReservation implements Reservation {
   readonly cancel: () => void;
   readonly #delay: () => number;
 
-  constructor(ok: boolean, delay: () => number, cancel: () => void, giveBack: () => void) {
-    this.ok = ok;
-    this.#delay = delay;
-    this.cancel = cancel;
-    (this as { [GIVE_BACK]?: () => void })[GIVE_BACK] = giveBack;
+  constructor(level: TokenLevel, grant: Grant | undefined) {
+    this.ok = grant !== undefined;
+    this.#delay = () => delayOf(level, grant);
+    this.cancel = () => grant && cancelGrant(level, grant);
+    (this as { [GIVE_BACK]?: () => void })[GIVE_BACK] = () => grant && giveBackGrant(level, grant);
   }
 
   get delay(): number {
@@ -69,20 +55,12 @@ class BucketReservation implements Reservation {
   }
 }
 
-/** Access to private members of buckets; `undefined` until the first bucket exists. */
-let access: {
-  grantsOf(bucket: TokenBucket): number;
-  undo(bucket: TokenBucket): void;
-} | undefined;
+/** Access to the level of a bucket; `undefined` until the first bucket exists. */
+let access: ((bucket: TokenBucket) => TokenLevel) | undefined;
 
-/** Returns the number of grants so far, which identifies the latest grant. */
-export function grantsOf(bucket: TokenBucket): number {
-  return access!.grantsOf(bucket);
-}
-
-/** Undoes a call to `take` by putting its token back, unless `grant` is no longer the latest grant. */
-export function undoTake(bucket: TokenBucket, grant: number): void {
-  if (grantsOf(bucket) === grant) access!.undo(bucket);
+/** Returns the level of a bucket's tokens. */
+export function levelOf(bucket: TokenBucket): TokenLevel {
+  return access!(bucket);
 }
 
 /**
@@ -120,33 +98,9 @@ export function undoTake(bucket: TokenBucket, grant: number): void {
  * ```
  */
 export class TokenBucket {
-  // The bucket's own time stands still during a pause: it is the clock's time minus the length of all pauses. Tokens
-  // and grants are computed in the bucket's own time. The end of a pause, and the time from which tokens may be used,
-  // are stored in the clock's time.
-  readonly #clock: Clock;
-  /** Clock time from which all times are counted. The number of nanoseconds since this time is exact for 104 days. */
-  readonly #origin: number;
-  #rate: number;
-  #burst: number;
-  /** Number of tokens in the bucket at the time {@linkcode #last}. Negative while future tokens are reserved. */
-  #tokens: number;
-  #last = -FOREVER;
-  /**
-   * Time from which the most recently granted tokens may be used, in the bucket's own time. The time may be in the
-   * past.
-   */
-  #lastEvent = -FOREVER;
-  /** Number of grants that took tokens. */
-  #grants = 0;
-  /** End of the last pause, in the clock's time; in the past or in the future. */
-  #pausedUntil = -FOREVER;
-  /** Total length of all pauses, up to the end of the last one. */
-  #paused = 0;
-  /**
-   * Calls to `wait` that are queued behind the first call; `undefined` if no call is pending. Each queued call's
-   * promise resolves with the time from which the previous call's tokens could be used.
-   */
-  #line: Waiters<number | undefined> | undefined;
+  readonly #level: TokenLevel;
+  /** Calls to `wait`; `undefined` until the first one. */
+  #line: TokenLine | undefined;
   /** Listeners for changes. Most buckets have no listeners. */
   #listeners: Set<(isPause: boolean) => void> | undefined;
 
@@ -164,18 +118,11 @@ export class TokenBucket {
     requireRate(action, rate);
     requireInteger(action, "burst", burst);
     requireRules(action, options, { clock: A_CLOCK });
-    this.#clock = steadyClock(options.clock);
-    this.#origin = this.#clock.now();
-    this.#rate = rate;
-    this.#burst = burst;
-    this.#tokens = burst;
+    this.#level = new TokenLevel(rate, burst, options.clock);
     // For `onBucketChange`. Not a class member, because bundlers would then keep the class even if nothing uses it.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
-    access ??= {
-      grantsOf: (bucket) => bucket.#grants,
-      undo: (bucket) => bucket.#undo(),
-    };
+    access ??= (bucket) => bucket.#level;
   }
 
   /**
@@ -204,12 +151,12 @@ export class TokenBucket {
 
   /** Tokens added per second. */
   get rate(): number {
-    return this.#rate;
+    return this.#level.rate;
   }
 
   /** Maximum number of tokens in the bucket, and in one request. */
   get burst(): number {
-    return this.#burst;
+    return this.#level.burst;
   }
 
   /**
@@ -217,7 +164,7 @@ export class TokenBucket {
    * reservations and cancellations change the number.
    */
   get tokens(): number {
-    return this.#tokensAt(this.#ownTime(this.#clockTime()));
+    return this.#level.tokensAt(this.#level.ownTime(this.#level.time()));
   }
 
   /**
@@ -227,10 +174,7 @@ export class TokenBucket {
    * @returns Whether the bucket is at rest now.
    */
   atRest(): boolean {
-    const time = this.#clockTime();
-    const now = this.#ownTime(time);
-    return this.#line === undefined && time >= this.#pausedUntil && this.#lastEvent <= now &&
-      this.#tokensAt(now) === this.#burst;
+    return this.#line?.isEmpty !== false && this.#level.atRest();
   }
 
   /**
@@ -243,7 +187,7 @@ export class TokenBucket {
    */
   allow(n = 1): boolean {
     requireInteger("take tokens", "n", n);
-    return this.#take(n, 0, this.#clockTime()) !== undefined;
+    return this.#level.take(n, 0, this.#level.time()) !== undefined;
   }
 
   /**
@@ -257,13 +201,7 @@ export class TokenBucket {
    */
   reserve(n = 1): Reservation {
     requireInteger("reserve tokens", "n", n);
-    const grant = this.#reserve(n);
-    return new BucketReservation(
-      grant !== undefined,
-      () => this.#delayOf(grant),
-      () => this.#cancel(grant),
-      () => this.#giveBackUnused(grant),
-    );
+    return new BucketReservation(this.#level, grantTokens(this.#level, n, this.#level.time()));
   }
 
   /**
@@ -278,7 +216,7 @@ export class TokenBucket {
    */
   take(n = 1): number {
     if (n !== 1) requireInteger("take tokens", "n", n);
-    return toDelay(this.#take(n, Infinity, this.#clockTime()) ?? FOREVER);
+    return toDelay(this.#level.take(n, Infinity, this.#level.time()) ?? FOREVER);
   }
 
   /**
@@ -297,32 +235,8 @@ export class TokenBucket {
   async wait(n = 1, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireInteger("wait for tokens", "n", n);
     requireRules("wait for tokens", options, { signal: A_SIGNAL });
-    const { signal } = options;
-    signal?.throwIfAborted();
-    if (n > this.#burst && this.#rate !== Infinity) throw this.#tooMany(n);
-    let turn: number | undefined;
-    if (this.#line === undefined) this.#line = new Waiters();
-    else turn = await this.#line.wait(signal);
-    let grant: Grant | undefined;
-    try {
-      signal?.throwIfAborted(); // the signal may have aborted just as this call's turn came
-      grant = this.#grantInTurn(n, turn);
-      for (let ms = this.#delayOf(grant); ms > 0; ms = this.#delayOf(grant)) {
-        const hasChanged = await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
-        // If the timer is late and the tokens can already be used, keep them
-        if (!hasChanged || this.#delayOf(grant) === 0) continue;
-        this.#cancel(grant);
-        grant = undefined;
-        grant = this.#grantInTurn(n);
-      }
-    } catch (error) {
-      this.#cancel(grant);
-      grant = undefined;
-      throw error;
-    } finally {
-      if (this.#line!.isEmpty) this.#line = undefined;
-      else this.#line!.shift().resolve(grant?.usableAt);
-    }
+    this.#line ??= new TokenLine(this.#level, (callback) => this.#onChange(callback));
+    await this.#line.wait(n, options.signal);
   }
 
   /**
@@ -360,12 +274,13 @@ export class TokenBucket {
    */
   pauseFor(duration: Duration): void {
     const ns = Math.round(requireDuration("pause token bucket", "duration", duration) * NS_PER_MS);
-    const time = this.#clockTime();
+    const level = this.#level;
+    const time = level.time();
     const until = time + Math.min(ns, FOREVER);
-    const from = Math.max(time, this.#pausedUntil);
+    const from = Math.max(time, level.pausedUntil);
     if (until <= from) return;
-    this.#pausedUntil = until;
-    this.#paused += until - from;
+    level.pausedUntil = until;
+    level.paused += until - from;
     this.#tellListeners(true);
   }
 
@@ -388,10 +303,11 @@ export class TokenBucket {
    * ```
    */
   resume(): void {
-    const time = this.#clockTime();
-    if (time >= this.#pausedUntil) return;
-    this.#paused = time - this.#ownTime(time); // the bucket's time continues where it stopped
-    this.#pausedUntil = -FOREVER;
+    const level = this.#level;
+    const time = level.time();
+    if (time >= level.pausedUntil) return;
+    level.paused = time - level.ownTime(time); // the level's time continues where it stopped
+    level.pausedUntil = -FOREVER;
     this.#tellListeners(false);
   }
 
@@ -405,10 +321,7 @@ export class TokenBucket {
    */
   setRate(rate: number): void {
     requireRate("set rate", rate);
-    this.#advance();
-    if (rate === this.#rate) return;
-    this.#rate = rate;
-    this.#tellListeners(false);
+    this.#change("rate", rate);
   }
 
   /**
@@ -421,135 +334,20 @@ export class TokenBucket {
    */
   setBurst(burst: number): void {
     requireInteger("set burst", "burst", burst);
-    this.#advance();
-    if (burst === this.#burst) return;
-    this.#burst = burst;
-    this.#tellListeners(false);
+    this.#change("burst", burst);
   }
 
   /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   get resumesInMs(): number {
-    return Math.max(this.#pausedUntil - this.#clockTime(), 0) / NS_PER_MS;
+    return Math.max(this.#level.pausedUntil - this.#level.time(), 0) / NS_PER_MS;
   }
 
-  #clockTime(): number {
-    return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
-  }
-
-  /** Converts the clock's time to the bucket's own time. */
-  #ownTime(time: number): number {
-    return Math.max(time, this.#pausedUntil) - this.#paused;
-  }
-
-  /**
-   * Returns the number of tokens in the bucket at a given moment of the bucket's own time. If time has gone backwards,
-   * no tokens are added.
-   */
-  #tokensAt(time: number): number {
-    const elapsed = Math.max(time - this.#last, 0);
-    return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
-  }
-
-  /** Brings the number of tokens up to date. Must be called before the rate or the burst changes. */
-  #advance(): void {
-    const now = this.#ownTime(this.#clockTime());
-    this.#tokens = this.#tokensAt(now);
-    this.#last = now;
-  }
-
-  /**
-   * Takes tokens as of a given moment, in the clock's time. Returns the time until the tokens may be used, in
-   * nanoseconds. Returns `undefined` and takes no tokens if that time would exceed `maxWait`, or if `n` exceeds the
-   * burst while the rate is finite.
-   */
-  #take(n: number, maxWait: number, time: number): number | undefined {
-    const pause = Math.max(this.#pausedUntil - time, 0);
-    if (this.#rate === Infinity) return pause > maxWait ? undefined : pause;
-
-    const now = this.#ownTime(time);
-    const tokens = this.#tokensAt(now) - n;
-    const wait = pause + (tokens < 0 ? timeFor(-tokens, this.#rate) : 0);
-    if (n > this.#burst || wait > maxWait) return undefined;
-
-    this.#last = now;
-    this.#tokens = tokens;
-    this.#lastEvent = time + wait - this.#paused;
-    this.#grants++;
-    return wait;
-  }
-
-  /**
-   * Takes the tokens for a call to `wait`. If the bucket has not been used since the previous call was served, takes
-   * the tokens as of the moment when that call was served. Otherwise, takes the tokens as of now. If the current time
-   * were always used, tokens would be lost whenever the timer fires late and the bucket is already full.
-   */
-  #grantInTurn(n: number, turn = Infinity): Grant {
-    const now = this.#clockTime();
-    const grant = this.#reserve(n, turn < now && this.#ownTime(turn) >= this.#last ? turn : now);
-    if (grant === undefined) throw this.#tooMany(n);
-    return grant;
-  }
-
-  #tooMany(n: number): Error {
-    return invalidArgument("wait for tokens", "n", `must not exceed the burst of ${this.burst}`, n);
-  }
-
-  #reserve(n: number, time = this.#clockTime()): Grant | undefined {
-    const wait = this.#take(n, Infinity, time);
-    if (wait === undefined) return undefined;
-    const usableAt = time + wait;
-    const event = usableAt - this.#paused;
-    if (this.#rate !== Infinity) return { tokens: n, rate: this.#rate, usableAt, event };
-    // At an infinite rate, no tokens are taken. Canceling at the moment of the grant nevertheless adds the tokens if
-    // the rate has become finite, as in Go. However, that moment would last for the whole length of a pause, so
-    // canceling a reservation that was made during a pause adds no tokens.
-    return { tokens: wait > 0 ? 0 : n, rate: 0, usableAt, event };
-  }
-
-  #delayOf(grant: Grant | undefined): number {
-    return toDelay(grant === undefined ? FOREVER : grant.usableAt - this.#clockTime());
-  }
-
-  #cancel(grant: Grant | undefined): void {
-    if (grant === undefined) return;
-    const { tokens, rate, usableAt, event } = grant;
-    const time = this.#clockTime();
-    if (this.#rate === Infinity || tokens === 0 || usableAt < time) return;
-
-    // The tokens on which later reservations depend are not restored.
-    const restored = tokens - tokensIn(this.#lastEvent - event, rate);
-    if (restored <= 0) return;
-    const now = this.#putBack(restored, time);
-    if (event === this.#lastEvent) {
-      const previousEvent = event + timeFor(-tokens, rate);
-      if (previousEvent >= now) this.#lastEvent = previousEvent;
-    }
-  }
-
-  /**
-   * Puts unused tokens back into the bucket, even after the time from which they may be used. After that time, all of
-   * the tokens are put back, even if more tokens were reserved later.
-   */
-  #giveBackUnused(grant: Grant | undefined): void {
-    if (grant === undefined) return;
-    const time = this.#clockTime();
-    if (grant.usableAt > time) this.#cancel(grant);
-    else if (this.#rate !== Infinity) this.#putBack(grant.tokens, time);
-  }
-
-  /** Puts the token of the latest grant back into the bucket. */
-  #undo(): void {
-    const usableAt = this.#lastEvent + this.#paused;
-    const rate = this.#rate || Infinity; // at a rate of 0, the previous event would never come
-    this.#giveBackUnused({ tokens: 1, rate, usableAt, event: this.#lastEvent });
-  }
-
-  /** Puts tokens into the bucket, up to the burst. Returns the bucket's own time. */
-  #putBack(tokens: number, time: number): number {
-    const now = this.#ownTime(time);
-    this.#tokens = Math.min(this.#tokensAt(now) + tokens, this.#burst);
-    this.#last = now;
-    return now;
+  #change(member: "rate" | "burst", value: number): void {
+    const level = this.#level;
+    level.add(0, level.time()); // up to now, with the old value
+    if (level[member] === value) return;
+    level[member] = value;
+    this.#tellListeners(false);
   }
 
   #onChange(callback: (isPause: boolean) => void): () => void {
@@ -562,29 +360,6 @@ export class TokenBucket {
   /** Notifies all listeners, except listeners that are added or removed during the loop. */
   #tellListeners(isPause: boolean): void {
     for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener(isPause);
-  }
-
-  /** Resolves to `false` after the delay, or to `true` as soon as the bucket changes. Pauses are ignored. */
-  #sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      const end = (isChange: boolean) => {
-        unwatch();
-        signal?.removeEventListener("abort", onAbort);
-        resolve(isChange);
-      };
-      const onAbort = () => {
-        unwatch();
-        this.#clock.clearTimeout(timer);
-        reject(signal!.reason);
-      };
-      const timer = this.#clock.setTimeout(() => end(false), ms);
-      const unwatch = this.#onChange((isPause) => {
-        if (isPause) return;
-        this.#clock.clearTimeout(timer);
-        end(true);
-      });
-      signal?.addEventListener("abort", onAbort, { once: true });
-    });
   }
 }
 
