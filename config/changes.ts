@@ -1,6 +1,6 @@
 import { escapePointer, own } from "../lib/base/objects.ts";
 import type { Field, Fields } from "../registry/fields.ts";
-import { UNLIMITED } from "../registry/plain_values.ts";
+import { UNLIMITED } from "../registry/option_kinds.ts";
 import { isName, isSameTree, isSameValue, type OptionsTree, type PartNode, type PartTree } from "../registry/tree.ts";
 import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";

@@ -3,7 +3,7 @@ import { isDiscipline } from "../lib/queue/options.ts";
 import { type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
-import { createInCode } from "../registry/options_in_code.ts";
+import { createInCode, type KindsOf } from "../registry/options_in_code.ts";
 
 /**
  * Properties of disciplines as parts of a config. Queues can't share a discipline, so disciplines have no names in
@@ -84,10 +84,11 @@ export function defineDiscipline<const Type extends string, const F extends Disc
   return definition;
 }
 
-/** Creates a discipline from options given in code. */
+/** Creates a discipline from options given in code. `kinds` are the kinds of the definition's options. */
 export function createDiscipline<F extends DisciplineFields>(
   definition: DisciplineDefinition<string, F>,
+  kinds: KindsOf<F>,
   options: object,
 ): QueueDiscipline<unknown> {
-  return createInCode(disciplineKind, definition, options);
+  return createInCode(disciplineKind, definition, kinds, options);
 }

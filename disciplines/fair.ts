@@ -21,6 +21,8 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { OptionsInCode } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator } from "../registry/grouping.ts";
+import { integerKind, stringKind, weightsKind } from "../registry/option_kinds.ts";
+import { partTemplate } from "../registry/options_in_code.ts";
 import { type DisciplineDefinition, type DisciplineFields, disciplineKind } from "./definition.ts";
 import { FairOrder } from "./fair_order.ts";
 import { SeatedDiscipline } from "./seated_discipline.ts";
@@ -133,6 +135,7 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
   return createGroupedInCode(
     disciplineKind,
     fairDiscipline,
+    { string: stringKind, weights: weightsKind, integer: integerKind, discipline: partTemplate(disciplineKind) },
     options,
     (groupOf, options) => new SeatedDiscipline((seats) => new FairOrder(seats, groupOf, options)),
   ) as QueueDiscipline<T>;

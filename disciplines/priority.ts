@@ -14,6 +14,7 @@
 
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { Fields, OptionsInCode } from "../registry/fields.ts";
+import { durationKind, numberKind } from "../registry/option_kinds.ts";
 import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 import { PriorityOrder } from "./priority_order.ts";
 import { SeatedDiscipline } from "./seated_discipline.ts";
@@ -108,5 +109,9 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
 export function createPriorityDiscipline<T = unknown>(
   options: OptionsInCode<typeof priorityOptions> = {},
 ): QueueDiscipline<T> {
-  return createDiscipline(priorityDiscipline, options) as QueueDiscipline<T>;
+  return createDiscipline(
+    priorityDiscipline,
+    { number: numberKind, duration: durationKind },
+    options,
+  ) as QueueDiscipline<T>;
 }

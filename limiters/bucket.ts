@@ -21,6 +21,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
 import { levelOf, TokenBucket } from "../lib/tokens/token_bucket.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { integerKind, numberKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
 import { TokenLimiter } from "./bucket_limiter.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
@@ -81,7 +82,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): BucketLimiter<T> {
-  return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
+  return createLimiter(bucketLimiter, { number: numberKind, integer: integerKind }, options, "clock") as BucketLimiter;
 }
 
 class TokenBucketLimiter extends TokenLimiter implements BucketLimiter {

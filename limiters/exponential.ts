@@ -15,6 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { durationKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { doublingDelay, FailureLimiter, forgetAfterField } from "./failures.ts";
@@ -76,5 +77,5 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(exponentialLimiter, options, "clock");
+  return createLimiter(exponentialLimiter, { duration: durationKind }, options, "clock");
 }

@@ -15,6 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { durationKind, integerKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { FailureLimiter, forgetAfterField } from "./failures.ts";
@@ -67,7 +68,7 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(fastSlowLimiter, options, "clock");
+  return createLimiter(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options, "clock");
 }
 
 /** Returns the function that computes the delay after a number of failures. */

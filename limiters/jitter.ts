@@ -21,8 +21,10 @@ import { requireOptions } from "../lib/base/arguments.ts";
 import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { numberKind } from "../registry/option_kinds.ts";
+import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -86,7 +88,12 @@ export function createJitterLimiter<T = unknown>(
   options: { spread: number; random?: Random | undefined },
 ): RateLimiter<T> {
   requireOptions("create jitter limiter", options, ["spread", "random"]);
-  return createLimiter(jitterLimiter, { ...options, limiter }, "random");
+  return createLimiter(
+    jitterLimiter,
+    { limiter: onePart(limiterKind), number: numberKind },
+    { ...options, limiter },
+    "random",
+  );
 }
 
 class JitterLimiter implements RateLimiter {

@@ -19,8 +19,9 @@
  */
 
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { partList } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { MaxOfLimiter } from "./max_of_limiter.ts";
 
 export type * from "./types.ts";
@@ -63,5 +64,5 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
  * @throws {TypeError} If there is no limiter, or an argument is not a rate limiter.
  */
 export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): RateLimiter<T> {
-  return createLimiter(maxOfLimiter, { limiters });
+  return createLimiter(maxOfLimiter, { limiters: partList(limiterKind) }, { limiters });
 }

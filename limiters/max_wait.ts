@@ -18,8 +18,10 @@
 
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { durationKind } from "../registry/option_kinds.ts";
+import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -61,7 +63,10 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
  * @throws {TypeError} If `limiter` is not a rate limiter, or `maxDelay` is not a duration.
  */
 export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDelay: Duration): RateLimiter<T> {
-  return createLimiter(maxWaitLimiter, { limiter, maxDelay });
+  return createLimiter(maxWaitLimiter, { limiter: onePart(limiterKind), duration: durationKind }, {
+    limiter,
+    maxDelay,
+  });
 }
 
 class MaxWaitLimiter implements RateLimiter {

@@ -24,6 +24,8 @@ import { inSlices } from "../lib/structures/in_slices.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { Template } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
+import { stringKind } from "../registry/option_kinds.ts";
+import { partTemplate } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 
@@ -121,6 +123,7 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
   return createGroupedInCode(
     limiterKind,
     perGroupLimiter,
+    { string: stringKind, limiter: partTemplate(limiterKind) },
     options,
     (groupOf, { limiter }) => new LimiterOfGroups(groupOf, limiter),
   ) as PerGroupLimiter<T, L>;

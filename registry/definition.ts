@@ -9,7 +9,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
-import { offencesOf, readPlainValue } from "./plain_values.ts";
+import { kindOf, offencesOf, PLAIN_KINDS } from "./plain_values.ts";
 
 /**
  * A kind of part of a config, such as limiters. The code for definitions, reading, building and schemas is shared by
@@ -118,16 +118,6 @@ export function requireContext(action: string, context: BuildContext): void {
   requireRules(action, context, { clock: A_CLOCK, random: A_FUNCTION });
 }
 
-const PLAIN_KINDS: readonly PlainField["kind"][] = [
-  "duration",
-  "integer",
-  "number",
-  "boolean",
-  "string",
-  "enum",
-  "weights",
-];
-
 /** Throws if a value is not a valid definition for the given kind of part. */
 export function requireDefinition(kind: PartKind, definition: unknown): void {
   const action = `define ${kind.word}`;
@@ -152,7 +142,7 @@ export function requireDefinition(kind: PartKind, definition: unknown): void {
 
 function requireField(partKind: PartKind, action: string, option: string, field: Field<string>): void {
   const kind: unknown = isObject(field) ? field.kind : field;
-  const kinds: readonly unknown[] = [...PLAIN_KINDS, partKind.word, `${partKind.word}s`];
+  const kinds: readonly unknown[] = [...Object.keys(PLAIN_KINDS), partKind.word, `${partKind.word}s`];
   if (!isObject(field) || !kinds.includes(kind)) {
     throw invalidArgument(action, option, `must have a kind of ${kinds.join(", ")}`, kind);
   }
@@ -182,8 +172,9 @@ function requireDefault(partKind: PartKind, action: string, name: string, field:
   const parts = findPartKind([partKind], field.kind);
   if (parts === undefined) {
     const plain = field as PlainField;
-    if (readPlainValue(plain, value) !== undefined) return;
-    const [offence] = offencesOf(plain, name, value);
+    const kind = kindOf(plain);
+    if (kind.read(plain, value) !== undefined) return;
+    const [offence] = offencesOf(kind, plain, name, value);
     throw invalidArgument(action, offence.option, offence.rule, offence.value);
   } else if (!parts.isList) {
     throw invalidArgument(action, name, `must be left out, as a ${partKind.word} has no default`, value);

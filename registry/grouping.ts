@@ -2,7 +2,7 @@ import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
 import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
-import { actionOf, createInCode } from "./options_in_code.ts";
+import { actionOf, createInCode, type KindsOf } from "./options_in_code.ts";
 
 /** Returns the group of an item. Groups are compared in the same way as the keys of a `Map`. */
 export type GroupOf = (item: never, key: unknown) => unknown;
@@ -36,6 +36,7 @@ export function groupBySeparator(separator: string): GroupOf {
 export function createGroupedInCode<Word extends string, Part, F extends Fields<Word> & { separator: SeparatorField }>(
   kind: PartKind<Word, Part>,
   definition: PartDefinition<Word, Part, string, F>,
+  kinds: KindsOf<F>,
   input: object,
   create: (
     groupOf: GroupOf,
@@ -50,7 +51,7 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
   if ((groupOf === undefined) === (given.separator === undefined)) {
     throw argumentError(action, "one of 'groupOf' and 'separator' must be given, and not both");
   }
-  if (groupOf === undefined) return createInCode(kind, definition, given, ...contextOptions);
+  if (groupOf === undefined) return createInCode(kind, definition, kinds, given, ...contextOptions);
   if (typeof groupOf !== "function") throw invalidArgument(action, "groupOf", "must be a function", groupOf);
   const { separator: _, ...options } = definition.options;
   const grouped = {
@@ -59,5 +60,5 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
     create: (options: object, context: BuildContext) =>
       create((item) => groupOf(item), options as OptionsOf<Omit<F, "separator">, Record<Word, Part>>, context),
   } as PartDefinition<Word, Part>;
-  return createInCode(kind, grouped, given, ...contextOptions);
+  return createInCode(kind, grouped, kinds as KindsOf<Fields<Word>>, given, ...contextOptions);
 }

@@ -1,18 +1,26 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, invalidArgument } from "../lib/base/errors.ts";
-import { type BuildContext, findPartKind, type PartDefinition, type PartKind, requireContext } from "./definition.ts";
-import type { Field, Fields, OptionsOf, PartField, PartsField, PlainField } from "./fields.ts";
-import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
+import { type BuildContext, type PartDefinition, type PartKind, requireContext } from "./definition.ts";
+import type { Field, Fields, OptionsOf, PartsField, PlainField } from "./fields.ts";
+import type { OptionKind } from "./option_kinds.ts";
+import { missingOption, offencesOf } from "./plain_values.ts";
+
+/** The kinds of a definition's options, by name. */
+export type KindsOf<F> = F extends { readonly [option: string]: { readonly kind: infer K extends string } }
+  ? { readonly [Kind in K]: OptionKind }
+  : never;
 
 /**
  * Creates a part from options given in code. Throws an error for the first problem. In place of the config of a nested
  * part, code passes the part itself. In place of a template, code passes a function that creates a part.
  *
+ * @param kinds The kinds of the definition's options. The caller names them, so that a program doesn't contain others.
  * @param contextOptions The members of the build context that code passes as options.
  */
 export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   kind: PartKind<Word, Part>,
   definition: PartDefinition<Word, Part, string, F>,
+  kinds: KindsOf<F>,
   input: object,
   ...contextOptions: (keyof BuildContext)[]
 ): Part {
@@ -24,7 +32,8 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
 
   const options: Record<string, unknown> = {};
   for (const [option, field] of Object.entries<Field<string>>(definition.options)) {
-    options[option] = readInCode(kind, action, option, field, given[option]);
+    const kindOf = kinds as Readonly<Record<string, OptionKind<Field<string>>>>;
+    options[option] = readInCode(action, kindOf[field.kind]!, option, field, given[option]);
   }
   const broken = definition.check?.(options as never);
   if (broken !== undefined) throw invalidArgument(action, broken.option, broken.rule, options[broken.option]);
@@ -36,31 +45,49 @@ export function actionOf({ word }: PartKind, { type }: { type: string }): string
   return `create ${type} ${word}`;
 }
 
-function readInCode(kind: PartKind, action: string, option: string, field: Field<string>, given: unknown): unknown {
+function readInCode(
+  action: string,
+  kind: OptionKind<Field<string>>,
+  option: string,
+  field: Field<string>,
+  given: unknown,
+): unknown {
   const value = given === undefined ? (field as PlainField).default : given;
   if (value === undefined && field.required === false) return undefined;
-  const parts = findPartKind([kind], field.kind);
-  if (parts === undefined) {
-    const plain = field as PlainField;
-    if (value === undefined) throw argumentError(action, missingOption(option, field.description));
-    const read = readPlainValue(plain, value);
-    if (read !== undefined) return read;
-    const [offence] = offencesOf(plain, option, value);
-    throw invalidArgument(action, offence.option, offence.rule, offence.value);
-  }
-  if (!parts.isList) {
-    if ((field as PartField<string>).template) {
-      const rule = `must be a function that makes a ${kind.name}`;
-      if (typeof value !== "function") throw invalidArgument(action, option, rule, value);
-      return value;
-    }
-    if (!kind.is(value)) throw invalidArgument(action, option, `must be a ${kind.name}`, value);
-    return value;
-  }
-  const { minItems = 0 } = field as PartsField<string>;
-  if (!Array.isArray(value) || value.length < minItems || !value.every((each) => kind.is(each))) {
-    const count = minItems === 0 ? "a list of" : minItems === 1 ? "one or more" : `${minItems} or more`;
-    throw invalidArgument(action, option, `must be ${count} ${kind.name}s`, value);
-  }
-  return [...value];
+  if (value === undefined && !kind.isPart) throw argumentError(action, missingOption(option, field.description));
+  const read = kind.read(field, value);
+  if (read !== undefined) return read;
+  const [offence] = offencesOf(kind, field, option, value);
+  throw invalidArgument(action, offence.option, offence.rule, offence.value);
+}
+
+/** Returns the kind of an option that is a part. */
+export function onePart(kind: PartKind): OptionKind {
+  return {
+    isPart: true,
+    read: (_, value) => kind.is(value) ? value : undefined,
+    rule: () => `must be a ${kind.name}`,
+  };
+}
+
+/** Returns the kind of an option that is a template of a part. */
+export function partTemplate(kind: PartKind): OptionKind {
+  return {
+    isPart: true,
+    read: (_, value) => typeof value === "function" ? value : undefined,
+    rule: () => `must be a function that makes a ${kind.name}`,
+  };
+}
+
+/** Returns the kind of an option that is a list of parts. */
+export function partList(kind: PartKind): OptionKind<PartsField<string>> {
+  return {
+    isPart: true,
+    read: ({ minItems = 0 }, value) =>
+      Array.isArray(value) && value.length >= minItems && value.every((each) => kind.is(each)) ? [...value] : undefined,
+    rule({ minItems = 0 }) {
+      const count = minItems === 0 ? "a list of" : minItems === 1 ? "one or more" : `${minItems} or more`;
+      return `must be ${count} ${kind.name}s`;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { escapePointer, isPlainObject, own } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import { type BrokenRule, findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
+import { kindOf, missingOption, offencesOf } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** Maximum nesting depth of parts. Deeper nesting is a mistake or an attack. */
@@ -159,9 +159,10 @@ export class ConfigReader {
   }
 
   #readPlain(field: PlainField, option: string, value: unknown, path: string): unknown {
-    const read = readPlainValue(field, value);
+    const kind = kindOf(field);
+    const read = kind.read(field, value);
     if (read !== undefined) return read;
-    for (const offence of offencesOf(field, option, value)) {
+    for (const offence of offencesOf(kind, field, option, value)) {
       this.fail(path + offence.path, brokenRule(offence.option, offence.rule, offence.value));
     }
     return undefined;

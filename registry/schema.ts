@@ -2,7 +2,7 @@ import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import { own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./plain_values.ts";
+import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./option_kinds.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
 /** Version of JSON Schema that all schemas of this package use. */

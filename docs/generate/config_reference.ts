@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
-import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
+import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/option_kinds.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 

@@ -1,4 +1,4 @@
-import { type Clock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "./tokens.ts";
 

@@ -34,19 +34,19 @@ const CONTROLLER = ["createRateLimitingQueue", "runWorkers"];
 /** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
 const LIMITERS: Readonly<Record<string, number>> = {
   createDefaultItemLimiter: 620,
-  createDefaultControllerLimiter: 2550,
-  createExponentialLimiter: 2480,
-  createFastSlowLimiter: 2460,
-  createJitterLimiter: 1980,
-  createMaxOfLimiter: 1910,
-  createMaxWaitLimiter: 1850,
-  createPerGroupLimiter: 2590,
-  createBucketLimiter: 3540,
+  createDefaultControllerLimiter: 1570,
+  createExponentialLimiter: 1670,
+  createFastSlowLimiter: 1710,
+  createJitterLimiter: 1160,
+  createMaxOfLimiter: 950,
+  createMaxWaitLimiter: 1070,
+  createPerGroupLimiter: 1770,
+  createBucketLimiter: 2950,
 };
 
-Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 23.1 kB", async () => {
+Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 22.1 kB", async () => {
   const size = await sizeOf(...CONTROLLER, "createDefaultControllerLimiter");
-  assert(size <= 23_100, `${size} bytes`);
+  assert(size <= 22_100, `${size} bytes`);
 });
 
 Deno.test("a bundle holds only what it uses: a limiter adds little to a controller", async () => {

@@ -4,7 +4,8 @@ import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } f
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type PartDefinition, type PartKind, requireDefinition } from "../../registry/definition.ts";
 import type { Fields } from "../../registry/fields.ts";
-import { createInCode } from "../../registry/options_in_code.ts";
+import { booleanKind } from "../../registry/option_kinds.ts";
+import { createInCode, onePart, partList } from "../../registry/options_in_code.ts";
 import { Registry } from "../../registry/registry.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 
@@ -70,6 +71,8 @@ Deno.test("another kind of part: a registry that was extended is of the same cla
   assertEquals([registry.types().length, more.types().length], [2, 3]);
 });
 
+const KINDS = { discipline: onePart(disciplineKind), disciplines: partList(disciplineKind) };
+
 Deno.test("another kind of part: messages speak of it", () => {
   assertEquals(
     issuesOf(() => registry.build({ type: "grouped", within: "grouped", before: [5, "grouqed"] })),
@@ -104,7 +107,7 @@ Deno.test("another kind of part: messages speak of it", () => {
       `"none" created something that is not a toy discipline`,
     ],
     [
-      () => createInCode(disciplineKind, grouped, { within: {} }),
+      () => createInCode(disciplineKind, grouped, KINDS, { within: {} }),
       "Cannot create grouped discipline: 'within' must be a toy discipline, got an object",
     ],
   ];
@@ -112,8 +115,8 @@ Deno.test("another kind of part: messages speak of it", () => {
 });
 
 Deno.test("another kind of part: in code, an option takes the part itself", () => {
-  const within = createInCode(disciplineKind, alphabetical, { reverse: true });
-  assertEquals(createInCode(disciplineKind, grouped, { within }).sort(["a", "b"]), ["b", "a"]);
+  const within = createInCode(disciplineKind, alphabetical, { boolean: booleanKind }, { reverse: true });
+  assertEquals(createInCode(disciplineKind, grouped, KINDS, { within }).sort(["a", "b"]), ["b", "a"]);
 });
 
 Deno.test("another kind of part: its JSON Schema takes no names where documents give none", () => {

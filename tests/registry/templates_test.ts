@@ -2,7 +2,8 @@
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
-import { createLimiter } from "../../limiters/definition.ts";
+import { createLimiter, limiterKind } from "../../limiters/definition.ts";
+import { partTemplate } from "../../registry/options_in_code.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, parts, variants } from "./parts.ts";
 
@@ -142,11 +143,15 @@ Deno.test("a template is built with the context of the build", () => {
 Deno.test("in code a template is a function, and the part itself is refused", () => {
   const { made, definition } = templates();
   const limiter = () => CONSTANT;
-  createLimiter(definition, { limiter });
+  createLimiter(definition, { limiter: partTemplate(limiterKind) }, { limiter });
   assertStrictEquals(made[0], limiter);
   for (const bad of [CONSTANT, "name", undefined, BACKOFF]) {
     const message = "Cannot create each limiter: 'limiter' must be a function that makes a rate limiter, got";
-    assertThrows(() => createLimiter(definition, { limiter: bad }), TypeError, message);
+    assertThrows(
+      () => createLimiter(definition, { limiter: partTemplate(limiterKind) }, { limiter: bad }),
+      TypeError,
+      message,
+    );
   }
 });
 

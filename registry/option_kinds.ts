@@ -1,0 +1,156 @@
+/**
+ * Kinds of option that are plain data: how a value of each kind is read, and the words for its rule.
+ *
+ * Each kind is a value of its own, so that a program that creates a limiter in code contains only the kinds of that
+ * limiter's options. Configs need all kinds: see `plain_values.ts`.
+ *
+ * @module
+ */
+
+import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
+import { inspect } from "../lib/base/errors.ts";
+import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
+import type {
+  BooleanField,
+  DurationField,
+  EnumField,
+  IntegerField,
+  NumberField,
+  StringField,
+  WeightsField,
+} from "./fields.ts";
+
+/** A kind of option. `F` is the type of the declarations of such options. */
+export interface OptionKind<F = never> {
+  /** Reads the value of an option. Returns `undefined` if the value breaks the rule. */
+  read(field: F, value: unknown): unknown;
+  /** Returns the rule, as a phrase: "must be …". */
+  rule(field: F): string;
+  /** Returns the problems inside a value that `read` refused. Absent if a value has no inside. */
+  offencesIn?(option: string, value: unknown): Offence[];
+  /** Whether values are parts. A missing part is reported like a wrong one, because most functions take it by place. */
+  readonly isPart?: true;
+}
+
+/** A value that breaks a rule: the value of an option, or a value inside it. */
+export interface Offence {
+  readonly option: string;
+  /** JSON Pointer, relative to the option's value. */
+  readonly path: string;
+  readonly rule: string;
+  readonly value: unknown;
+}
+
+/** String for an unlimited duration in a config. */
+export const UNLIMITED = "unlimited";
+
+/** Smallest and largest allowed weight. The bounds keep computed values finite. */
+export const MIN_WEIGHT = 0.001;
+export const MAX_WEIGHT = 1000;
+
+/** Reports whether an option accepts infinity. */
+export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {
+  return infinite && max === undefined;
+}
+
+/** Durations. A duration is read as a number of milliseconds. */
+export const durationKind: OptionKind<DurationField> = {
+  /**
+   * Reads a duration. If negative durations aren't allowed, a string with a minus sign is refused, even `"-0s"`: the
+   * pattern of a JSON Schema can't detect that `"-0s"` is zero.
+   */
+  read({ min = 0, max, infinite }, value) {
+    if (infinite && (value === UNLIMITED || value === Infinity)) return max === undefined ? Infinity : undefined;
+    if (min >= 0 && typeof value === "string" && value.startsWith("-")) return undefined;
+    return within(tryParseDuration(value), min, max);
+  },
+  rule: (field) =>
+    DURATION_RULE + bounds(field.min ?? 0, field.max, " ms") + (isInfinite(field) ? `, or ${inspect(UNLIMITED)}` : ""),
+};
+
+/** Whole numbers. */
+export const integerKind: OptionKind<IntegerField> = {
+  read: ({ min, max }, value) => Number.isSafeInteger(value) ? within(value, min, max) : undefined,
+  rule({ min, max }) {
+    if (max === undefined && min === 0) return "must be a non-negative integer";
+    if (max === undefined && min === 1) return "must be a positive integer";
+    return `must be an integer${bounds(min, max)}`;
+  },
+};
+
+/** Numbers. */
+export const numberKind: OptionKind<NumberField> = {
+  read: (field, value) =>
+    Number.isFinite(value) || (value === Infinity && isInfinite(field))
+      ? within(value, field.min, field.max)
+      : undefined,
+  rule({ min, max, infinite = false }) {
+    const number = infinite || max !== undefined ? "number" : "finite number";
+    return max === undefined && min === 0
+      ? `must be a non-negative ${number}`
+      : `must be a ${number}${bounds(min, max)}`;
+  },
+};
+
+/** Booleans. */
+export const booleanKind: OptionKind<BooleanField> = {
+  read: (_, value) => typeof value === "boolean" ? value : undefined,
+  rule: () => "must be true or false",
+};
+
+/** Strings. Their length is counted in code points, as in JSON Schema. */
+export const stringKind: OptionKind<StringField> = {
+  read: ({ minLength, maxLength }, value) =>
+    typeof value === "string" && within(countCharacters(value), minLength, maxLength) !== undefined ? value : undefined,
+  rule({ minLength, maxLength }) {
+    if (maxLength === undefined && minLength === 1) return "must be a non-empty string";
+    return "must be a string" + bounds(minLength, maxLength, " characters");
+  },
+};
+
+/** Strings from a list. */
+export const enumKind: OptionKind<EnumField> = {
+  read: ({ values }, value) => values.includes(value as string) ? value : undefined,
+  rule: ({ values }) => `must be one of ${values.map(inspect).join(", ")}`,
+};
+
+/** Weights by name. They are read as a `Map`. */
+export const weightsKind: OptionKind<WeightsField> = {
+  read: (_, value) =>
+    isPlainObject(value) && weightOffences("", value).length === 0 ? new Map(Object.entries(value)) : undefined,
+  rule: () => `must be an object of numbers${bounds(MIN_WEIGHT, MAX_WEIGHT)} by name`,
+  offencesIn: (option, value) => isPlainObject(value) ? weightOffences(option, value) : [],
+};
+
+function weightOffences(option: string, weights: Record<string, unknown>): Offence[] {
+  return Object.entries(weights).flatMap(([name, weight]) => {
+    const rule = weightRule(name, weight);
+    return rule === undefined
+      ? []
+      : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value: weight }];
+  });
+}
+
+function weightRule(name: string, weight: unknown): string | undefined {
+  if (PROTOTYPE_NAMES.includes(name)) return "must be left out, as that means something to JavaScript objects";
+  return typeof weight === "number" && within(weight, MIN_WEIGHT, MAX_WEIGHT) !== undefined
+    ? undefined
+    : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
+}
+
+/** Returns a number if it is within bounds; otherwise `undefined`. */
+function within(value: unknown, min = -Infinity, max = Infinity): number | undefined {
+  return (value as number) >= min && (value as number) <= max ? value as number : undefined; // not for NaN
+}
+
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+function bounds(min: number | undefined, max: number | undefined, unit = ""): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}${unit}`;
+  if (min !== undefined) return ` of at least ${min}${unit}`;
+  return max === undefined ? "" : ` of at most ${max}${unit}`;
+}
