@@ -18,6 +18,7 @@ import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
+import { ExpiringCounts } from "./expiring_counts.ts";
 import { doublingDelay, FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
@@ -41,7 +42,7 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
   create: /* @__PURE__ */ builtIn(
     1,
     ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
-      new FailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+      new FailureLimiter(doublingDelay(baseDelay, maxDelay), new ExpiringCounts(forgetAfter, clock)),
   ),
   update: (limiter: FailureLimiter, { baseDelay, maxDelay, forgetAfter }) =>
     limiter.change(doublingDelay(baseDelay, maxDelay), forgetAfter),

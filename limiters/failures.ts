@@ -1,8 +1,6 @@
-import type { Clock } from "../lib/base/clock.ts";
-import { steadyClock } from "../lib/base/steady_clock.ts";
+import { ChurnMap } from "../lib/base/churn_map.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Field } from "../registry/fields.ts";
-import { FailureCounts } from "./failure_counts.ts";
 
 /** Option `forgetAfter`, which all limiters that count failures have. */
 export const forgetAfterField = {
@@ -12,29 +10,66 @@ export const forgetAfterField = {
     "Must be longer than an attempt takes; otherwise, every failure counts as the first.",
 } as const satisfies Field;
 
+/** Returns the delay after a number of failures, in milliseconds. The number is 1 after the first failure. */
+export type DelayAfter = (failures: number) => number;
+
+/** Number of failures of each key since that key was last forgotten. */
+export interface FailureCounts {
+  /** Time from the end of a key's last delay until the key's count expires, in milliseconds; `Infinity` for never. */
+  readonly forgetAfter: number;
+  /** Changes `forgetAfter`. Absent if counts never expire. `delayAfter` computes the delays that applied until now. */
+  changeForgetAfter?(forgetAfter: number, delayAfter: DelayAfter): void;
+  /** Counts one more failure of a key. Returns the key's delay, as computed by `delayAfter`. */
+  add(key: unknown, delayAfter: DelayAfter): number;
+  /** Returns the count of a key. */
+  get(key: unknown): number;
+  /** Removes the latest failure of a key from its count. */
+  uncount(key: unknown): void;
+  delete(key: unknown): void;
+  /** Reports whether no failures are counted. */
+  isEmpty(): boolean;
+}
+
+/** Failure counts that never expire. */
+export class LastingCounts implements FailureCounts {
+  readonly forgetAfter: number = Infinity;
+  readonly #counts = new ChurnMap<unknown, number>();
+
+  add(key: unknown, delayAfter: DelayAfter): number {
+    const count = this.get(key) + 1;
+    this.#counts.set(key, count);
+    return delayAfter(count);
+  }
+
+  get(key: unknown): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  uncount(key: unknown): void {
+    const count = this.get(key) - 1;
+    if (count > 0) this.#counts.set(key, count);
+    else this.delete(key);
+  }
+
+  delete(key: unknown): void {
+    this.#counts.delete(key);
+  }
+
+  isEmpty(): boolean {
+    return this.#counts.size === 0;
+  }
+}
+
 /**
  * Limiter that counts the failures of each key since the key was last forgotten. The delay is a function of that count.
  */
 export class FailureLimiter implements RateLimiter {
   readonly #counts: FailureCounts;
-  #delayAfter: (failures: number) => number;
+  #delayAfter: DelayAfter;
 
-  /**
-   * Creates a limiter that has not counted any failures.
-   *
-   * @param delayAfter Returns the delay after the given number of failures, in milliseconds. The number is 1 after the
-   * first failure.
-   * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds. Default:
-   * never.
-   * @param clock The clock for `forgetAfter`. Default: the system's clock.
-   */
-  constructor(
-    delayAfter: (failures: number) => number,
-    forgetAfter: number = Infinity,
-    clock?: Clock,
-  ) {
+  constructor(delayAfter: DelayAfter, counts: FailureCounts) {
     this.#delayAfter = delayAfter;
-    this.#counts = new FailureCounts(forgetAfter, steadyClock(clock));
+    this.#counts = counts;
   }
 
   when(item: unknown, key: unknown = item): number {
@@ -69,8 +104,8 @@ export class FailureLimiter implements RateLimiter {
    * Changes the delays and the expiry of counts from now on. Existing counts are kept, and delays that were already
    * returned stay the same.
    */
-  change(delayAfter: (failures: number) => number, forgetAfter: number = Infinity): void {
-    if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter(forgetAfter, this.#delayAfter);
+  change(delayAfter: DelayAfter, forgetAfter: number = Infinity): void {
+    if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter!(forgetAfter, this.#delayAfter);
     this.#delayAfter = delayAfter;
   }
 }
@@ -79,6 +114,6 @@ export class FailureLimiter implements RateLimiter {
 const MAX_EXPONENT = 1023;
 
 /** Returns the function that computes the delay after a number of failures. */
-export function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
+export function doublingDelay(baseDelay: number, maxDelay: number): DelayAfter {
   return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
 }

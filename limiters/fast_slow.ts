@@ -18,7 +18,8 @@ import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind, integerKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { FailureLimiter, forgetAfterField } from "./failures.ts";
+import { ExpiringCounts } from "./expiring_counts.ts";
+import { type DelayAfter, FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -37,7 +38,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
   options: fastSlowOptions,
   create: /* @__PURE__ */ builtIn(
     1,
-    ({ forgetAfter, ...delays }, { clock }) => new FailureLimiter(fastThenSlow(delays), forgetAfter, clock),
+    ({ forgetAfter, ...delays }, { clock }) =>
+      new FailureLimiter(fastThenSlow(delays), new ExpiringCounts(forgetAfter, clock)),
   ),
   update: (limiter: FailureLimiter, { forgetAfter, ...delays }) => limiter.change(fastThenSlow(delays), forgetAfter),
 };
@@ -74,6 +76,6 @@ export function createFastSlowLimiter<T = unknown>(
 /** Returns the function that computes the delay after a number of failures. */
 function fastThenSlow(
   { fastDelay, slowDelay, maxFastAttempts }: { fastDelay: number; slowDelay: number; maxFastAttempts: number },
-): (failures: number) => number {
+): DelayAfter {
   return (failures) => failures <= maxFastAttempts ? fastDelay : slowDelay;
 }

@@ -1,6 +1,8 @@
 import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
+import { steadyClock } from "../lib/base/steady_clock.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
+import type { DelayAfter, FailureCounts } from "./failures.ts";
 
 /** A failure count that expires some time after the end of its key's last delay. */
 interface Passing {
@@ -8,18 +10,15 @@ interface Passing {
   readonly end: number;
 }
 
-/** Returns the delay after a number of failures, in milliseconds. */
-type DelayAfter = (failures: number) => number;
-
 /**
- * Number of failures of each key since that key was last forgotten.
+ * Failure counts that expire.
  *
- * Counts expire: a count is dropped when `forgetAfter` milliseconds have passed since the end of its key's last delay.
+ * A count is dropped when `forgetAfter` milliseconds have passed since the end of its key's last delay.
  * So counts don't accumulate even if `forget` is never called for some keys, such as the keys of deleted objects. If
  * `forgetAfter` is `Infinity`, counts are permanent: they stay until they are deleted. `forgetAfter` may change at any
  * time.
  */
-export class FailureCounts {
+export class ExpiringCounts implements FailureCounts {
   /** Counts by key. A plain number is a count without the end of its last delay, stored while counts were permanent. */
   readonly #counts = new ChurnMap<unknown, number | Passing>();
   readonly #pruner = new Pruner(this.#counts);
@@ -38,13 +37,13 @@ export class FailureCounts {
   /**
    * Creates an object without counts.
    *
-   * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds;
-   * `Infinity` for never.
-   * @param clock The clock; not read while counts are permanent.
+   * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds. Default:
+   * never.
+   * @param clock The clock; not read while counts are permanent. Default: the system's clock.
    */
-  constructor(forgetAfter: number, clock: Clock) {
+  constructor(forgetAfter: number = Infinity, clock?: Clock) {
     this.#forgetAfter = forgetAfter;
-    this.#clock = clock;
+    this.#clock = steadyClock(clock);
   }
 
   get forgetAfter(): number {
@@ -69,7 +68,6 @@ export class FailureCounts {
     this.#forgetAfter = forgetAfter;
   }
 
-  /** Counts one more failure of a key. Returns the key's delay, as computed by `delayAfter`. */
   add(key: unknown, delayAfter: DelayAfter): number {
     if (this.#forgetAfter !== Infinity) return this.#addPassing(key, delayAfter);
     const value = this.#counts.get(key);
@@ -92,12 +90,10 @@ export class FailureCounts {
     return delay;
   }
 
-  /** Returns the count of a key. */
   get(key: unknown): number {
     return this.#countOf(key, this.#cutoff());
   }
 
-  /** Removes the latest failure of a key from its count. */
   uncount(key: unknown): void {
     const value = this.#counts.get(key);
     if (value === undefined) return;
