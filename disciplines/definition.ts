@@ -90,5 +90,5 @@ export function createDiscipline<F extends DisciplineFields>(
   kinds: KindsOf<F>,
   options: object,
 ): QueueDiscipline<unknown> {
-  return createInCode(disciplineKind, definition, kinds, options);
+  return createInCode("discipline", definition, kinds, options);
 }

@@ -133,7 +133,7 @@ export type FairOptions<T> =
  */
 export function createFairDiscipline<T = unknown>(options: FairOptions<T>): QueueDiscipline<T> {
   return createGroupedInCode(
-    disciplineKind,
+    "discipline",
     fairDiscipline,
     { string: stringKind, weights: weightsKind, integer: integerKind, discipline: partTemplate(disciplineKind) },
     options,

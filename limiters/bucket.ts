@@ -16,6 +16,7 @@
  * @module
  */
 
+import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
@@ -82,7 +83,9 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): BucketLimiter<T> {
-  return createLimiter(bucketLimiter, { number: numberKind, integer: integerKind }, options, "clock") as BucketLimiter;
+  return createLimiter(bucketLimiter, { number: numberKind, integer: integerKind }, options, {
+    clock: A_CLOCK,
+  }) as BucketLimiter;
 }
 
 class TokenBucketLimiter extends TokenLimiter implements BucketLimiter {

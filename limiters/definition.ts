@@ -1,9 +1,9 @@
 import { hasMethods } from "../lib/base/arguments.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { type BuildContext, type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
+import { type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
-import { createInCode, type KindsOf } from "../registry/options_in_code.ts";
+import { type ContextRules, createInCode, type KindsOf } from "../registry/options_in_code.ts";
 
 /** Describes limiters to the code that limiters share with other kinds of parts. */
 export const limiterKind: PartKind<"limiter", RateLimiter> = {
@@ -136,14 +136,14 @@ export function defineLimiter<
 }
 
 /**
- * Creates a limiter from options given in code. `kinds` are the kinds of the definition's options. `contextOptions`
- * names the options, such as `clock`, that belong to the build context rather than to the definition.
+ * Creates a limiter from options given in code. `kinds` are the kinds of the definition's options. `contextRules`
+ * has the rules of the options, such as `clock`, that belong to the build context rather than to the definition.
  */
 export function createLimiter<F extends LimiterFields>(
   definition: LimiterDefinition<string, F>,
   kinds: KindsOf<F>,
   options: object,
-  ...contextOptions: (keyof BuildContext)[]
+  contextRules?: ContextRules,
 ): RateLimiter {
-  return createInCode(limiterKind, definition, kinds, options, ...contextOptions);
+  return createInCode("limiter", definition, kinds, options, contextRules);
 }

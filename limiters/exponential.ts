@@ -12,6 +12,7 @@
  * @module
  */
 
+import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
@@ -78,5 +79,5 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(exponentialLimiter, { duration: durationKind }, options, "clock");
+  return createLimiter(exponentialLimiter, { duration: durationKind }, options, { clock: A_CLOCK });
 }

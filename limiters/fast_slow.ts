@@ -12,6 +12,7 @@
  * @module
  */
 
+import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
@@ -70,7 +71,7 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options, "clock");
+  return createLimiter(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options, { clock: A_CLOCK });
 }
 
 /** Returns the function that computes the delay after a number of failures. */

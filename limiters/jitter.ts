@@ -17,7 +17,7 @@
  * @module
  */
 
-import { requireOptions } from "../lib/base/arguments.ts";
+import { A_FUNCTION, requireOptions } from "../lib/base/arguments.ts";
 import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
@@ -92,7 +92,7 @@ export function createJitterLimiter<T = unknown>(
     jitterLimiter,
     { limiter: onePart(limiterKind), number: numberKind },
     { ...options, limiter },
-    "random",
+    { random: A_FUNCTION },
   );
 }
 

@@ -121,7 +121,7 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
     ),
 ): PerGroupLimiter<T, L> {
   return createGroupedInCode(
-    limiterKind,
+    "limiter",
     perGroupLimiter,
     { string: stringKind, limiter: partTemplate(limiterKind) },
     options,

@@ -1,6 +1,6 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
-import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
+import type { BuildContext, PartDefinition } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { actionOf, createInCode, type KindsOf } from "./options_in_code.ts";
 
@@ -34,7 +34,7 @@ export function groupBySeparator(separator: string): GroupOf {
  * @param create Creates the part if `groupOf` is given.
  */
 export function createGroupedInCode<Word extends string, Part, F extends Fields<Word> & { separator: SeparatorField }>(
-  kind: PartKind<Word, Part>,
+  word: Word,
   definition: PartDefinition<Word, Part, string, F>,
   kinds: KindsOf<F>,
   input: object,
@@ -43,15 +43,14 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
     options: OptionsOf<Omit<F, "separator">, Record<Word, Part>>,
     context: BuildContext,
   ) => Part,
-  ...contextOptions: (keyof BuildContext)[]
 ): Part {
-  const action = actionOf(kind, definition);
-  requireOptions(action, input, ["groupOf", ...Object.keys(definition.options), ...contextOptions]);
+  const action = actionOf(word, definition);
+  requireOptions(action, input, ["groupOf", ...Object.keys(definition.options)]);
   const { groupOf, ...given } = input as { groupOf?: unknown; separator?: unknown };
   if ((groupOf === undefined) === (given.separator === undefined)) {
     throw argumentError(action, "one of 'groupOf' and 'separator' must be given, and not both");
   }
-  if (groupOf === undefined) return createInCode(kind, definition, kinds, given, ...contextOptions);
+  if (groupOf === undefined) return createInCode(word, definition, kinds, given);
   if (typeof groupOf !== "function") throw invalidArgument(action, "groupOf", "must be a function", groupOf);
   const { separator: _, ...options } = definition.options;
   const grouped = {
@@ -60,5 +59,5 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
     create: (options: object, context: BuildContext) =>
       create((item) => groupOf(item), options as OptionsOf<Omit<F, "separator">, Record<Word, Part>>, context),
   } as PartDefinition<Word, Part>;
-  return createInCode(kind, grouped, kinds as KindsOf<Fields<Word>>, given, ...contextOptions);
+  return createInCode(word, grouped, kinds as KindsOf<Fields<Word>>, given);
 }

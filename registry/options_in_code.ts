@@ -1,6 +1,7 @@
-import { requireOptions } from "../lib/base/arguments.ts";
+import { requireOptions, requireRules, type Rule } from "../lib/base/arguments.ts";
 import { argumentError, invalidArgument } from "../lib/base/errors.ts";
-import { type BuildContext, type PartDefinition, type PartKind, requireContext } from "./definition.ts";
+import { pick } from "../lib/base/objects.ts";
+import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
 import type { Field, Fields, OptionsOf, PartsField, PlainField } from "./fields.ts";
 import type { OptionKind } from "./option_kinds.ts";
 import { missingOption, offencesOf } from "./plain_values.ts";
@@ -10,25 +11,28 @@ export type KindsOf<F> = F extends { readonly [option: string]: { readonly kind:
   ? { readonly [Kind in K]: OptionKind }
   : never;
 
+/** Rules for the members of the build context that code passes as options. */
+export type ContextRules = { readonly [M in keyof BuildContext]?: Rule };
+
 /**
  * Creates a part from options given in code. Throws an error for the first problem. In place of the config of a nested
  * part, code passes the part itself. In place of a template, code passes a function that creates a part.
  *
  * @param kinds The kinds of the definition's options. The caller names them, so that a program doesn't contain others.
- * @param contextOptions The members of the build context that code passes as options.
+ * @param contextRules The members of the build context that code passes as options, with their rules.
  */
 export function createInCode<Word extends string, Part, F extends Fields<Word>>(
-  kind: PartKind<Word, Part>,
+  word: Word,
   definition: PartDefinition<Word, Part, string, F>,
   kinds: KindsOf<F>,
   input: object,
-  ...contextOptions: (keyof BuildContext)[]
+  contextRules: ContextRules = {},
 ): Part {
-  const action = actionOf(kind, definition);
-  requireOptions(action, input, [...Object.keys(definition.options), ...contextOptions]);
+  const action = actionOf(word, definition);
+  requireOptions(action, input, [...Object.keys(definition.options), ...Object.keys(contextRules)]);
   const given = input as Readonly<Record<string, unknown>>;
-  const context: BuildContext = Object.fromEntries(contextOptions.map((option) => [option, given[option]]));
-  requireContext(action, context);
+  const context = pick(given, Object.keys(contextRules));
+  requireRules(action, context, contextRules as Record<string, Rule>);
 
   const options: Record<string, unknown> = {};
   for (const [option, field] of Object.entries<Field<string>>(definition.options)) {
@@ -41,7 +45,7 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
 }
 
 /** Returns a description of the current action for error messages, such as `create bucket limiter`. */
-export function actionOf({ word }: PartKind, { type }: { type: string }): string {
+export function actionOf(word: string, { type }: { type: string }): string {
   return `create ${type} ${word}`;
 }
 

@@ -107,7 +107,7 @@ Deno.test("another kind of part: messages speak of it", () => {
       `"none" created something that is not a toy discipline`,
     ],
     [
-      () => createInCode(disciplineKind, grouped, KINDS, { within: {} }),
+      () => createInCode("discipline", grouped, KINDS, { within: {} }),
       "Cannot create grouped discipline: 'within' must be a toy discipline, got an object",
     ],
   ];
@@ -115,8 +115,8 @@ Deno.test("another kind of part: messages speak of it", () => {
 });
 
 Deno.test("another kind of part: in code, an option takes the part itself", () => {
-  const within = createInCode(disciplineKind, alphabetical, { boolean: booleanKind }, { reverse: true });
-  assertEquals(createInCode(disciplineKind, grouped, KINDS, { within }).sort(["a", "b"]), ["b", "a"]);
+  const within = createInCode("discipline", alphabetical, { boolean: booleanKind }, { reverse: true });
+  assertEquals(createInCode("discipline", grouped, KINDS, { within }).sort(["a", "b"]), ["b", "a"]);
 });
 
 Deno.test("another kind of part: its JSON Schema takes no names where documents give none", () => {
