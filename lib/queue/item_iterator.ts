@@ -5,66 +5,41 @@ import { MAX_BURST, nextTask, TURNS_PER_PAUSE, wallClock } from "../structures/b
 /**
  * Iterates over a queue's items. Each item is processing until the next one is requested or the loop ends.
  *
- * Not a generator: if an item is a promise, `yield` would await the promise and return its value instead.
+ * The generator yields leases, not items: if an item is a promise, `yield` would await the promise and return its value
+ * instead.
  */
-export class ItemIterator<T> implements AsyncIterator<T, void, void> {
-  readonly #queue: WorkQueue<T>;
-  /** Whether to pause for timers and I/O. `false` with a user-defined clock, because a pause depends on real time. */
-  readonly #makesPauses: boolean;
-  #lease: Lease<T> | undefined;
-  #isOver = false;
-  #pausedAt = wallClock();
-  /** The previous call. Calls run one after another, as in a generator. */
-  #last: Promise<unknown> = Promise.resolve();
+export function iterateItems<T>(queue: WorkQueue<T>): AsyncIterator<T, void, void> {
+  const leases = iterateLeases(queue);
+  return {
+    next: () => leases.next().then((next) => next.done ? next : { done: false, value: next.value.item }),
+    return: () => leases.return() as Promise<IteratorReturnResult<void>>,
+  };
+}
 
-  constructor(queue: WorkQueue<T>) {
-    this.#queue = queue;
-    const { clock = systemClock } = queue;
-    this.#makesPauses = clock === systemClock;
+/** Iterates over a queue's leases. Each lease ends when the next one is requested or the loop ends. */
+async function* iterateLeases<T>(queue: WorkQueue<T>): AsyncGenerator<Lease<T>, void, void> {
+  const { clock = systemClock } = queue;
+  let pausedAt = wallClock();
+  while (true) {
+    // A pause depends on real time, so there are no pauses with a user-defined clock.
+    if (clock === systemClock && Math.abs(wallClock() - pausedAt) >= MAX_BURST) pausedAt = await pause();
+    const lease = await queue.get();
+    if (lease.shutdown) return;
+    try {
+      yield lease;
+    } finally {
+      lease[Symbol.dispose]();
+    }
   }
+}
 
-  next(): Promise<IteratorResult<T, void>> {
-    return this.#takeTurn(async () => {
-      this.#giveBack();
-      if (this.#isOver) return this.#end();
-      if (this.#makesPauses && Math.abs(wallClock() - this.#pausedAt) >= MAX_BURST) await this.#pause();
-      const lease = await this.#queue.get();
-      if (lease.shutdown) return this.#end();
-      this.#lease = lease;
-      return { done: false, value: lease.item };
-    });
-  }
-
-  return(): Promise<IteratorResult<T, void>> {
-    return this.#takeTurn(() => Promise.resolve(this.#end()));
-  }
-
-  #end(): IteratorReturnResult<void> {
-    this.#isOver = true;
-    this.#giveBack();
-    return { done: true, value: undefined };
-  }
-
-  /**
-   * Lets timers and I/O run for up to about a millisecond. Without pauses, a loop body that awaits only promises would
-   * block timers and I/O.
-   */
-  async #pause(): Promise<void> {
-    const now = wallClock();
-    let turns = 0;
-    do await new Promise<void>(nextTask); while (++turns < TURNS_PER_PAUSE && wallClock() === now);
-    this.#pausedAt = wallClock();
-  }
-
-  #takeTurn<R>(call: () => Promise<R>): Promise<R> {
-    const turn = this.#last.then(call);
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  #giveBack(): void {
-    const lease = this.#lease;
-    this.#lease = undefined;
-    lease?.[Symbol.dispose]();
-  }
+/**
+ * Lets timers and I/O run for up to about a millisecond, and returns the time. Without pauses, a loop body that awaits
+ * only promises would block timers and I/O.
+ */
+async function pause(): Promise<number> {
+  const now = wallClock();
+  let turns = 0;
+  do await new Promise<void>(nextTask); while (++turns < TURNS_PER_PAUSE && wallClock() === now);
+  return wallClock();
 }

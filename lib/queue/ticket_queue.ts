@@ -21,7 +21,7 @@ import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { FifoLine } from "./fifo_line.ts";
 import { markTakesOptions, setHooks } from "./hooks.ts";
-import { ItemIterator } from "./item_iterator.ts";
+import { iterateItems } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
 import { type Line, lineOf } from "./line.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
@@ -272,7 +272,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
-    return new ItemIterator(this);
+    return iterateItems(this);
   }
 
   #key(item: T): unknown {

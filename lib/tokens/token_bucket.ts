@@ -41,17 +41,19 @@ export interface Reservation {
 class BucketReservation implements Reservation {
   readonly ok: boolean;
   readonly cancel: () => void;
-  readonly #delay: () => number;
+  readonly #level: TokenLevel;
+  readonly #grant: Grant | undefined;
 
   constructor(level: TokenLevel, grant: Grant | undefined) {
     this.ok = grant !== undefined;
-    this.#delay = () => delayOf(level, grant);
+    this.#level = level;
+    this.#grant = grant;
     this.cancel = () => grant && cancelGrant(level, grant);
     (this as { [GIVE_BACK]?: () => void })[GIVE_BACK] = () => grant && giveBackGrant(level, grant);
   }
 
   get delay(): number {
-    return this.#delay();
+    return delayOf(this.#level, this.#grant);
   }
 }
 

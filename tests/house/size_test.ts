@@ -33,15 +33,15 @@ const CONTROLLER = ["createRateLimitingQueue", "runWorkers"];
 
 /** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
 const LIMITERS: Readonly<Record<string, number>> = {
-  createDefaultItemLimiter: 270,
-  createDefaultControllerLimiter: 1220,
-  createExponentialLimiter: 1620,
-  createFastSlowLimiter: 1670,
-  createJitterLimiter: 1150,
-  createMaxOfLimiter: 940,
-  createMaxWaitLimiter: 1050,
-  createPerGroupLimiter: 1750,
-  createBucketLimiter: 2910,
+  createDefaultItemLimiter: 300,
+  createDefaultControllerLimiter: 1260,
+  createExponentialLimiter: 1660,
+  createFastSlowLimiter: 1710,
+  createJitterLimiter: 1210,
+  createMaxOfLimiter: 1000,
+  createMaxWaitLimiter: 1110,
+  createPerGroupLimiter: 1800,
+  createBucketLimiter: 2950,
 };
 
 Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 22 kB", async () => {
