@@ -11,7 +11,7 @@ import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { cancelGrant, delayOf, giveBackGrant, type Grant, grantTokens } from "./grants.ts";
-import { TokenLevel } from "./token_level.ts";
+import { setLevel, TokenLevel } from "./token_level.ts";
 import { TokenLine } from "./token_line.ts";
 import { FOREVER, NS_PER_MS, toDelay } from "./tokens.ts";
 
@@ -55,14 +55,6 @@ class BucketReservation implements Reservation {
   get delay(): number {
     return delayOf(this.#level, this.#grant);
   }
-}
-
-/** Access to the level of a bucket; `undefined` until the first bucket exists. */
-let access: ((bucket: TokenBucket) => TokenLevel) | undefined;
-
-/** Returns the level of a bucket's tokens. */
-export function levelOf(bucket: TokenBucket): TokenLevel {
-  return access!(bucket);
 }
 
 /**
@@ -124,7 +116,7 @@ export class TokenBucket {
     // For `onBucketChange`. Not a class member, because bundlers would then keep the class even if nothing uses it.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
-    access ??= (bucket) => bucket.#level;
+    setLevel(this, this.#level);
   }
 
   /**

@@ -2,6 +2,19 @@ import type { Clock } from "../base/clock.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "./tokens.ts";
 
+/** Key of a bucket's level. The symbol is not in the global registry, because other copies may have other levels. */
+const LEVEL = /* @__PURE__ */ Symbol();
+
+/** Sets the level of a bucket. Not a class member, because `TokenBucket` is public, and its level is not. */
+export function setLevel(bucket: object, level: TokenLevel): void {
+  Object.defineProperty(bucket, LEVEL, { value: level });
+}
+
+/** Returns the level of a bucket. */
+export function levelOf(bucket: object): TokenLevel {
+  return (bucket as { [LEVEL]: TokenLevel })[LEVEL];
+}
+
 /**
  * Number of tokens in a bucket, which rises with time and falls with each event. The algorithm of Go's
  * [`golang.org/x/time/rate`](https://pkg.go.dev/golang.org/x/time/rate), with pauses.

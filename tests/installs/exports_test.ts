@@ -38,7 +38,7 @@ const BRINGS: Record<string, string[]> = {
   // follow.
   ...Object.fromEntries([...DISCIPLINES, ...LIMITERS].map((entry) => [entry, ["./duration"]])),
   "./limiters/bucket": ["./duration", "./token-bucket"],
-  "./limiters/defaults": ["./duration", "./token-bucket"],
+  "./limiters/defaults": [],
 };
 
 /** For each module that is not an entry point, the entry points that load it. */
