@@ -2,40 +2,32 @@ import type { MetricsProvider } from "../contracts/metrics.ts";
 import { tellGone } from "./meter.ts";
 
 /** State shared by all queues and pools that report metrics under the same name to the same provider. */
-export class MeasuredName {
+export interface MeasuredName {
   /** Maximum number of handlers that run at once, in total across all pools. */
-  concurrency = 0;
-  readonly #provider: MetricsProvider;
-  readonly #name: string;
+  concurrency: number;
   /** Number of queues and pools that report metrics under this name. */
-  #count = 0;
-
-  private constructor(provider: MetricsProvider, name: string) {
-    this.#provider = provider;
-    this.#name = name;
-  }
-
-  /** Registers a queue or pool that begins to report metrics. */
-  static begin(provider: MetricsProvider, name: string): MeasuredName {
-    let names = measured.get(provider);
-    if (names === undefined) measured.set(provider, names = new Map());
-    let found = names.get(name);
-    if (found === undefined) names.set(name, found = new MeasuredName(provider, name));
-    found.#count++;
-    return found;
-  }
-
+  count: number;
   /** Unregisters a queue or pool. After the last one has been unregistered, calls the provider's `gone`. */
-  end(): void {
-    this.#count--;
-    if (this.#count > 0) return;
-    // Unused names are removed, because a program may keep creating new ones
-    measured.get(this.#provider)?.delete(this.#name);
-    tellGone(this.#provider, this.#name);
-  }
+  end(): void;
 }
 
 const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, MeasuredName>>();
+
+/** Registers a queue or pool that begins to report metrics. */
+export function measureName(provider: MetricsProvider, name: string): MeasuredName {
+  const names = measured.get(provider) ?? new Map<string, MeasuredName>();
+  measured.set(provider, names);
+  const end = () => {
+    shared.count--;
+    if (shared.count > 0) return;
+    names.delete(name); // a program may keep creating new names
+    tellGone(provider, name);
+  };
+  const shared = names.get(name) ?? { concurrency: 0, count: 0, end };
+  names.set(name, shared);
+  shared.count++;
+  return shared;
+}
 
 /**
  * Registers an object that reports metrics under the given name. Queues and pools register themselves. When the last
@@ -61,7 +53,7 @@ const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, Measur
  * @returns A function that ends the registration. Only the first call has an effect.
  */
 export function beginMeasuring(provider: MetricsProvider, name: string): () => void {
-  const shared = MeasuredName.begin(provider, name);
+  const shared = measureName(provider, name);
   let hasEnded = false;
   return () => {
     if (hasEnded) return;

@@ -1,6 +1,6 @@
 import type { GiveUpReason } from "../contracts/handler.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import { MeasuredName } from "./measured_name.ts";
+import { type MeasuredName, measureName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**
@@ -29,7 +29,7 @@ export class PoolMetrics {
       limiter: givenUp("limiter"),
     };
     this.#concurrency = meterOf(provider, "concurrency", queue);
-    this.#shared = MeasuredName.begin(provider, queue);
+    this.#shared = measureName(provider, queue);
   }
 
   setConcurrency(concurrency: number): void {

@@ -3,7 +3,7 @@ import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { QueueObserver } from "../contracts/queue_hooks.ts";
 import { ChurnMap } from "../base/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
-import { MeasuredName } from "./measured_name.ts";
+import { type MeasuredName, measureName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
@@ -59,7 +59,7 @@ export class QueueMetrics implements QueueObserver {
     this.#blocked = meterOf(provider, "blocked", queue);
     this.#line = line;
     this.#createdAt = clock.now();
-    this.#shared = MeasuredName.begin(provider, queue);
+    this.#shared = measureName(provider, queue);
   }
 
   get oldestReadyAt(): number | undefined {
