@@ -7,7 +7,7 @@ const LEVEL = /* @__PURE__ */ Symbol();
 
 /** Sets the level of a bucket. Not a class member, because `TokenBucket` is public, and its level is not. */
 export function setLevel(bucket: object, level: TokenLevel): void {
-  Object.defineProperty(bucket, LEVEL, { value: level });
+  Object.defineProperty(bucket, LEVEL, { __proto__: null, value: level } as PropertyDescriptor); // no inherited `get`
 }
 
 /** Returns the level of a bucket. */
