@@ -30,6 +30,8 @@ export async function measureCallbacks({ name, command }: Runtime, work: string)
       {
         LOG: log,
         BUN_JSC_logGC: "1",
+        // Otherwise, Bun frees the memory of collected objects in callbacks of its own, which the log leaves out.
+        BUN_JSC_sweepSynchronously: "1",
       },
     );
     const printed = JSON.parse(await Deno.readTextFile(result)) as Printed;

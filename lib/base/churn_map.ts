@@ -1,3 +1,5 @@
+import { type LargeMap, MAX_KEYS, PartedMap, swept } from "./parted_map.ts";
+
 /**
  * A map with at most this many keys deletes removed keys instead of marking them. The hash chains of such a map are
  * short.
@@ -13,7 +15,7 @@ const MAX_MARKS = 4;
 const MARK = Symbol();
 
 /**
- * Map for keys that are added and removed often.
+ * Map for keys that are added and removed often, and of which there may be many.
  *
  * Runtimes keep a deleted `Map` entry in its hash chain until the map is rehashed. If the same key is repeatedly
  * deleted and set in a large map, each operation takes time proportional to the map's size. This map marks removed keys
@@ -21,7 +23,7 @@ const MARK = Symbol();
  * the same order.
  */
 export class ChurnMap<K, V> {
-  #entries = new Map<K, V | typeof MARK>();
+  #entries: LargeMap<K, V | typeof MARK> = new Map();
   #marks = 0;
   /** Number of keys marked since a key was last set. */
   #marksInARow = 0;
@@ -51,6 +53,7 @@ export class ChurnMap<K, V> {
    */
   set(key: K, value: V): boolean {
     this.#marksInARow = 0;
+    if (this.#entries.size === MAX_KEYS) this.#divide();
     if (this.#marks > 0 && this.#entries.get(key) === MARK) {
       this.#entries.set(key, value);
       this.#marks--;
@@ -98,14 +101,22 @@ export class ChurnMap<K, V> {
     if (this.#marks === 0) {
       throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
     }
-    this.#sweep();
+    while (this.#marks > 0) this.#sweep();
     this.#entries.set(key, value);
   }
 
-  #sweep(): void {
-    const entries = new Map<K, V | typeof MARK>();
-    for (const [key, value] of this.#entries) if (value !== MARK) entries.set(key, value);
-    this.#entries = entries;
-    this.#marks = 0;
+  #divide(): void {
+    if (this.#entries instanceof Map) this.#entries = new PartedMap(this.#entries);
   }
+
+  /** Removes the marked keys. If there are many keys, removes the marked keys of one part. */
+  #sweep(): void {
+    const { size } = this.#entries;
+    this.#entries = swept(this.#entries, isUnmarked);
+    this.#marks -= size - this.#entries.size;
+  }
+}
+
+function isUnmarked(value: unknown): boolean {
+  return value !== MARK;
 }

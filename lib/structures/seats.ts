@@ -1,3 +1,5 @@
+import { type LargeMap, MAX_KEYS, PartedMap, swept } from "../base/parted_map.ts";
+
 /** Number that stands for no seat and no slot. */
 export const NONE = -1;
 
@@ -30,12 +32,12 @@ const MAX_OUTDATED = 4;
  * 0.
  *
  * Removing a key doesn't look the key up: its entry in the map becomes outdated. An entry is current if its seat has
- * its key. When there are too many outdated entries, a sweep copies the current ones to a new map.
+ * its key. When there are too many outdated entries, a sweep removes them.
  */
 export class Seats {
   /** Number of keys. */
   size = 0;
-  #map = new Map<unknown, number>();
+  #map: LargeMap<unknown, number> = new Map();
   #keys: unknown[] = [];
   #numbers = new Float64Array(NUMBERS * MIN_CAPACITY);
   #links = new Int32Array(this.#numbers.buffer);
@@ -128,25 +130,26 @@ export class Seats {
   }
 
   #setSeat(key: unknown, seat: number): void {
+    if (this.#map.size === MAX_KEYS && this.#map instanceof Map) this.#map = new PartedMap(this.#map);
     try {
       this.#map.set(key, seat);
     } catch (cause) {
       if (this.#map.size === this.size) {
         throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
       }
-      this.#sweep();
+      while (this.#map.size > this.size) this.#sweep();
       this.#map.set(key, seat);
     }
   }
 
+  /** Removes the outdated entries. If there are many entries, removes the outdated ones of one part. */
   #sweep(): void {
-    const map = new Map<unknown, number>();
-    for (const [seat, key] of this.#keys.entries()) if (key !== FREE) map.set(key, seat);
-    this.#map = map;
+    this.#map = swept(this.#map, (seat, key) => this.#has(seat, key));
   }
 
   /** Frees the memory of a table that was large. Must be called only while no key has a seat. */
   #clear(): void {
+    this.#map = new Map();
     this.#keys = [];
     this.#free = NONE;
     this.#resize(MIN_CAPACITY);

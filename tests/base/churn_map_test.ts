@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ChurnMap } from "../../lib/base/churn_map.ts";
+import { countWork } from "../map_work.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
 /** Returns a map that is so large that deleting a key only marks it as deleted. */
@@ -75,4 +76,149 @@ Deno.test("churn map: whatever is done to it, it holds what a Map does", () => {
     }
     for (let key = 0; key < keys; key++) assertEquals(map.get(key), plain.get(key));
   }
+});
+
+/** Number of keys of a large map. A map is divided when it has 131,072 keys. */
+const MANY = 200_000;
+
+const kindsOfKeys: Record<string, (i: number) => unknown> = {
+  "numbered names": (i) => `job-${i}`,
+  "names of a fixed length": (i) => `namespace/name-${String(i).padStart(7, "0")}`,
+  "equal ends": (i) => `https://host.example/${i}/index.html`,
+  "short names": (i) => i.toString(36),
+  "random names": (i) => `${Math.imul(i + 1, 0x9e3779b1) >>> 0}-${Math.imul(i + 1, 0x85ebca6b) >>> 0}`,
+  "numbers": (i) => i,
+  "numbers far apart": (i) => i * 4096,
+};
+
+for (const [kind, keyOf] of Object.entries(kindsOfKeys)) {
+  Deno.test(`churn map: no operation on many keys, ${kind}, moves many of them`, () => {
+    const map = new ChurnMap<unknown, number>();
+    const keys = Array.from({ length: 400_000 }, (_, i) => keyOf(i));
+    const filling = countWork((endOfStep) => {
+      for (const [i, key] of keys.entries()) {
+        map.set(key, i);
+        endOfStep();
+      }
+    });
+    assert(filling.largest <= 131_072, `a Map had ${filling.largest} keys`);
+    assert(filling.mostCalls <= 10, `an operation set ${filling.mostCalls} keys`);
+    assertEquals([map.size, map.span], [400_000, 400_000]);
+    assert(keys.every((key, i) => map.get(key) === i));
+    const draining = countWork((endOfStep) => {
+      for (const key of keys) {
+        map.remove(key);
+        endOfStep();
+      }
+    });
+    assert(draining.mostCalls <= 10_000, `an operation set ${draining.mostCalls} keys`);
+    assertEquals([map.size, map.span], [0, 0]);
+  });
+}
+
+Deno.test("churn map: keys that can't be divided are in one map, however many there are", () => {
+  const objects = Array.from({ length: MANY }, (_, i) => ({ i }));
+  const map = new ChurnMap<unknown, number>();
+  for (const [i, key] of objects.entries()) map.set(key, i);
+  assertEquals([map.size, map.get(objects[7]), map.get(objects.at(-1))], [MANY, 7, MANY - 1]);
+  assertEquals(Array.from(map.entries(), ([key]) => key), objects);
+
+  const same = new ChurnMap<unknown, number>();
+  const end = "-".repeat(50);
+  for (let i = 0; i < MANY; i++) same.set(i + end, i);
+  assertEquals([same.size, same.get(7 + end), same.get(MANY + end)], [MANY, 7, undefined]);
+  assertEquals(Array.from(same.entries(), ([, i]) => i), Array.from({ length: MANY }, (_, i) => i));
+});
+
+/** Compares the entries and keys of a map with those of a `Map`. */
+function assertSameEntries(map: ChurnMap<unknown, number>, plain: Map<unknown, number>): void {
+  const entries = [...map.entries()];
+  assertEquals(entries.length, plain.size);
+  assertEquals(new Set(entries.map(([key]) => key)).size, plain.size);
+  assert(entries.every(([key, value]) => plain.get(key) === value));
+  const keys = new Set<unknown>();
+  for (const key of { [Symbol.iterator]: () => map.keys() }) if (map.get(key) !== undefined) keys.add(key);
+  assertEquals(keys.size, plain.size);
+}
+
+Deno.test("churn map: one that is divided, and made small again, holds what a Map does", () => {
+  const random = randomNumbers(8);
+  const objects = Array.from({ length: 20_000 }, (_, i) => ({ i }));
+  const map = new ChurnMap<unknown, number>();
+  const plain = new Map<unknown, number>();
+  const keyOf = (i: number) => i < objects.length ? objects[i] : i % 3 === 0 ? i : `job-${i}`;
+  for (const share of [1, 0.5, 0.1, 1, 0]) {
+    for (let step = 0; step < 300_000; step++) {
+      const key = keyOf(Math.floor(random() * 250_000));
+      if (random() < share) {
+        map.set(key, step);
+        plain.set(key, step);
+      } else {
+        map.delete(key);
+        plain.delete(key);
+      }
+      if (map.size !== plain.size || map.get(key) !== plain.get(key)) assertEquals(map.get(key), plain.get(key));
+    }
+    assertEquals(map.size, plain.size);
+    assertSameEntries(map, plain);
+  }
+  for (const key of plain.keys()) map.remove(key);
+  assertEquals([map.size, map.span], [0, 0]);
+});
+
+Deno.test("churn map: keys that are set during an iteration over a map that is divided then don't hide others, and none appears twice", () => {
+  const map = new ChurnMap<unknown, number>();
+  for (let i = 0; i < 131_100; i++) map.set(`job-${i}`, i);
+  const seen = new Set<unknown>();
+  let next = 131_100;
+  for (const [key] of map.entries()) {
+    assert(!seen.has(key));
+    seen.add(key);
+    if (next < 200_000) map.set(`job-${next}`, next++);
+  }
+  for (let i = 0; i < 131_100; i++) assert(seen.has(`job-${i}`));
+});
+
+Deno.test("churn map: marked keys of a map that is divided come back, or go", () => {
+  const map = new ChurnMap<unknown, number>();
+  for (let i = 0; i < 131_072; i++) map.set(`job-${i}`, i);
+  for (let i = 0; i < 50; i++) map.remove(`job-${131_000 + i}`);
+  assertEquals([map.size, map.span], [131_022, 131_072]);
+  map.set("new", 1);
+  assertEquals([map.set("job-131000", 2), map.get("job-131000"), map.get("job-131001")], [true, 2, undefined]);
+  map.delete("job-131001");
+  assertEquals([map.size, map.get("new")], [131_024, 1]);
+  for (let i = 0; i < 70_000; i++) map.set(`more-${i}`, i);
+  assertEquals(map.size, 201_024);
+  for (let i = 0; i < 131_000; i++) assert(i === 131_001 || map.get(`job-${i}`) === i);
+});
+
+Deno.test("churn map: a divided map keeps to its marks, and says so", () => {
+  const map = new ChurnMap<unknown, number>();
+  for (let i = 0; i < 300_000; i++) map.set(`job-${i}`, i);
+  map.remove("job-7");
+  assertEquals([map.size, map.span, map.get("job-7")], [299_999, 300_000, undefined]);
+  map.delete("job-7");
+  assertEquals([map.size, map.set("job-7", 8), map.get("job-7"), map.size], [299_999, true, 8, 300_000]);
+});
+
+Deno.test("churn map: many keys that come and go leave few marks, and no operation removes many marks", () => {
+  const map = new ChurnMap<unknown, number>();
+  for (let i = 0; i < 200_000; i++) map.set(`job-${i}`, i);
+  const { mostCalls } = countWork((endOfStep) => {
+    for (let i = 200_000; i < 2_000_000; i++) {
+      map.set(`job-${i}`, i);
+      endOfStep();
+      map.remove(`job-${i - 200_000}`);
+      endOfStep();
+    }
+  });
+  assert(mostCalls <= 10_000, `an operation set ${mostCalls} keys`);
+  assertEquals([map.size, map.get("job-1800000"), map.get("job-1799999")], [200_000, 1_800_000, undefined]);
+  assert(map.span <= 1_100_000, `${map.span} keys and marks`);
+  for (let i = 1_800_000; i < 1_999_900; i++) {
+    map.remove(`job-${i}`);
+    if (i % 50 === 0) map.set(`job-${i + 1}`, i); // so that keys are marked instead of deleted
+  }
+  assert(map.span <= 5 * map.size + 1, `${map.span} keys and marks of ${map.size} keys`);
 });

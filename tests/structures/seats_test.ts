@@ -1,5 +1,6 @@
-import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { NONE, SeatList, Seats } from "../../lib/structures/seats.ts";
+import { countWork } from "../map_work.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
 /** Takes a seat for a key, and sets numbers and links from which the key can be told. */
@@ -75,6 +76,29 @@ Deno.test("rule 8: seats find the keys that a Map finds, and undefined is a key"
   assertEquals(keys.map((key) => seats.seatOf(key)), keys.map(() => NONE));
   seats.take(-0);
   assertEquals(seats.seatOf(0), seats.seatOf(-0));
+});
+
+Deno.test("rule 8: seats of a table that was large and has been emptied have no key, and undefined is a key", () => {
+  const seats = new Seats();
+  const taken = [undefined, ...Array(100).keys()].map((key) => seats.take(key));
+  for (const seat of taken) seats.free(seat);
+  assertEquals([seats.span, seats.seatOf(undefined), seats.seatOf(0)], [0, NONE, NONE]);
+});
+
+Deno.test("seats: no operation on many keys moves many of them", () => {
+  const seats = new Seats();
+  const { largest, mostCalls } = countWork((endOfStep) => {
+    for (let i = 0; i < 2_000_000; i++) { // 200,000 keys, each of which comes after and goes before all others
+      seats.take(`job-${i}`);
+      endOfStep();
+      if (i >= 200_000) seats.free(seats.seatOf(`job-${i - 200_000}`));
+      endOfStep();
+    }
+  });
+  assert(largest <= 131_072, `a Map had ${largest} keys`);
+  assert(mostCalls <= 10_000, `an operation set ${mostCalls} keys`);
+  assertEquals([seats.size, seats.span], [200_000, 200_001]);
+  for (let i = 1_800_000; i < 2_000_000; i++) assertEquals(seats.keyOf(seats.seatOf(`job-${i}`)), `job-${i}`);
 });
 
 Deno.test("seats: of keys that are gone, few are kept beside those that are there", () => {
