@@ -1,5 +1,6 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, isRealTime } from "../base/clock.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
+import { wallClock } from "../structures/burst.ts";
 import { NONE, SeatList, type Seats } from "../structures/seats.ts";
 import { type Line, type ListedKey, noReadyItem, READY } from "./line.ts";
 import type { DisciplineUse, OrderUser, SeatOrder } from "./seat_order.ts";
@@ -27,6 +28,8 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   readonly #use: DisciplineUse;
   /** Clock of the queue, unless the order doesn't depend on times: a look takes as long as a hand-out. */
   readonly #clock: Clock | undefined;
+  /** Wall-clock time of the latest look at the system clock. */
+  #lookedAt = 0;
   readonly #processing = new SeatList();
   /** Seat of the key that was called or asked for last, because that key is often the next one to change. */
   #recent = NONE;
@@ -175,9 +178,19 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
 
   /** Reads the clock if the order depends on times. The clock may be set back; `latest` never is. */
   #look(): void {
-    if (this.#clock === undefined) return;
+    if (this.#clock === undefined || (this.readyAt === undefined && this.#isUpToDate(this.#clock))) return;
     const time = this.readyAt ?? this.#clock.now();
     if (time > this.latest) this.latest = time;
+  }
+
+  /**
+   * Reports whether the latest look at the system clock was in this millisecond of the wall clock, which Deno reads in
+   * half the time.
+   */
+  #isUpToDate(clock: Clock): boolean {
+    if (!isRealTime(clock)) return false;
+    const before = this.#lookedAt;
+    return before === (this.#lookedAt = wallClock());
   }
 
   /** Gives a seat a new ticket. */
