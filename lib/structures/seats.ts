@@ -10,10 +10,10 @@ const NUMBERS = 4;
 const PRIORITY = 1;
 const TIME = 2;
 
-/** Links per seat, in the same memory as the numbers. */
-const LINKS = 2 * NUMBERS;
-const NEXT = LINKS - 2;
-const PREVIOUS = LINKS - 1;
+/** Links per seat, in the same memory as the numbers. The last two are in use. */
+const LINKS = 8;
+const NEXT = 6;
+const PREVIOUS = 7;
 
 /** Value in the place of a free seat's key. */
 const FREE = Symbol();
