@@ -48,13 +48,16 @@ export class PartedMap<K, V> {
 
   set(key: K, value: V): void {
     const map = this.#mapOf(key);
-    const { size } = map;
+    this.size -= map.size;
     map.set(key, value);
-    this.size += map.size - size;
+    this.size += map.size;
   }
 
   delete(key: K): void {
-    if (this.#mapOf(key).delete(key)) this.size--;
+    const map = this.#mapOf(key);
+    this.size -= map.size;
+    map.delete(key);
+    this.size += map.size;
   }
 
   *keys(): Generator<K, void> {
@@ -64,25 +67,24 @@ export class PartedMap<K, V> {
   /** Iterates over the keys of the map that has been divided, and then takes a key from each part in turn. */
   *[Symbol.iterator](): Generator<[K, V], void> {
     yield* this.#maps[PARTS]!;
-    let iterators = this.#maps.slice(0, PARTS).map((map) => map.entries());
-    while (iterators.length > 0) {
-      const unfinished: typeof iterators = [];
-      for (const iterator of iterators) {
-        const { done, value } = iterator.next();
-        if (done) continue;
-        unfinished.push(iterator);
+    const iterators = this.#maps.map((map) => map.entries());
+    iterators.pop();
+    for (let i = 0, ended = 0; ended < PARTS; i++) {
+      const { done, value } = iterators[i % PARTS]!.next();
+      if (done) ended++;
+      else {
+        ended = 0; // counts the parts in a row that have ended
         yield value;
       }
-      iterators = unfinished;
     }
   }
 
   /** Removes the entries of the next part that are not to be kept. */
   sweepPart(isKept: (value: V, key: K) => boolean): void {
-    const map = this.#maps[this.#next]!;
-    const kept = this.#maps[this.#next] = copyOf(map, isKept);
-    this.size -= map.size - kept.size;
-    this.#next = (this.#next + 1) % this.#maps.length;
+    const i = this.#next++ % this.#maps.length;
+    this.size -= this.#maps[i]!.size;
+    this.#maps[i] = copyOf(this.#maps[i]!, isKept);
+    this.size += this.#maps[i]!.size;
   }
 
   #mapOf(key: K): Map<K, V> {
