@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
+import type { Moment } from "../structures/burst_time.ts";
 
 /** Pool settings that each attempt reads when it starts. */
 export interface AttemptTerms {
@@ -21,78 +22,128 @@ export interface TimedOut {
   readonly at: number;
 }
 
-/** Timer, timeout and signal of an attempt. Created on demand, because most attempts need none of them. */
-interface Limits {
-  timer: unknown;
-  timedOut: TimedOut | undefined;
-  controller: AbortController | undefined;
-  stopListening: (() => void) | undefined;
-}
-
-/** One call to the handler, and the context that the handler receives. A single object, for speed. */
-export class Attempt<T> implements HandlerContext {
-  readonly attempt: number;
-  readonly #lease: WorkLease<T>;
-  readonly #key: unknown;
+/** One call to the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
+export class Attempt<T> implements WorkAttempt<T> {
+  readonly lease: WorkLease<T>;
+  readonly key: unknown;
+  /** Number of the attempt, from 1. */
+  readonly number: number;
+  /**
+   * Time at which the attempt began. By default, the time at which the handler first awaited something. In that case,
+   * not set for a handler that never awaits, which ends before any other code can read this property.
+   */
+  began: Moment | undefined = undefined;
+  /**
+   * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
+   * afterwards. Until its handler ends, the attempt is abandoned.
+   */
+  timedOut: TimedOut | undefined = undefined;
   readonly #terms: AttemptTerms;
-  #limits: Limits | undefined = undefined;
+  #timer: unknown = undefined;
   #hasEnded = false;
+  /** Created on demand, because most handlers never read their signal. */
+  #controller: AbortController | undefined = undefined;
+  #stopListening: (() => void) | undefined = undefined;
 
   constructor(lease: WorkLease<T>, key: unknown, number: number, terms: AttemptTerms) {
-    this.attempt = number;
-    this.#lease = lease;
-    this.#key = key;
+    this.lease = lease;
+    this.key = key;
+    this.number = number;
     this.#terms = terms;
-  }
-
-  // Functions for the pool. They are static, so that handlers don't see them in the context.
-
-  static leaseOf<T>(attempt: Attempt<T>): WorkLease<T> {
-    return attempt.#lease;
-  }
-
-  /** Returns an attempt as its source sees it. */
-  static workOf<T>(attempt: Attempt<T>): WorkAttempt<T> {
-    return { lease: attempt.#lease, key: attempt.#key, number: attempt.attempt };
-  }
-
-  /**
-   * Returns the timeout of an attempt, if the attempt has timed out. An attempt that has timed out has failed, whatever
-   * its handler does afterwards. Until its handler ends, the attempt is abandoned.
-   */
-  static timeoutOf(attempt: Attempt<unknown>): TimedOut | undefined {
-    return attempt.#limits?.timedOut;
-  }
-
-  /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
-  static startTimer<T>(attempt: Attempt<T>, onTimeout: (attempt: Attempt<T>) => void): void {
-    const { timeout } = attempt.#terms;
-    if (timeout !== undefined) attempt.#startTimer(timeout, onTimeout);
-  }
-
-  /** Ends an attempt: stops its timer and the forwarding of signals, and disposes the lease. */
-  static end(attempt: Attempt<unknown>): void {
-    attempt.#hasEnded = true;
-    if (attempt.#limits === undefined) attempt.#lease[Symbol.dispose]();
-    else attempt.#stopAndDispose(attempt.#limits);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   get queue(): string {
     return this.#terms.queue;
   }
 
+  get item(): T {
+    return this.lease.item;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      this.#listenTo(this.#terms.signal, this.#controller);
+      this.#listenTo(this.lease.signal, this.#controller);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the lease is known to be lost. If so, the outcome of the attempt won't count. */
+  get isLost(): boolean {
+    return this.lease.signal?.aborted ?? false;
+  }
+
+  /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
+  startTimer(onTimeout: (attempt: Attempt<T>) => void): void {
+    const { clock, timeout } = this.#terms;
+    if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
+  }
+
+  /** Ends the attempt: stops its timer and the forwarding of signals, and disposes the lease. */
+  end(): void {
+    this.#hasEnded = true;
+    if (this.#timer === undefined && this.#stopListening === undefined) this.lease[Symbol.dispose]();
+    else this.#stopAndDispose();
+  }
+
+  /** Disposes the lease even if a third-party clock or signal throws. */
+  #stopAndDispose(): void {
+    try {
+      this.#stopListening?.();
+      if (this.#timer !== undefined) this.#terms.clock.clearTimeout(this.#timer);
+    } finally {
+      this.lease[Symbol.dispose]();
+    }
+  }
+
+  #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
+    if (this.#hasEnded) return;
+    const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
+    this.timedOut = { error, at: this.#terms.clock.now() };
+    if (!this.signal.aborted) this.#controller!.abort(error);
+    onTimeout(this);
+  }
+
+  #listenTo(signal: AbortSignal | undefined, controller: AbortController): void {
+    if (signal === undefined || this.#hasEnded) return;
+    const abort = () => controller.abort(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    const stopBefore = this.#stopListening;
+    this.#stopListening = () => {
+      signal.removeEventListener("abort", abort);
+      stopBefore?.();
+    };
+  }
+}
+
+/** Context that the handler receives for an attempt. */
+export class AttemptContext implements HandlerContext {
+  readonly attempt: number;
+  readonly #attempt: Attempt<unknown>;
+
+  constructor(attempt: Attempt<unknown>) {
+    this.attempt = attempt.number;
+    this.#attempt = attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  get queue(): string {
+    return this.#attempt.queue;
+  }
+
   get key(): unknown {
-    return this.#key;
+    return this.#attempt.key;
   }
 
   // Leases of third-party queues may lack the following properties.
 
   get priority(): number {
-    return this.#lease.priority ?? 0;
+    return this.#attempt.lease.priority ?? 0;
   }
 
   /**
@@ -100,60 +151,11 @@ export class Attempt<T> implements HandlerContext {
    * context. Handlers that don't read the property don't pay for the function.
    */
   get addedAgain(): () => boolean {
-    const lease = this.#lease;
+    const { lease } = this.#attempt;
     return () => lease.addedAgain?.() ?? false;
   }
 
   get token(): bigint | undefined {
-    return this.#lease.token;
-  }
-
-  get #controller(): AbortController {
-    const limits = this.#limitsNow();
-    if (limits.controller === undefined) {
-      limits.controller = new AbortController();
-      this.#listenTo(this.#terms.signal, limits, limits.controller);
-      this.#listenTo(this.#lease.signal, limits, limits.controller);
-    }
-    return limits.controller;
-  }
-
-  #limitsNow(): Limits {
-    return this.#limits ??= { timer: undefined, timedOut: undefined, controller: undefined, stopListening: undefined };
-  }
-
-  #startTimer(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
-    const limits = this.#limitsNow();
-    limits.timer = this.#terms.clock.setTimeout(() => this.#timeOut(limits, timeout, onTimeout), timeout);
-  }
-
-  #timeOut(limits: Limits, timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
-    if (this.#hasEnded) return;
-    const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-    limits.timedOut = { error, at: this.#terms.clock.now() };
-    if (!this.signal.aborted) this.#controller.abort(error);
-    onTimeout(this);
-  }
-
-  /** Disposes the lease even if a third-party clock or signal throws. */
-  #stopAndDispose({ stopListening, timer }: Limits): void {
-    try {
-      stopListening?.();
-      if (timer !== undefined) this.#terms.clock.clearTimeout(timer);
-    } finally {
-      this.#lease[Symbol.dispose]();
-    }
-  }
-
-  #listenTo(signal: AbortSignal | undefined, limits: Limits, controller: AbortController): void {
-    if (signal === undefined || this.#hasEnded) return;
-    const abort = () => controller.abort(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    const stopBefore = limits.stopListening;
-    limits.stopListening = () => {
-      signal.removeEventListener("abort", abort);
-      stopBefore?.();
-    };
+    return this.#attempt.lease.token;
   }
 }

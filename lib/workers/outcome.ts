@@ -2,7 +2,7 @@ import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
 import type { Ending, GivenUpEnding, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
-import { Attempt } from "./attempt.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Failures } from "./failures.ts";
 import type { Reports } from "./reports.ts";
 import { requestedEnding, SUCCEEDED } from "./requested_ending.ts";
@@ -53,39 +53,34 @@ export class Outcomes<T> {
    * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
    */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
-    const timedOut = Attempt.timeoutOf(attempt);
-    if (timedOut !== undefined) throw timedOut.error;
-    const ended = Attempt.workOf(attempt);
-    if (outcome !== undefined) return this.#carryOut(ended, this.#requested(ended, outcome));
-    const isDone = this.#source.finish(ended, SUCCEEDED, this.#reports.error);
-    if (isDone === undefined) this.#noteSuccess(ended);
-    else void this.#settle(ended, SUCCEEDED, isDone);
+    if (attempt.timedOut !== undefined) throw attempt.timedOut.error;
+    if (outcome !== undefined) return this.#carryOut(attempt, this.#requested(attempt, outcome));
+    const isDone = this.#source.finish(attempt, SUCCEEDED, this.#reports.error);
+    if (isDone === undefined) this.#noteSuccess(attempt);
+    else void this.#settle(attempt, SUCCEEDED, isDone);
   }
 
   /** Ends an attempt whose handler threw, or returned after the attempt's timeout. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
-    const ended = Attempt.workOf(attempt);
-    const timedOut = Attempt.timeoutOf(attempt);
     const isTerminal = brandOf(thrown, TERMINAL) === true;
-    const isInterrupted = signal?.aborted === true && !isTerminal && timedOut === undefined;
-    if (isInterrupted && this.#try(ended, () => this.handBack(ended))) return;
-    // A timeout has already been reported. If the lease was lost, so that the outcome won't count, the failure is
-    // reported as the cause of the lost-lease error.
-    const isLost = ended.lease.signal?.aborted ?? false;
-    if (timedOut === undefined && !isLost) this.#reports.failed(thrown, ended);
-    const error = timedOut?.error ?? thrown;
+    const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
+    if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
+    // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
+    // lost-lease error.
+    if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
+    const error = attempt.timedOut?.error ?? thrown;
     const giveUp = (error: unknown, reason: GiveUpReason) =>
-      void this.#try(ended, () => this.#carryOut(ended, { kind: "givenUp", error, reason }));
+      void this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
     if (isTerminal) return giveUp(error, "terminal");
-    if (ended.number > maxRetries && !isInterrupted) return giveUp(error, "maxRetries");
+    if (attempt.number > maxRetries && !isInterrupted) return giveUp(error, "maxRetries");
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
-    if (!this.#try(ended, () => this.#takesBack(ended, "failed"))) return giveUp(error, "shutdown");
+    if (!this.#try(attempt, () => this.#takesBack(attempt, "failed"))) return giveUp(error, "shutdown");
     try {
-      this.#carryOut(ended, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
+      this.#carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
     } catch (failure) {
       // The limiter failed, so the delay of the retry is unknown.
-      this.#reports.error(failure, ended);
+      this.#reports.error(failure, attempt);
       giveUp(failure, "limiter");
     }
   }

@@ -14,7 +14,7 @@ import { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { limitOf } from "../queue/options.ts";
 import { type AttemptTime, BurstTime } from "../structures/burst_time.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, AttemptContext } from "./attempt.ts";
 import { Failures } from "./failures.ts";
 import { Intake, soon } from "./intake.ts";
 import { Outcomes } from "./outcome.ts";
@@ -207,11 +207,11 @@ export class Pool<T> implements WorkerPool<T> {
       }
       this.#metrics?.active?.inc();
       try {
-        Attempt.startTimer(attempt, this.#onTimeout);
-        worker.began = this.#time.beginning();
-        const returned = handler(lease.item, attempt);
+        attempt.startTimer(this.#onTimeout);
+        attempt.began = this.#time.beginning();
+        const returned = handler(lease.item, new AttemptContext(attempt));
         if (returned !== undefined) {
-          worker.began ??= this.#time.now();
+          attempt.began ??= this.#time.now();
           return returned;
         }
         this.#outcomes.succeed(attempt, undefined);
@@ -225,12 +225,12 @@ export class Pool<T> implements WorkerPool<T> {
   /** Ends an attempt whose outcome is settled, and takes the worker's next item. */
   #end(worker: Worker<T>, attempt: Attempt<T>): WorkLease<T> | undefined {
     this.#metrics?.active?.dec();
-    this.#slots.giveBack(Attempt.timeoutOf(attempt) !== undefined);
+    this.#slots.giveBack(attempt.timedOut !== undefined);
     worker.attempt = undefined;
     try {
-      Attempt.end(attempt);
+      attempt.end();
     } catch (error) { // a discipline or a third-party queue threw
-      this.#reports.error(error, Attempt.workOf(attempt));
+      this.#reports.error(error, attempt);
     }
     return this.#intake.take();
   }
@@ -263,7 +263,7 @@ export class Pool<T> implements WorkerPool<T> {
     try {
       const attempt = this.#begin(lease);
       if (attempt === undefined) return;
-      if (this.#outcomes.handBack(Attempt.workOf(attempt))) this.#release(lease);
+      if (this.#outcomes.handBack(attempt)) this.#release(lease);
       else void this.#work(lease);
     } catch (error) {
       this.#fail(error);
@@ -284,11 +284,10 @@ export class Pool<T> implements WorkerPool<T> {
    * no other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
-    const { error } = Attempt.timeoutOf(attempt)!;
-    const abandoned = Attempt.workOf(attempt);
-    this.#outcomes.failEarly(abandoned, error);
-    this.#reports.failed(error, abandoned);
-    if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), abandoned);
+    const { error } = attempt.timedOut!;
+    this.#outcomes.failEarly(attempt, error);
+    this.#reports.failed(error, attempt);
+    if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#intake.fill();
   };
 

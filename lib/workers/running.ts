@@ -1,19 +1,10 @@
-import type { Moment } from "../structures/burst_time.ts";
 import type { Attempt } from "./attempt.ts";
 
 /** A worker, which handles one item after another. */
 export interface Worker<T> {
   /** The current attempt. */
   attempt: Attempt<T> | undefined;
-  /**
-   * Time at which the attempt began. By default, the time at which the handler first awaited something. In that case,
-   * not set for a handler that never awaits, which ends before any other code can read this property.
-   */
-  began: Moment | undefined;
 }
-
-/** A worker with a current attempt. */
-export type BusyWorker<T> = Worker<T> & { attempt: Attempt<T> };
 
 /**
  * Workers of a pool. To record an attempt, just set the worker's property: attempts are frequent, so this must be fast.
@@ -26,7 +17,7 @@ export class Running<T> {
   }
 
   begin(): Worker<T> {
-    const worker: Worker<T> = { attempt: undefined, began: undefined };
+    const worker: Worker<T> = { attempt: undefined };
     this.#workers.add(worker);
     return worker;
   }
@@ -35,10 +26,11 @@ export class Running<T> {
     this.#workers.delete(worker);
   }
 
-  /** Returns the workers whose attempts started first, at most `limit` of them. */
-  oldest(limit: number): BusyWorker<T>[] {
-    const busy = [...this.#workers].filter((worker): worker is BusyWorker<T> => worker.attempt !== undefined);
-    return busy.sort((a, b) => beganAt(a) - beganAt(b)).slice(0, limit);
+  /** Returns the attempts that started first, at most `limit` of them. */
+  oldest(limit: number): Attempt<T>[] {
+    const attempts: Attempt<T>[] = [];
+    for (const { attempt } of this.#workers) if (attempt !== undefined) attempts.push(attempt);
+    return attempts.sort((a, b) => beganAt(a) - beganAt(b)).slice(0, limit);
   }
 }
 
@@ -46,6 +38,6 @@ export class Running<T> {
  * Returns the start time of an attempt, for sorting. An attempt whose handler has not awaited anything yet sorts last.
  * `Infinity` would not work, because the difference of two infinities is `NaN`.
  */
-function beganAt({ began }: Worker<unknown>): number {
+function beganAt({ began }: Attempt<unknown>): number {
   return began?.time ?? Number.MAX_VALUE;
 }

@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
 import type { Moment } from "../structures/burst_time.ts";
-import { Attempt } from "./attempt.ts";
 import type { Failure, Failures } from "./failures.ts";
 import type { Running } from "./running.ts";
 import type { Slots } from "./slots.ts";
@@ -38,15 +37,12 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
 
 function listRunning<T>({ running, settings }: ViewedPool<T>, limit: number): RunningItem<T>[] {
   const now = settings.clock.now();
-  return running.oldest(limit).map(({ attempt, began }) => {
-    const timedOut = Attempt.timeoutOf(attempt);
-    return {
-      item: Attempt.leaseOf(attempt).item,
-      attempt: attempt.attempt,
-      runningMs: began === undefined ? 0 : since(began, now),
-      ...(timedOut && { abandonedMs: Math.max(now - timedOut.at, 0) }),
-    };
-  });
+  return running.oldest(limit).map(({ item, number, began, timedOut }) => ({
+    item,
+    attempt: number,
+    runningMs: began === undefined ? 0 : since(began, now),
+    ...(timedOut && { abandonedMs: Math.max(now - timedOut.at, 0) }),
+  }));
 }
 
 function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
