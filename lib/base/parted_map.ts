@@ -9,8 +9,8 @@ const PARTS = 256;
 
 /**
  * Places of the characters by which keys are divided, counted from the end of the key. The last three characters are
- * left out, so that keys such as `job-1000` to `job-1999` are in one part. Such keys are often used one after the other,
- * and are then found in the CPU's cache.
+ * left out, so that keys such as `job-1000` to `job-1999` are in one part. Keys with neighboring numbers are often used
+ * one after the other, and are then found in the CPU's cache.
  */
 const PLACES = [4, 5, 6, 9, 12, 16];
 
