@@ -93,7 +93,8 @@ for (const runtime of Object.keys(runtimes)) {
     Deno.kill(Number(workspace.read("pid")), "SIGKILL");
     await killed.ended.catch(() => {});
     assertEquals([...Deno.readDirSync(`${workspace.directory}/temp`)], []);
-    workspace.write("go", ""); // the command that `kill -9` left running ends
+    workspace.write("go", "");
+    await until(() => workspace.has("ended 1"), "the command that `kill -9` left running has ended");
   });
 
   Deno.test(`output modes, ${runtime}: an interrupted run prints what has ended, in order, and the rest when resumed`, async () => {
