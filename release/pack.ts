@@ -43,6 +43,12 @@ interface Manifest {
 /** Purpose of a tarball: to install the package from a clone, or to publish it. */
 type Purpose = "clone" | "publish";
 
+/**
+ * Modules that do something when they are imported, of packages that say so. Bundlers leave out every other module
+ * from which a program uses nothing.
+ */
+const SIDE_EFFECTS: Readonly<Record<string, readonly string[]>> = { "@workqueue/core": ["./lib/inspection/mod.js"] };
+
 const root = resolve(fileURLToPath(ROOT));
 
 /** Fields of the output of `deno info` that this file uses. */
@@ -140,6 +146,7 @@ function complete(
   const dependencies = Object.entries({ ...isPublished ? imported : {}, ...fromNpm })
     .filter(([name]) => !(name in peerDependencies));
   const added = {
+    sideEffects: SIDE_EFFECTS[packed.name] ?? [],
     repository: repositoryOnGitHub(),
     bin: Object.fromEntries(commands),
     engines,

@@ -13,6 +13,7 @@
 import { parseArgs } from "node:util";
 import { BENCH, machine } from "../machine.ts";
 import { against, MIN_RUNS } from "./against.ts";
+import { againstWorks } from "./against_works.ts";
 import { findGo, type Go } from "./go.ts";
 import { plotGrowth } from "./plot.ts";
 import { type Probe, probes } from "./probes.ts";
@@ -81,12 +82,18 @@ function readArguments() {
     console.error(`--only must be one of ${Object.keys(rows).join(", ")}, got ${values.only}`);
     Deno.exit(2);
   }
+  const { only = "", against: earlier } = values;
+  const measured = Object.keys(againstWorks);
+  if (earlier !== undefined && !measured.some((work) => work.includes(only))) {
+    console.error(`--only must be a part of one of ${measured.map((work) => `"${work}"`).join(", ")}, got ${only}`);
+    Deno.exit(2);
+  }
   if (values.on !== undefined && !RUNTIMES.some((runtime) => runtime === values.on)) {
     console.error(`--on must be one of ${RUNTIMES.join(", ")}, got ${values.on}`);
     Deno.exit(2);
   }
-  const { only, on, against: commit } = values;
-  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only, on, commit };
+  const { on, against: commit } = values;
+  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only: values.only, on, commit };
 }
 
 const began = performance.now();

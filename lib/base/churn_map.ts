@@ -102,7 +102,7 @@ export class ChurnMap<K, V> {
       throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
     }
     while (this.#marks > 0) this.#sweep();
-    this.#entries.set(key, value);
+    this.set(key, value);
   }
 
   #divide(): void {

@@ -48,9 +48,9 @@ export class PartedMap<K, V> {
 
   set(key: K, value: V): void {
     const map = this.#mapOf(key);
-    this.size -= map.size;
-    map.set(key, value);
-    this.size += map.size;
+    const { size } = map;
+    map.set(key, value); // may throw
+    this.size += map.size - size;
   }
 
   delete(key: K): void {
@@ -67,15 +67,16 @@ export class PartedMap<K, V> {
   /** Iterates over the keys of the map that has been divided, and then takes a key from each part in turn. */
   *[Symbol.iterator](): Generator<[K, V], void> {
     yield* this.#maps[PARTS]!;
-    const iterators = this.#maps.map((map) => map.entries());
-    iterators.pop();
-    for (let i = 0, ended = 0; ended < PARTS; i++) {
-      const { done, value } = iterators[i % PARTS]!.next();
-      if (done) ended++;
-      else {
-        ended = 0; // counts the parts in a row that have ended
+    let iterators = this.#maps.slice(0, PARTS).map((map) => map.entries());
+    while (iterators.length > 0) {
+      const unfinished: typeof iterators = [];
+      for (const iterator of iterators) {
+        const { done, value } = iterator.next();
+        if (done) continue;
+        unfinished.push(iterator);
         yield value;
       }
+      iterators = unfinished;
     }
   }
 

@@ -29,7 +29,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   /** Clock of the queue, unless the order doesn't depend on times: a look takes as long as a hand-out. */
   readonly #clock: Clock | undefined;
   /** Wall-clock time of the latest look at the system clock. */
-  #lookedAt = 0;
+  #lookedAt = NaN;
   readonly #processing = new SeatList();
   /** Seat of the key that was called or asked for last, because that key is often the next one to change. */
   #recent = NONE;

@@ -13,19 +13,19 @@ const LOOKS = 2;
  */
 export class Pruner<K, V> {
   readonly #map: ChurnMap<K, V>;
-  #round: Iterator<K>;
+  /** Created by the first call, because in V8 an unused iterator keeps every table that the map had since then. */
+  #round: Iterator<K> | undefined;
 
   constructor(map: ChurnMap<K, V>) {
     this.#map = map;
-    this.#round = map.keys();
   }
 
   /** Checks the next keys and removes each key whose value has expired. */
   prune(isOver: (value: V, key: K) => boolean): void {
     for (let looks = 0; looks < LOOKS; looks++) {
-      const { done, value: key } = this.#round.next();
+      const { done, value: key } = (this.#round ??= this.#map.keys()).next();
       if (done) {
-        this.#round = this.#map.keys();
+        this.#round = undefined;
         return;
       }
       const value = this.#map.get(key);

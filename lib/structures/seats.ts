@@ -138,7 +138,7 @@ export class Seats {
         throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
       }
       while (this.#map.size > this.size) this.#sweep();
-      this.#map.set(key, seat);
+      this.#setSeat(key, seat);
     }
   }
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ChurnMap } from "../../lib/base/churn_map.ts";
 import { countWork } from "../map_work.ts";
 import { randomNumbers } from "../queue_helpers.ts";
@@ -221,4 +221,41 @@ Deno.test("churn map: many keys that come and go leave few marks, and no operati
     if (i % 50 === 0) map.set(`job-${i + 1}`, i); // so that keys are marked instead of deleted
   }
   assert(map.span <= 5 * map.size + 1, `${map.span} keys and marks of ${map.size} keys`);
+});
+
+Deno.test("churn map: an iteration over many keys of one part takes few steps per key", () => {
+  const map = new ChurnMap<unknown, number>();
+  for (let i = 0; i < MANY; i++) map.set({ i }, i);
+  const prototype = Object.getPrototypeOf(new Map().entries());
+  const { next } = prototype;
+  let [steps, keys] = [0, 0];
+  prototype.next = function () {
+    steps++;
+    return next.call(this);
+  };
+  try {
+    for (const _ of map.entries()) keys++;
+  } finally {
+    prototype.next = next;
+  }
+  assertEquals(keys, MANY);
+  assert(steps <= MANY + 1000, `${steps} steps`);
+});
+
+Deno.test("churn map: a key for which no part has room changes nothing", () => {
+  const map = new ChurnMap<unknown, number>();
+  const keys = Array.from({ length: 140_000 }, (_, i) => ({ i }));
+  for (const [i, key] of keys.entries()) map.set(key, i);
+  const { set } = Map.prototype;
+  Map.prototype.set = function () {
+    throw new RangeError("Map maximum size exceeded");
+  };
+  try {
+    assertThrows(() => map.set({}, 0), RangeError, "Cannot add key: a Map holds no more than 140000");
+  } finally {
+    Map.prototype.set = set;
+  }
+  assertEquals([map.size, map.span], [140_000, 140_000]);
+  for (const key of keys) map.remove(key);
+  assertEquals(map.size, 0);
 });
