@@ -38,3 +38,12 @@ export const FAILURES: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.fai
 
 /** Key of a queue's or pool's function that returns its `Totals`. */
 export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");
+
+/**
+ * Gives an object a brand. The property is not listed and can't be changed. A brand is not a class member, because
+ * bundlers would then keep the class even if nothing uses it.
+ */
+export function setBrand(object: object, brand: symbol, value: unknown): void {
+  // Without a prototype, because other code may have put a `get` on `Object.prototype`.
+  Object.defineProperty(object, brand, { __proto__: null, value } as PropertyDescriptor);
+}

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TERMINAL } from "./brands.ts";
+import { setBrand, TERMINAL } from "./brands.ts";
 import { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 import { quote } from "./safe_text.ts";
 
@@ -44,9 +44,7 @@ export class TerminalError extends Error {
    */
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
-    // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep the class even if nothing uses it.
-    Object.defineProperty(this, TERMINAL, { value: true });
+    setBrand(this, TERMINAL, true); // lets pools recognize errors from another copy of this package
   }
 }
 

@@ -1,5 +1,5 @@
 import { hasMethods } from "./arguments.ts";
-import { RETRY_AFTER } from "./brands.ts";
+import { RETRY_AFTER, setBrand } from "./brands.ts";
 import type { Duration } from "./duration.ts";
 import { requireDuration } from "./duration_arguments.ts";
 import { invalidArgument } from "./errors.ts";
@@ -58,9 +58,7 @@ export class RetryAfterError extends Error {
   constructor(delay: Duration, message?: string, options?: ErrorOptions) {
     super(message, options);
     this.delay = requireDuration("create retry-after error", "delay", delay);
-    // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep the class even if nothing uses it.
-    Object.defineProperty(this, RETRY_AFTER, { value: this.delay });
+    setBrand(this, RETRY_AFTER, this.delay); // lets pools recognize errors from another copy of this package
   }
 
   /**

@@ -1,4 +1,4 @@
-import { FAILURES } from "../base/brands.ts";
+import { FAILURES, setBrand } from "../base/brands.ts";
 
 /** A failed attempt of a pool. */
 export interface FailedAttempt<T = unknown> {
@@ -58,7 +58,7 @@ export function watchFailures<T>(pool: object, watcher: FailureWatcher<T>): (() 
   return (pool as { [FAILURES]?: FailureWatch<T> })[FAILURES]?.(watcher);
 }
 
-/** Sets the function that adds a watcher to a pool. The function is not a class member, as for `setTotals`. */
+/** Sets the function that adds a watcher to a pool. */
 export function setFailureWatch<T>(pool: object, watch: FailureWatch<T>): void {
-  Object.defineProperty(pool, FAILURES, { value: watch });
+  setBrand(pool, FAILURES, watch);
 }

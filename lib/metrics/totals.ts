@@ -1,4 +1,4 @@
-import { TOTALS } from "../base/brands.ts";
+import { setBrand, TOTALS } from "../base/brands.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
 
 /**
@@ -50,10 +50,7 @@ export function totalsOf(counting: object): Totals {
   return (counting as { [TOTALS]?: () => Totals })[TOTALS]?.() ?? NONE;
 }
 
-/**
- * Sets the function that returns a queue's or pool's totals. The function is not declared as a class member, because
- * bundlers would then keep the class even if it is unused.
- */
+/** Sets the function that returns a queue's or pool's totals. */
 export function setTotals(counting: object, totals: () => Totals): void {
-  Object.defineProperty(counting, TOTALS, { value: totals });
+  setBrand(counting, TOTALS, totals);
 }

@@ -31,8 +31,9 @@ export type LineMaker = (given: object, clock: Clock) => Line<unknown> | undefin
  * keep the class even if nothing uses it.
  */
 export function setLineMaker(discipline: object, make: LineMaker): void {
-  // Configurable, so that a proxy of the discipline may return another function.
-  Object.defineProperty(discipline, LINE, { value: make, configurable: true });
+  // Not with `setBrand`: configurable, so that a proxy of the discipline may return another function.
+  const property = { __proto__: null, value: make, configurable: true };
+  Object.defineProperty(discipline, LINE, property as PropertyDescriptor);
 }
 
 /** Returns the line that a discipline makes; `undefined` if it makes none. */

@@ -1,3 +1,4 @@
+import { OPTIONS, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type {
@@ -10,7 +11,7 @@ import type {
   WorkQueue,
 } from "../contracts/work_queue.ts";
 import { setTotals, totalsOf } from "../metrics/totals.ts";
-import { hooksOf, markTakesOptions, takesOptions } from "./hooks.ts";
+import { hooksOf, takesOptions } from "./hooks.ts";
 import { noKnownKey } from "./known_key.ts";
 
 /**
@@ -40,7 +41,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
-    if (takesOptions(below)) markTakesOptions(this);
+    if (takesOptions(below)) setBrand(this, OPTIONS, true);
     setTotals(this, () => totalsOf(below));
   }
 

@@ -1,4 +1,5 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
+import { OPTIONS, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
@@ -20,7 +21,7 @@ import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { FifoLine } from "./fifo_line.ts";
-import { markTakesOptions, setHooks } from "./hooks.ts";
+import { setHooks } from "./hooks.ts";
 import { iterateItems } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
 import { type Line, lineOf } from "./line.ts";
@@ -150,7 +151,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     });
     this.#setAttended();
     setTotals(this, () => ({ handedOut: this.#line.called }));
-    markTakesOptions(this);
+    setBrand(this, OPTIONS, true);
   }
 
   get length(): number {

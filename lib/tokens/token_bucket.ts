@@ -5,7 +5,7 @@
  */
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
-import { GIVE_BACK, ON_CHANGE } from "../base/brands.ts";
+import { GIVE_BACK, ON_CHANGE, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
@@ -113,9 +113,8 @@ export class TokenBucket {
     requireInteger(action, "burst", burst);
     requireRules(action, options, { clock: A_CLOCK });
     this.#level = new TokenLevel(rate, burst, options.clock);
-    // For `onBucketChange`. Not a class member, because bundlers would then keep the class even if nothing uses it.
-    const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
-    Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
+    // For `onBucketChange`.
+    setBrand(this, ON_CHANGE, (callback: (isPause: boolean) => void) => this.#onChange(callback));
     setLevel(this, this.#level);
   }
 

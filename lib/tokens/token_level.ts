@@ -1,3 +1,4 @@
+import { setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "./tokens.ts";
@@ -7,7 +8,7 @@ const LEVEL = /* @__PURE__ */ Symbol();
 
 /** Sets the level of a bucket. Not a class member, because `TokenBucket` is public, and its level is not. */
 export function setLevel(bucket: object, level: TokenLevel): void {
-  Object.defineProperty(bucket, LEVEL, { __proto__: null, value: level } as PropertyDescriptor); // no inherited `get`
+  setBrand(bucket, LEVEL, level);
 }
 
 /** Returns the level of a bucket. */
