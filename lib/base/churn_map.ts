@@ -1,4 +1,4 @@
-import { type LargeMap, MAX_KEYS, PartedMap, swept } from "./parted_map.ts";
+import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "./parted_map.ts";
 
 /**
  * A map with at most this many keys deletes removed keys instead of marking them. The hash chains of such a map are
@@ -19,8 +19,7 @@ const MARK = Symbol();
  *
  * Runtimes keep a deleted `Map` entry in its hash chain until the map is rehashed. If the same key is repeatedly
  * deleted and set in a large map, each operation takes time proportional to the map's size. This map marks removed keys
- * instead, and reuses their entries. When there are too many marks, a sweep copies the unmarked keys to a new map, in
- * the same order.
+ * instead, and reuses their entries. When there are too many marks, a sweep removes marked keys.
  */
 export class ChurnMap<K, V> {
   #entries: LargeMap<K, V | typeof MARK> = new Map();
@@ -53,7 +52,7 @@ export class ChurnMap<K, V> {
    */
   set(key: K, value: V): boolean {
     this.#marksInARow = 0;
-    if (this.#entries.size === MAX_KEYS) this.#divide();
+    if (this.#entries.size === MAX_KEYS) this.#entries = divided(this.#entries);
     if (this.#marks > 0 && this.#entries.get(key) === MARK) {
       this.#entries.set(key, value);
       this.#marks--;
@@ -85,8 +84,8 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Iterates over all keys, including marked keys. Keys that are set during the iteration are included, unless a sweep
-   * happens first. After a sweep, the iteration continues over the keys from before the sweep.
+   * Iterates over all keys, including marked keys. Keys that are set during the iteration are included, unless the map
+   * is swept or divided first. After that, the iteration continues over the earlier keys.
    */
   keys(): Iterator<K> {
     return this.#entries.keys();
@@ -98,15 +97,9 @@ export class ChurnMap<K, V> {
   }
 
   #setAfterSweep(key: K, value: V, cause: unknown): void {
-    if (this.#marks === 0) {
-      throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
-    }
+    if (this.#marks === 0) throw noRoom(this.size, cause);
     while (this.#marks > 0) this.#sweep();
     this.set(key, value);
-  }
-
-  #divide(): void {
-    if (this.#entries instanceof Map) this.#entries = new PartedMap(this.#entries);
   }
 
   /** Removes the marked keys. If there are many keys, removes the marked keys of one part. */

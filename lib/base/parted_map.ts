@@ -24,12 +24,12 @@ export type LargeMap<K, V> = Map<K, V> | PartedMap<K, V>;
  * characters. Keys that are equal at these characters are in one part, which grows like any other `Map`. So are keys
  * that are neither strings nor numbers.
  */
-export class PartedMap<K, V> {
+class PartedMap<K, V> {
   size: number;
   /** The parts and, at the end, the map that has been divided. */
   readonly #maps: Map<K, V>[];
-  /** Index of the map to sweep next. */
-  #next = 0;
+  /** Number of parts swept so far. */
+  #sweeps = 0;
 
   /** Takes over a map, which must not be used afterwards. */
   constructor(map: Map<K, V>) {
@@ -54,10 +54,7 @@ export class PartedMap<K, V> {
   }
 
   delete(key: K): void {
-    const map = this.#mapOf(key);
-    this.size -= map.size;
-    map.delete(key);
-    this.size += map.size;
+    if (this.#mapOf(key).delete(key)) this.size--;
   }
 
   *keys(): Generator<K, void> {
@@ -82,10 +79,10 @@ export class PartedMap<K, V> {
 
   /** Removes the entries of the next part that are not to be kept. */
   sweepPart(isKept: (value: V, key: K) => boolean): void {
-    const i = this.#next++ % this.#maps.length;
-    this.size -= this.#maps[i]!.size;
-    this.#maps[i] = copyOf(this.#maps[i]!, isKept);
-    this.size += this.#maps[i]!.size;
+    const i = this.#sweeps++ % this.#maps.length;
+    const map = this.#maps[i]!;
+    const kept = this.#maps[i] = copyOf(map, isKept);
+    this.size -= map.size - kept.size;
   }
 
   #mapOf(key: K): Map<K, V> {
@@ -94,9 +91,19 @@ export class PartedMap<K, V> {
   }
 }
 
+/** Returns the map that takes the place of one with {@linkcode MAX_KEYS} keys, before another key is set. */
+export function divided<K, V>(map: LargeMap<K, V>): LargeMap<K, V> {
+  return map instanceof Map ? new PartedMap(map) : map;
+}
+
+/** Creates the error for a key for which the runtime's map has no room beside `size` others. */
+export function noRoom(size: number, cause: unknown): RangeError {
+  return new RangeError(`Cannot add key: a Map holds no more than ${size}`, { cause });
+}
+
 /**
  * Removes the entries of a map that are not to be kept. If the map has many entries, removes those of one part: none is
- * left after as many calls as there are parts. Returns the map that takes the place of `map`, with the same order.
+ * left after a call for each part. Returns the map that takes the place of `map`.
  */
 export function swept<K, V>(map: LargeMap<K, V>, isKept: (value: V, key: K) => boolean): LargeMap<K, V> {
   if (map instanceof Map || map.size < MAX_KEYS / 4) return copyOf(map, isKept);

@@ -1,4 +1,4 @@
-import { type LargeMap, MAX_KEYS, PartedMap, swept } from "../base/parted_map.ts";
+import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "../base/parted_map.ts";
 
 /** Number that stands for no seat and no slot. */
 export const NONE = -1;
@@ -10,7 +10,7 @@ const NUMBERS = 4;
 const PRIORITY = 1;
 const TIME = 2;
 
-/** Links per seat, in the same memory as the numbers. The last two are in use. */
+/** Links per seat, two for each number, in the same memory. The last two are in use. */
 const LINKS = 8;
 const NEXT = 6;
 const PREVIOUS = 7;
@@ -130,13 +130,11 @@ export class Seats {
   }
 
   #setSeat(key: unknown, seat: number): void {
-    if (this.#map.size === MAX_KEYS && this.#map instanceof Map) this.#map = new PartedMap(this.#map);
+    if (this.#map.size === MAX_KEYS) this.#map = divided(this.#map);
     try {
       this.#map.set(key, seat);
     } catch (cause) {
-      if (this.#map.size === this.size) {
-        throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
-      }
+      if (this.#map.size === this.size) throw noRoom(this.size, cause);
       while (this.#map.size > this.size) this.#sweep();
       this.#setSeat(key, seat);
     }

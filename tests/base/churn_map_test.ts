@@ -166,7 +166,7 @@ Deno.test("churn map: one that is divided, and made small again, holds what a Ma
   assertEquals([map.size, map.span], [0, 0]);
 });
 
-Deno.test("churn map: keys that are set during an iteration over a map that is divided then don't hide others, and none appears twice", () => {
+Deno.test("churn map: an iteration during which the map is divided returns each earlier key, and none twice", () => {
   const map = new ChurnMap<unknown, number>();
   for (let i = 0; i < 131_100; i++) map.set(`job-${i}`, i);
   const seen = new Set<unknown>();
@@ -179,7 +179,7 @@ Deno.test("churn map: keys that are set during an iteration over a map that is d
   for (let i = 0; i < 131_100; i++) assert(seen.has(`job-${i}`));
 });
 
-Deno.test("churn map: marked keys of a map that is divided come back, or go", () => {
+Deno.test("churn map: keys that are marked when the map is divided can be set again, or stay removed", () => {
   const map = new ChurnMap<unknown, number>();
   for (let i = 0; i < 131_072; i++) map.set(`job-${i}`, i);
   for (let i = 0; i < 50; i++) map.remove(`job-${131_000 + i}`);
@@ -193,7 +193,7 @@ Deno.test("churn map: marked keys of a map that is divided come back, or go", ()
   for (let i = 0; i < 131_000; i++) assert(i === 131_001 || map.get(`job-${i}`) === i);
 });
 
-Deno.test("churn map: a divided map keeps to its marks, and says so", () => {
+Deno.test("churn map: a divided map marks a removed key, and reports that a marked key was set", () => {
   const map = new ChurnMap<unknown, number>();
   for (let i = 0; i < 300_000; i++) map.set(`job-${i}`, i);
   map.remove("job-7");

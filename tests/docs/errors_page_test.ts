@@ -35,9 +35,8 @@ const modules = await sources();
  * of the runtime.
  */
 const WITHOUT_CODE = [
-  "lib/base/churn_map.ts",
+  "lib/base/parted_map.ts",
   "lib/base/steady_clock.ts",
-  "lib/structures/seats.ts",
   "packages/redis/items.ts",
   "packages/redis/scripts/declare.ts",
 ];

@@ -48,3 +48,21 @@ Deno.test("pruner: goes on while keys come, go and come again, and misses none i
   for (let key = 0; key < 3000; key += 2) assertEquals(map.get(key), undefined);
   assert(map.size > 100);
 });
+
+Deno.test("pruner: one that is not used keeps no iterator, which would keep old tables of the map", () => {
+  class Watched extends ChurnMap<number, number> {
+    iterators = 0;
+    override keys(): Iterator<number> {
+      this.iterators++;
+      return super.keys();
+    }
+  }
+  const map = new Watched();
+  const pruner = new Pruner(map);
+  assertEquals(map.iterators, 0);
+  map.set(1, 1);
+  pruner.prune(() => false); // to the end of the map
+  assertEquals(map.iterators, 1);
+  pruner.prune(() => false);
+  assertEquals(map.iterators, 2);
+});
