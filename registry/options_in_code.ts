@@ -35,9 +35,9 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   requireRules(action, context, contextRules as Record<string, Rule>);
 
   const options: Record<string, unknown> = {};
+  const byName = kinds as Readonly<Record<string, OptionKind<Field<string>>>>;
   for (const [option, field] of Object.entries<Field<string>>(definition.options)) {
-    const kindOf = kinds as Readonly<Record<string, OptionKind<Field<string>>>>;
-    options[option] = readInCode(action, kindOf[field.kind]!, option, field, given[option]);
+    options[option] = readInCode(action, byName[field.kind]!, option, field, given[option]);
   }
   const broken = definition.check?.(options as never);
   if (broken !== undefined) throw invalidArgument(action, broken.option, broken.rule, options[broken.option]);

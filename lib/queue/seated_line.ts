@@ -28,7 +28,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   readonly #use: DisciplineUse;
   /** Clock of the queue, unless the order doesn't depend on times: a look takes as long as a hand-out. */
   readonly #clock: Clock | undefined;
-  /** Wall-clock time of the latest look at the system clock. */
+  /** Wall-clock time at which the system clock was last read. */
   #lookedAt = NaN;
   readonly #processing = new SeatList();
   /** Seat of the key that was called or asked for last, because that key is often the next one to change. */
@@ -178,19 +178,19 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
 
   /** Reads the clock if the order depends on times. The clock may be set back; `latest` never is. */
   #look(): void {
-    if (this.#clock === undefined || (this.readyAt === undefined && this.#isUpToDate(this.#clock))) return;
-    const time = this.readyAt ?? this.#clock.now();
+    if (this.#clock === undefined) return;
+    const time = this.readyAt ?? this.#now(this.#clock);
     if (time > this.latest) this.latest = time;
   }
 
   /**
-   * Reports whether the latest look at the system clock was in this millisecond of the wall clock, which Deno reads in
-   * half the time.
+   * Returns the time. The system clock is read once per millisecond of the wall clock, because reading the wall clock
+   * takes half as long on Deno.
    */
-  #isUpToDate(clock: Clock): boolean {
-    if (!isRealTime(clock)) return false;
+  #now(clock: Clock): number {
     const before = this.#lookedAt;
-    return before === (this.#lookedAt = wallClock());
+    const isUpToDate = isRealTime(clock) && before === (this.#lookedAt = wallClock());
+    return isUpToDate ? this.latest : clock.now();
   }
 
   /** Gives a seat a new ticket. */
