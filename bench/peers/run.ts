@@ -72,28 +72,26 @@ function readArguments() {
       runs: { type: "string", default: String(MIN_RUNS) },
     },
   });
-  const integer = (name: "rounds" | "runs", least: number) => {
-    const value = Number(values[name]);
-    if (Number.isSafeInteger(value) && value >= least) return value;
-    console.error(`--${name} must be an integer, and at least ${least}, got ${values[name]}`);
+  const refuse = (option: string, rule: string): never => {
+    console.error(`--${option} must be ${rule}, got ${values[option as keyof typeof values]}`);
     Deno.exit(2);
   };
-  if (values.only !== undefined && values.against === undefined && !Object.hasOwn(rows, values.only)) {
-    console.error(`--only must be one of ${Object.keys(rows).join(", ")}, got ${values.only}`);
-    Deno.exit(2);
+  const integer = (name: "rounds" | "runs", least: number) => {
+    const value = Number(values[name]);
+    return Number.isSafeInteger(value) && value >= least ? value : refuse(name, `an integer, and at least ${least}`);
+  };
+  const { only, on, against: commit } = values;
+  if (only !== undefined && commit === undefined && !Object.hasOwn(rows, only)) {
+    refuse("only", `one of ${Object.keys(rows).join(", ")}`);
   }
-  const { only = "", against: earlier } = values;
   const measured = Object.keys(againstWorks);
-  if (earlier !== undefined && !measured.some((work) => work.includes(only))) {
-    console.error(`--only must be a part of one of ${measured.map((work) => `"${work}"`).join(", ")}, got ${only}`);
-    Deno.exit(2);
+  if (only !== undefined && commit !== undefined && !measured.some((work) => work.includes(only))) {
+    refuse("only", `a part of one of ${measured.map((work) => `"${work}"`).join(", ")}`);
   }
-  if (values.on !== undefined && !RUNTIMES.some((runtime) => runtime === values.on)) {
-    console.error(`--on must be one of ${RUNTIMES.join(", ")}, got ${values.on}`);
-    Deno.exit(2);
+  if (on !== undefined && !RUNTIMES.some((runtime) => runtime === on)) {
+    refuse("on", `one of ${RUNTIMES.join(", ")}`);
   }
-  const { on, against: commit } = values;
-  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only: values.only, on, commit };
+  return { rounds: integer("rounds", 1), runs: integer("runs", MIN_RUNS), only, on, commit };
 }
 
 const began = performance.now();
