@@ -29,7 +29,7 @@ for (const runtime of Object.keys(runtimes)) {
     for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
   });
 
-  Deno.test(`starting, ${runtime}: what waits for room is not begun after an interruption, and not given up`, async () => {
+  Deno.test(`starting, ${runtime}: an item that waits for file descriptors is neither started nor given up after an interruption`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ maxRetries: 0 }));
     const items = Array.from({ length: 60 }, (_, i) => `${i}\n`).join("");

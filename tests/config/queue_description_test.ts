@@ -83,7 +83,7 @@ Deno.test("the default controller limiter is what its config says", () => {
   for (let i = 0; i < 300; i++) assertEquals(made.when(i % 120), built.when(i % 120));
 });
 
-Deno.test("one name is one place: whoever names a limiter, or names its name, has the same path", () => {
+Deno.test("a limiter with two names has the same path under both", () => {
   const config = loadConfig({
     limiters: {
       first: { type: "max-of", limiters: ["also", BACKOFF] },

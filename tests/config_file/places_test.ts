@@ -113,7 +113,7 @@ limiter = "non"
 };
 
 for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat, typeof BROKEN.json][]) {
-  Deno.test(`places, ${format}: each problem has that of the name, and what is missing that of what it is missing in`, () => {
+  Deno.test(`places, ${format}: a problem has the place of its name, and a missing name the place of its parent`, () => {
     const expected = POINTERS.map((pointer, i) => `${places[i]} ${pointer}`);
     assertEquals(sorted(placesOf(text, format)), sorted(expected));
     assertEquals(placesOf(`\uFEFF${text}`, format), placesOf(text, format), "with a byte order mark");
@@ -138,7 +138,7 @@ Deno.test("places: what is wrong with the whole document stands where that begin
   for (const format of ["json", "jsonc", "yaml", "toml"] as const) assertEquals(placesOf("", format), ["1:1 "]);
 });
 
-Deno.test("places, json: a name that is there twice has that of the second, whose value counts", () => {
+Deno.test("places, json: a name that appears twice has the place of the second, whose value counts", () => {
   const text = `{ "queues": { "q": { "maxRetries": 1,\n"maxRetries": -1 } } }`;
   assertEquals(placesOf(text, "json"), ["2:1 /queues/q/maxRetries", "2:1 /queues/q/maxRetries"]);
 });

@@ -71,7 +71,7 @@ async function ask(time: FakeTime, searches: Searches, texts: readonly string[],
   return known;
 }
 
-Deno.test("searches: what is cheap is known at once, whoever asks", async () => {
+Deno.test("searches: a cheap search gives its result at once to everyone", async () => {
   using time = new FakeTime();
   const { searches, at } = searchesOf({ time, takes: 0 });
   const texts = Array.from({ length: 150 }, (_, i) => `${i}`);

@@ -704,7 +704,7 @@ Deno.test("rule 11: keyOf of a third-party queue that throws as a pool begins: f
   }
 });
 
-Deno.test("rule 8: a layer whose keyOf is not that of the queue below gives each its own keys", async () => {
+Deno.test("rule 8: a layer and the queue below it may have different keyOf functions, and each uses its own keys", async () => {
   const clock = new HandClock();
   const below = createWorkQueue<Keyed>({ keyOf: ({ key }) => key.toLowerCase(), clock });
   const queue = createRateLimitingQueue<Keyed>(limiter(), {
