@@ -4,7 +4,8 @@
  *
  * `deno task mutate --count 300 --seed 7` tests 300 changes. For unchanged sources, the same seed selects the same
  * changes. `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with
- * TEXT in their path. `--list` prints the changes without testing them. Exits with 1 if a change survived.
+ * TEXT in their path, and can be given several times. `--list` prints the changes without testing them. Exits with 1 if
+ * a change survived.
  */
 
 import { join, relative } from "node:path";
@@ -129,7 +130,7 @@ const { values: options } = parseArgs({
     count: { type: "string", default: "200" },
     seed: { type: "string", default: String(Date.now() % 1e6) },
     jobs: { type: "string", default: String(navigator.hardwareConcurrency) },
-    only: { type: "string", default: "" },
+    only: { type: "string", multiple: true, default: [""] },
     list: { type: "boolean", default: false },
   },
 });
@@ -137,13 +138,14 @@ const { values: options } = parseArgs({
 const found: Mutant[] = [];
 for (const folder of BROKEN_FOLDERS) {
   for (const file of await filesIn(folder, ".ts")) {
-    if (file.includes(options.only)) found.push(...mutantsOf(file, await readFile(join(ROOT, file), "utf8")));
+    if (!options.only.some((text) => file.includes(text))) continue;
+    found.push(...mutantsOf(file, await readFile(join(ROOT, file), "utf8")));
   }
 }
 const mutants = sample(found, Number(options.count), Number(options.seed));
 console.log(`${mutants.length} of ${found.length} changes, seed ${options.seed}`);
 if (mutants.length === 0) {
-  console.error(`No file that changes are made in has "${options.only}" in its path`);
+  console.error(`No file that changes are made in has "${options.only.join('" or "')}" in its path`);
   process.exit(2);
 }
 if (options.list) {
