@@ -136,12 +136,11 @@ export class PriorityOrder implements SeatOrder {
     const lane = this.#latest?.priority === priority ? this.#latest : this.#laneOf(priority);
     if (lane === undefined) return this.#setLoose(seat, priority, this.#headStartOf(priority));
     const { last } = lane.list;
-    if (last !== NONE && seats.timeOf(seat) < seats.timeOf(last)) {
-      return this.#setLoose(seat, priority, lane.headStart);
-    }
-    lane.list.append(seats, seat);
-    if (last !== NONE) return;
-    lane.slot = this.#heads.push(lane, this.#numberOf(seat, priority, lane.headStart), this.#turnOf(seat));
+    if (last === NONE) {
+      lane.list.append(seats, seat);
+      lane.slot = this.#heads.push(lane, this.#numberOf(seat, priority, lane.headStart), this.#turnOf(seat));
+    } else if (seats.timeOf(seat) < seats.timeOf(last)) this.#setLoose(seat, priority, lane.headStart);
+    else lane.list.append(seats, seat);
   }
 
   #setLoose(seat: number, priority: number, headStart: number): void {

@@ -168,15 +168,15 @@ export class NumberHeap<E> {
       if (first + 3 < length) { // almost without branches, because a CPU can't predict which child is smaller
         let left = first, right = first + 2;
         const a = numbers[left]!, b = numbers[left + 1]!, c = numbers[right]!, d = numbers[right + 1]!;
-        left += a === b ? +(orders[left + 1]! < orders[left]!) : +(b < a);
-        right += c === d ? +(orders[right + 1]! < orders[right]!) : +(d < c);
+        left += +(b < a || (b === a && orders[left + 1]! < orders[left]!));
+        right += +(d < c || (d === c && orders[right + 1]! < orders[right]!));
         const leftNumber = numbers[left]!, rightNumber = numbers[right]!;
-        child = (leftNumber === rightNumber ? orders[right]! < orders[left]! : rightNumber < leftNumber) ? right : left;
+        const isRight = rightNumber < leftNumber || (rightNumber === leftNumber && orders[right]! < orders[left]!);
+        child = isRight ? right : left;
       } else {
         for (let other = first + 1; other < length; other++) {
           const otherNumber = numbers[other]!, smallest = numbers[child]!;
-          const isLess = otherNumber === smallest ? orders[other]! < orders[child]! : otherNumber < smallest;
-          if (isLess) child = other;
+          if (otherNumber < smallest || (otherNumber === smallest && orders[other]! < orders[child]!)) child = other;
         }
       }
       const childNumber = numbers[child]!;

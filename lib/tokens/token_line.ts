@@ -28,7 +28,6 @@ export class TokenLine {
   /** Takes tokens, and waits until they may be used. See `TokenBucket.wait`. */
   async wait(n: number, signal: AbortSignal | undefined): Promise<void> {
     const level = this.#level;
-    signal?.throwIfAborted();
     if (n > level.burst && level.rate !== Infinity) throw this.#tooMany(n);
     let turn: number | undefined;
     if (this.#isBusy) turn = await this.#queued.wait(signal);

@@ -91,6 +91,17 @@ test("rule 11: a RetryAfterError is a failure as any other: counted, reported, g
   await pool.stop();
 });
 
+test("rule 12: a retry after a RetryAfterError has the priority of its item", async ({ runWorkers }) => {
+  const clock = new HandClock();
+  const queue = newQueue(clock);
+  const pool = runWorkers(queue, () => Promise.reject(new RetryAfterError("1s")), { clock, onError() {} });
+  queue.add("a", { priority: 7 });
+  await flush();
+  await pool.stop();
+  await clock.advance(1000);
+  assertEquals(queue.tryGet()!.priority, 7);
+});
+
 test("a delayed item is brought at once by an add", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);

@@ -285,6 +285,20 @@ test("rule 10: an outcome that seems to be misspelt is a failure, with a suggest
   }
 });
 
+test("rule 10: a result of a class of its own is no outcome, whatever its fields are called", async ({ runWorkers }) => {
+  class Job {
+    requeued = true;
+  }
+  using _time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  await using _pool = runWorkers(queue, () => Promise.resolve(new Job() as object as Outcome), reports);
+  queue.add("a");
+  await flush();
+  assertEquals([reports.errors, queue.delayed], [[], 0]);
+  queue.shutDown();
+});
+
 test("rule 11: with both requeue and requeueAfter the latter counts", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
