@@ -24,8 +24,14 @@ import { reachedBy } from "./reached_modules.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 
-/** Tests of the core. The tests of config files are left out, because they test a package and take a long time. */
-const TESTS = coreTests.filter((file) => !file.startsWith("tests/config_file/"));
+/**
+ * Tests of the core, and of the files that are generated from its descriptions. The tests of config files are left out,
+ * because they test a package and take a long time.
+ */
+const TESTS = [
+  ...coreTests.filter((file) => !file.startsWith("tests/config_file/")),
+  "tests/docs/generated_test.ts",
+];
 /**
  * Tests that start processes. These tests detect leaks, and run last. The import graph doesn't show which modules the
  * processes load.
