@@ -1,11 +1,13 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 /** Words per slot of the table: three words of the hash, and the number of the line. */
 const WORDS = 4;
 /** Index of the number in a slot. The number in a free slot is 0. */
 const NUMBER = 3;
 const FIRST_PLACES = 1024;
+/** Largest number of bytes of one UTF-16 code unit in UTF-8. */
+const MAX_BYTES = 3;
+const encoder = new TextEncoder();
 /** Largest fraction of slots in use. Above this fraction, most lookups would first hit slots of other lines. */
 const MAX_LOAD = 0.6;
 
@@ -23,6 +25,8 @@ export class LineNumbers {
   readonly #hasher = sha256.create();
   readonly #digest = new Uint8Array(sha256.outputLen);
   readonly #words = new DataView(this.#digest.buffer);
+  /** Buffer for the bytes of a line. Reused, because memory outside the heap is freed late. */
+  #bytes = new Uint8Array(1024);
   #places = createPlaces(FIRST_PLACES);
   #taken = 0;
 
@@ -51,8 +55,13 @@ export class LineNumbers {
    * and Deno frees that memory late: a million lines took more than 100 MB.
    */
   #hash(line: string): [number, number, number] {
-    this.#salted._cloneInto(this.#hasher).update(utf8ToBytes(line)).digestInto(this.#digest);
+    this.#salted._cloneInto(this.#hasher).update(this.#bytesOf(line)).digestInto(this.#digest);
     return [this.#words.getUint32(0), this.#words.getUint32(4), this.#words.getUint32(8)];
+  }
+
+  #bytesOf(line: string): Uint8Array {
+    if (this.#bytes.length < MAX_BYTES * line.length) this.#bytes = new Uint8Array(MAX_BYTES * line.length);
+    return this.#bytes.subarray(0, encoder.encodeInto(line, this.#bytes).written);
   }
 
   /**
