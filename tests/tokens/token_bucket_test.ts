@@ -891,6 +891,7 @@ Deno.test("bad figures are refused, with the argument, the rule and the value, a
       [() => bucket.setBurst(value as number), `Cannot set burst: ${rule("burst")}`],
       [() => bucket.allow(value as number), `Cannot take tokens: ${rule("n")}`],
       [() => bucket.reserve(value as number), `Cannot reserve tokens: ${rule("n")}`],
+      [() => bucket.take(value as number), `Cannot take tokens: ${rule("n")}`],
     ];
     for (const [call, message] of cases) assertEquals(assertThrows(call, ErrorClass).message, message);
     const { message } = await assertRejects(() => bucket.wait(value as number), ErrorClass);

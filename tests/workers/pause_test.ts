@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
+import { totalsOf } from "@workqueue/core/metrics";
 import { test } from "./engines.ts";
 import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
@@ -39,6 +40,18 @@ function countWaits(queue: RateLimitingQueue<string>): () => number {
   };
   return () => waits;
 }
+
+Deno.test("a pool counts the calls of pause in its totals, so that a later one can be told from an earlier one", async () => {
+  const queue = newQueue();
+  const pool = runWorkers(queue, () => {});
+  assertEquals(totalsOf(pool).pauses, undefined);
+  pool.pause();
+  assertEquals(totalsOf(pool).pauses, 1);
+  pool.pause(); // paused already
+  pool.resume();
+  assertEquals(totalsOf(pool).pauses, 2);
+  await pool.stop();
+});
 
 Deno.test("while a pool is paused no handler begins, and those that are running go on", async () => {
   const queue = newQueue();
