@@ -47,6 +47,7 @@ export const packageFolders: readonly string[] = [
   "prometheus",
   "redis",
   "redis/faults",
+  "simulate",
 ];
 
 /** Folders of tests that run only on Deno, because they test Deno itself or start the other runtimes on their own. */

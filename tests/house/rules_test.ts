@@ -8,7 +8,7 @@ const page = await Deno.readTextFile(new URL("docs/rules.md", root));
 const numbers = [...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number));
 
 Deno.test("rules: docs/rules.md has them in order, each with tests that name it", () => {
-  assertEquals(numbers, Array.from(numbers, (_, i) => i + 1));
+  assertEquals(numbers, [...new Set(numbers)].toSorted((a, b) => a - b));
   assert(numbers.length >= 16);
   assertEquals([...testsOfRules().keys()].toSorted((a, b) => a - b), numbers);
 });

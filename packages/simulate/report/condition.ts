@@ -1,0 +1,76 @@
+import { parseDuration } from "@workqueue/core";
+import { argumentError, inspect, suggest } from "@workqueue/core/internal";
+import { type Figure, figures, figuresOfClass, formatFigure } from "./figures.ts";
+import type { SimulationReport } from "./report.ts";
+
+/** A condition on a report, such as `p99 wait > 30s`. */
+export interface Condition {
+  readonly text: string;
+  readonly figure: Figure;
+  /** Reports whether the condition is true. */
+  holds(report: SimulationReport): boolean;
+  /** Returns the report's value of the figure, as text. */
+  valueIn(report: SimulationReport): string;
+}
+
+const COMPARISONS: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
+  ">": (value, bound) => value > bound,
+  ">=": (value, bound) => value >= bound,
+  "<": (value, bound) => value < bound,
+  "<=": (value, bound) => value <= bound,
+};
+
+const ACTION = "read condition";
+
+/**
+ * Parses a condition: a figure, a comparison, and a bound.
+ *
+ * @throws {TypeError} If the text is not a condition.
+ */
+export function parseCondition(text: string): Condition {
+  const [, name, comparison, bound] = /^\s*(.+?)\s*(>=|<=|>|<)\s*(.+?)\s*$/.exec(text) ?? [];
+  if (name === undefined) {
+    throw argumentError(ACTION, `${inspect(text)} must compare a figure with a bound, such as "p99 wait > 30s"`);
+  }
+  const figure = figureNamed(name);
+  const limit = boundOf(figure, bound!);
+  return {
+    text: text.trim(),
+    figure,
+    holds: (report) => COMPARISONS[comparison!]!(valueOf(figure, report), limit),
+    valueIn: (report) => formatFigure(figure, valueOf(figure, report)),
+  };
+}
+
+/**
+ * Returns the figure with the given name.
+ *
+ * @throws {TypeError} If there is none.
+ */
+export function figureNamed(name: string): Figure {
+  const [, by, of] = / of (group|priority) (.+)$/.exec(name) ?? [];
+  const known = by === undefined ? figures : figuresOfClass(by as "group" | "priority", of!);
+  const found = known.find((figure) => figure.name === name);
+  if (found !== undefined) return found;
+  const names = known.map((figure) => figure.name);
+  throw argumentError(
+    ACTION,
+    `there is no figure ${inspect(name)}${suggest(name, names) || `, only ${names.join(", ")}`}`,
+  );
+}
+
+/** Returns the value of a figure. Throws if the report has no such group or priority. */
+function valueOf(figure: Figure, report: SimulationReport): number {
+  const value = figure.of(report);
+  if (Number.isNaN(value)) throw argumentError(ACTION, `the load has no items for ${inspect(figure.name)}`);
+  return value;
+}
+
+function boundOf({ name, unit }: Figure, bound: string): number {
+  if (unit === "time") return parseDuration(bound);
+  const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(bound) ?? [];
+  if (number === undefined || (percent !== "" && unit !== "share")) {
+    throw argumentError(ACTION, `the bound of ${inspect(name)} must be a number, got ${inspect(bound)}`);
+  }
+  return Number(number) / (percent === "" ? 1 : 100);
+}

@@ -1,0 +1,54 @@
+import { formatCount, formatShare, formatTime } from "./format.ts";
+import type { ClassReport, SimulationReport } from "./report.ts";
+
+/** A figure of a report, such as `p99 wait`. Smaller is better. */
+export interface Figure {
+  /** Name, as in conditions and comparisons. */
+  readonly name: string;
+  readonly unit: "time" | "count" | "share";
+  /** Returns the figure; `Infinity` for something that never happens. */
+  of(report: SimulationReport): number;
+}
+
+const PERCENTILES = ["mean", "p50", "p90", "p99", "max"] as const;
+
+/** Figures of all items. */
+export const figures: readonly Figure[] = [
+  ...timesOf("", (report) => report),
+  { name: "recovery", unit: "time", of: recoveryOf },
+  { name: "backlog", unit: "count", of: ({ worst }) => worst.backlog.value },
+  { name: "attempts", unit: "count", of: ({ attempts }) => attempts },
+  { name: "retries", unit: "count", of: ({ retries }) => retries },
+  { name: "given up", unit: "count", of: ({ givenUp }) => givenUp },
+  { name: "lost", unit: "count", of: ({ lost }) => lost },
+  { name: "unfinished", unit: "count", of: ({ unfinished }) => unfinished },
+  { name: "requests", unit: "count", of: ({ requests }) => requests.max.value },
+  { name: "utilization", unit: "share", of: ({ utilization }) => utilization },
+];
+
+/** Returns the figures of one group or of one priority, such as `p99 wait of group eu`. */
+export function figuresOfClass(by: "group" | "priority", name: string): Figure[] {
+  return timesOf(` of ${by} ${name}`, ({ byGroup, byPriority }) => (by === "group" ? byGroup : byPriority)[name]);
+}
+
+/** Formats the value of a figure. */
+export function formatFigure({ unit }: Pick<Figure, "unit">, value: number): string {
+  if (value === Infinity) return "never";
+  return unit === "time" ? formatTime(value) : unit === "share" ? formatShare(value) : formatCount(value);
+}
+
+function timesOf(suffix: string, classOf: (report: SimulationReport) => ClassReport | undefined): Figure[] {
+  const kinds = [["wait", "waits"], ["total", "totals"]] as const;
+  return kinds.flatMap(([word, member]) =>
+    PERCENTILES.map((percentile): Figure => ({
+      name: `${percentile} ${word}${suffix}`,
+      unit: "time",
+      of: (report) => classOf(report)?.[member][percentile] ?? NaN,
+    }))
+  );
+}
+
+/** Returns the longest time from the end of an outage until its backlog is gone. */
+function recoveryOf({ outages }: SimulationReport): number {
+  return Math.max(0, ...outages.map(({ to, goneAt = Infinity }) => goneAt - to));
+}

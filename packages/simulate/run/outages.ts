@@ -1,0 +1,88 @@
+import type { Outage } from "../load/kinds.ts";
+import type { OpenItem } from "./ledger.ts";
+
+/** Numbers of attempts. */
+export interface Attempts {
+  attempts: number;
+  retries: number;
+}
+
+/** An outage, and the time until its backlog is gone. */
+export interface OutageReport {
+  /** Beginning and end, in milliseconds from the start. */
+  readonly from: number;
+  readonly to: number;
+  /** Number of items that had not ended when the outage ended. */
+  readonly backlog: number;
+  /** Time at which all these items had ended; `undefined` if some never did. */
+  readonly goneAt: number | undefined;
+  /** Attempts from the beginning of the outage until its backlog was gone. */
+  readonly meanwhile: Attempts;
+}
+
+/** Watches the backlogs of outages. Items that fail for a reason of their own, such as poison keys, are left out. */
+export class Outages {
+  readonly #watched: {
+    readonly outage: Outage;
+    backlog: number;
+    left: number;
+    goneAt: number | undefined;
+    before: Attempts;
+    until: Attempts | undefined;
+  }[];
+  readonly #totals: Attempts;
+
+  /** `totals` are the attempts of the simulation so far. */
+  constructor(outages: readonly Outage[], totals: Attempts) {
+    this.#totals = totals;
+    this.#watched = outages.map((outage) => ({
+      outage,
+      backlog: 0,
+      left: 0,
+      goneAt: undefined,
+      before: { attempts: 0, retries: 0 },
+      until: undefined,
+    }));
+  }
+
+  /** Calls `at` with each time at which `begin` or `end` must be called. */
+  schedule(at: (time: number, action: () => void) => void, open: () => Iterable<OpenItem>): void {
+    this.#watched.forEach(({ outage: { from, to } }, i) => {
+      at(from, () => this.#watched[i]!.before = { ...this.#totals });
+      at(to, () => this.#end(i, to, open()));
+    });
+  }
+
+  /** Called when an item ends, or fails for a reason of its own. */
+  leave(item: OpenItem, now: number): void {
+    for (const i of item.outages ?? []) this.#leave(i, now);
+    item.outages = undefined;
+  }
+
+  reports(): OutageReport[] {
+    return this.#watched.map(({ outage, backlog, goneAt, before, until = this.#totals }) => ({
+      ...outage,
+      backlog,
+      goneAt,
+      meanwhile: { attempts: until.attempts - before.attempts, retries: until.retries - before.retries },
+    }));
+  }
+
+  #end(i: number, now: number, open: Iterable<OpenItem>): void {
+    const watched = this.#watched[i]!;
+    for (const item of open) {
+      if (item.failing === "poison") continue;
+      (item.outages ??= []).push(i);
+      watched.backlog++;
+    }
+    watched.left = watched.backlog + 1;
+    this.#leave(i, now);
+  }
+
+  #leave(i: number, now: number): void {
+    const watched = this.#watched[i]!;
+    if (--watched.left > 0) return;
+    watched.goneAt = now;
+    watched.until = { ...this.#totals };
+  }
+}

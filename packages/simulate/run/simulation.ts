@@ -1,0 +1,392 @@
+import {
+  loadConfig,
+  type LoadConfigOptions,
+  type RateLimitingQueue,
+  RetryAfterError,
+  TerminalError,
+  type WorkerPool,
+  type WorkQueueConfig,
+} from "@workqueue/core";
+import { recordTimes } from "@workqueue/core/metrics";
+import type { Change, Failing } from "../load/kinds.ts";
+import type { Load } from "../load/load.ts";
+import { RandomNumbers } from "../random/random_numbers.ts";
+import type { Trace, TracedAttempt } from "../trace/read_trace.ts";
+import { VirtualClock } from "../time/virtual_clock.ts";
+import type { Arrival } from "../load/arrival.ts";
+import { arrivalsOf } from "./arrival_source.ts";
+import { type Job, SharedBackend } from "./backend.ts";
+import { Ledger, newItem, type OpenItem } from "./ledger.ts";
+import { Outages } from "./outages.ts";
+import { Timeline } from "./timeline.ts";
+
+/** Number of steps into which the load's duration is divided. */
+const STEPS = 120;
+
+/** Error of an attempt that fails in a simulation. */
+class SimulatedError extends Error {
+  override readonly name = "SimulatedError";
+}
+
+/** Failure that the trace has. */
+const IN_TRACE: Failing = { reason: "trace", after: undefined, retryAfter: undefined, isTerminal: false };
+
+/** The queue and the pool of one process. */
+interface Process {
+  readonly config: WorkQueueConfig;
+  readonly queue: RateLimitingQueue<string>;
+  readonly pool: WorkerPool<string>;
+}
+
+/** Numbers of a simulation. */
+export interface Counts {
+  arrivals: number;
+  /** Arrivals of keys that were waiting already. */
+  folded: number;
+  /** Events of failing keys. */
+  events: number;
+  attempts: number;
+  retries: number;
+  succeeded: number;
+  givenUp: number;
+  /** Items that a deploy dropped. */
+  lost: number;
+}
+
+/** Config and context of a simulation. */
+export interface Terms {
+  readonly document: string | object;
+  /** Configs to which the load's reloads refer, by path. */
+  readonly configs: Readonly<Record<string, string | object>>;
+  readonly queue: string;
+  readonly registries: Pick<LoadConfigOptions, "limiters" | "disciplines">;
+  readonly load: Load;
+  /** Trace of the load, if the load has one. */
+  readonly trace?: Trace | undefined;
+  readonly seed: number;
+}
+
+/** Runs the queue of a config under a load, with a virtual clock. */
+export class Simulation {
+  readonly clock = new VirtualClock();
+  readonly counts: Counts = {
+    arrivals: 0,
+    folded: 0,
+    events: 0,
+    attempts: 0,
+    retries: 0,
+    succeeded: 0,
+    givenUp: 0,
+    lost: 0,
+  };
+  readonly failures = new Map<string, number>();
+  readonly ledger: Ledger;
+  readonly timeline: Timeline;
+  readonly outages: Outages;
+  /** Time of all attempts, in milliseconds. */
+  busy = 0;
+  /** Sum of the times from the arrival of each item to its end, in milliseconds. */
+  totalTime = 0;
+  /** Time for which the pool's workers existed, in milliseconds. */
+  capacity = 0;
+  readonly #terms: Terms;
+  readonly #random: () => number;
+  readonly #arrivals: Iterator<Arrival, void>;
+  readonly #open = new Map<string, OpenItem>();
+  /** Number of attempts at each key so far, if there is a trace. */
+  readonly #traced = new Map<string, number>();
+  readonly #slowness: ReadonlyMap<string, number>;
+  readonly #backend: SharedBackend | undefined;
+  #document: string | object;
+  #process: Process | undefined;
+  #hasArrived = false;
+  /** Wait of the item that was handed out last, in milliseconds. */
+  #waited = 0;
+  #capacityAt = 0;
+
+  constructor(terms: Terms) {
+    const { load, seed, document } = terms;
+    this.#terms = terms;
+    this.#document = document;
+    const random = RandomNumbers.for(seed, "limiters");
+    this.#random = () => random.uniform();
+    this.#arrivals = arrivalsOf(load, seed, terms.trace);
+    this.#slowness = new Map(load.groups.map(({ name, slowness }) => [name, slowness]));
+    this.#backend = load.backend && new SharedBackend(this.clock, load.backend);
+    this.ledger = new Ledger(...classesOf(load), load.warmUp);
+    this.timeline = new Timeline(load.duration / STEPS);
+    this.outages = new Outages(load.failures.flatMap(({ outage }) => outage ?? []), this.counts);
+  }
+
+  /** Number of items that have arrived and have not ended. */
+  get backlog(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Runs the simulation until no item is left, or for twice the duration of the load.
+   *
+   * @throws {Error} If an attempt is still running although no timer is left that could end it.
+   */
+  async run(): Promise<void> {
+    const { load } = this.#terms;
+    const at = (time: number, action: () => void) => void this.clock.setTimeout(action, time - this.clock.now());
+    this.#process = this.#start();
+    this.outages.schedule(at, () => this.#open.values());
+    for (const change of load.changes) at(change.at, () => this.#carryOut(change));
+    this.#nextArrival();
+    await this.clock.run(2 * load.duration, () => this.#hasArrived && this.#open.size === 0);
+    if (this.clock.isIdle) this.#requireNoneRunning();
+    this.#countCapacity();
+    this.#process?.queue.shutDown();
+    void this.#process?.pool.stop();
+  }
+
+  #requireNoneRunning(): void {
+    for (const { arrival: { key }, isRunning, isHanging } of this.#open.values()) {
+      if (!isRunning || isHanging) continue;
+      const handler = `the handler of queue '${this.#terms.queue}' is still working on '${key}'`;
+      throw new Error(`Cannot simulate: ${handler}, but no timer is left that could end this`);
+    }
+  }
+
+  #start(): Process {
+    const { queue: name, registries } = this.#terms;
+    const config = loadConfig(this.#document, { ...registries, clock: this.clock, random: this.#random });
+    const queue = config.queue<string>(name);
+    recordTimes(queue, { waited: (ms) => this.#waited = ms, worked() {} });
+    const pool = config.runWorkers(name, queue, (key, { attempt, signal }) => this.#handle(key, attempt, signal), {
+      onError: (error, key) => this.#failed(key, error),
+      onGiveUp: (_, key, _attempts, reason) => this.#gaveUp(key, reason),
+    });
+    return { config, queue, pool };
+  }
+
+  /** Sets a timer for the next arrival. */
+  #nextArrival(): void {
+    const { done, value } = this.#arrivals.next();
+    if (done) {
+      this.#hasArrived = true;
+      return;
+    }
+    this.clock.setTimeout(() => {
+      this.#arrive(value);
+      this.#nextArrival();
+    }, value.at - this.clock.now());
+  }
+
+  #arrive(arrival: Arrival): void {
+    this.counts.arrivals++;
+    this.timeline.at(arrival.at).arrivals++;
+    if (this.#open.has(arrival.key)) this.counts.folded++;
+    this.#add(arrival);
+  }
+
+  /** Adds an item, or an item that is there already. */
+  #add(arrival: Arrival): void {
+    const { key, priority, at } = arrival;
+    const item = this.#open.get(key);
+    if (item === undefined) this.#open.set(key, newItem(arrival));
+    else if (item.isRunning) item.again ??= arrival;
+    this.timeline.setBacklog(at, this.#open.size);
+    this.#process?.queue.add(key, { priority });
+  }
+
+  /** Handles an item: takes the time of its work, and succeeds or fails. */
+  async #handle(key: string, attempt: number, signal: AbortSignal): Promise<void> {
+    const item = this.#open.get(key) ?? this.#reopened(key);
+    const at = this.clock.now();
+    this.#begin(item, at, attempt);
+    try {
+      await this.#work(item, at, signal);
+    } finally {
+      item.isRunning = false;
+      this.busy += this.clock.now() - at;
+    }
+    this.counts.succeeded++;
+    this.ledger.ended(item.arrival, this.clock.now() - item.arrival.at);
+    this.#close(item);
+  }
+
+  /**
+   * Returns an item for a key that is handed out although its item has ended: it was added while it was delayed, and
+   * its delay has ended only now.
+   */
+  #reopened(key: string): OpenItem {
+    const slash = key.indexOf("/");
+    const group = this.#slowness.size > 0 && slash > 0 ? key.slice(0, slash) : "";
+    const item = newItem({ number: 2 ** 31 + this.counts.attempts, at: this.clock.now(), key, group, priority: 0 });
+    this.#open.set(key, item);
+    return item;
+  }
+
+  #begin(item: OpenItem, at: number, attempt: number): void {
+    item.isRunning = true;
+    item.attempts++;
+    this.counts.attempts++;
+    const step = this.timeline.at(at);
+    step.attempts++;
+    if (attempt > 1) {
+      this.counts.retries++;
+      step.retries++;
+    }
+    if (this.#waited > step.wait) step.wait = this.#waited;
+    this.ledger.waited(item.arrival, this.#waited);
+  }
+
+  async #work(item: OpenItem, at: number, signal: AbortSignal): Promise<void> {
+    const { load: { failures }, seed } = this.#terms;
+    const { key, group, number: arrival } = item.arrival;
+    const traced = this.#nextTraced(item);
+    const attempt = { key, group, arrival, attempt: item.attempts, at, seed };
+    let failing = traced?.hasFailed ? IN_TRACE : undefined;
+    for (let i = 0; failing === undefined && i < failures.length; i++) failing = failures[i]!.failing(attempt);
+    item.isHanging = failing?.after === Infinity;
+    if (failing?.after !== undefined) await this.#sleep(failing.after, signal);
+    else {
+      if (this.#backend?.isFull) throw this.#error(item, this.#refusal);
+      await this.#sleep(traced?.ms ?? this.#timeOf(item), signal, this.#backend);
+    }
+    if (failing !== undefined) throw this.#error(item, failing);
+  }
+
+  /** Returns the attempt of the trace that this attempt repeats; `undefined` if there is none. */
+  #nextTraced({ arrival: { key, number }, attempts }: OpenItem): TracedAttempt | undefined {
+    const { trace, seed } = this.#terms;
+    if (trace === undefined) return undefined;
+    const index = this.#traced.get(key) ?? 0;
+    this.#traced.set(key, index + 1);
+    const { times } = trace;
+    const drawn = Math.floor(RandomNumbers.for(seed, "work", number, attempts).uniform() * times.length);
+    return trace.attempts.get(key)?.[index] ?? { ms: times[drawn] ?? 0, hasFailed: false };
+  }
+
+  #timeOf({ arrival: { number, group }, attempts }: OpenItem): number {
+    const { load, seed } = this.#terms;
+    return load.work!.time(RandomNumbers.for(seed, "work", number, attempts)) * (this.#slowness.get(group) ?? 1);
+  }
+
+  get #refusal(): Failing {
+    const { retryAfter } = this.#terms.load.backend!;
+    return { reason: "refused", after: undefined, retryAfter, isTerminal: false };
+  }
+
+  #error(item: OpenItem, { reason, retryAfter, isTerminal }: Failing): Error {
+    item.failing = reason;
+    if (isTerminal) return new TerminalError(reason);
+    return retryAfter === undefined ? new SimulatedError(reason) : new RetryAfterError(retryAfter, reason);
+  }
+
+  /** Waits for a time, or until the backend has done work that takes this time at full speed. */
+  #sleep(ms: number, signal: AbortSignal, backend?: SharedBackend): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let job: Job | undefined;
+      let timer: unknown;
+      signal.addEventListener("abort", () => {
+        if (job !== undefined) backend!.abandon(job);
+        this.clock.clearTimeout(timer);
+        reject(signal.reason);
+      }, { once: true });
+      if (backend !== undefined) job = backend.begin(ms, resolve);
+      else if (ms < Infinity) timer = this.clock.setTimeout(resolve, ms);
+    });
+  }
+
+  #failed(key: string, error: unknown): void {
+    const item = this.#open.get(key);
+    if (item === undefined) return;
+    if ((error as Error).name === "TimeoutError") item.failing = "timeout";
+    const reason = item.failing ?? "other";
+    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
+    this.timeline.at(this.clock.now()).failures++;
+    if (reason === "poison") this.outages.leave(item, this.clock.now());
+    if (!item.hasEvents) this.#makeEvents(item, 0);
+  }
+
+  /** Adds a failing key again, at random times, until it succeeds. */
+  #makeEvents(item: OpenItem, count: number): void {
+    const { load: { eventsWhileFailing: mean }, seed } = this.#terms;
+    if (mean === undefined) return;
+    item.hasEvents = true;
+    const { arrival } = item;
+    this.clock.setTimeout(() => {
+      if (this.#open.get(arrival.key) !== item) return;
+      this.counts.events++;
+      this.#add({ ...arrival, at: this.clock.now() });
+      this.#makeEvents(item, count + 1);
+    }, mean * RandomNumbers.for(seed, "events", arrival.number, count).exponential());
+  }
+
+  #gaveUp(key: string, reason: string): void {
+    const item = this.#open.get(key);
+    if (item === undefined || reason === "shutdown") return; // the new process adds the item again, or it is lost
+    this.counts.givenUp++;
+    this.#close(item);
+  }
+
+  /** Ends an item. If its key was added while it was worked on, another item begins. */
+  #close(item: OpenItem): void {
+    const { arrival: { key }, again } = item;
+    const now = this.clock.now();
+    this.totalTime += now - item.arrival.at;
+    this.outages.leave(item, now);
+    if (again === undefined) this.#open.delete(key);
+    else this.#open.set(key, newItem(again));
+    this.timeline.setBacklog(now, this.#open.size);
+  }
+
+  #carryOut({ action }: Change): void {
+    if (action.type === "deploy") {
+      void this.#deploy(action.for, action.relist);
+      return;
+    }
+    const { config, pool } = this.#process ?? {};
+    this.#countCapacity();
+    if (action.type === "reload") {
+      this.#document = this.#terms.configs[action.config]!;
+      config?.reload(this.#document);
+    } else if (action.type === "concurrency") {
+      if (pool !== undefined) pool.concurrency = action.concurrency;
+    } else {
+      pool?.pause();
+      this.clock.setTimeout(() => pool?.resume(), action.for);
+    }
+  }
+
+  async #deploy(downtime: number, relist: boolean): Promise<void> {
+    if (this.#process === undefined) return; // the previous deploy has not ended
+    const { queue, pool } = this.#process;
+    this.#countCapacity();
+    this.#process = undefined;
+    await queue.shutDownWithDrain();
+    await pool.finished;
+    this.clock.setTimeout(() => {
+      this.#capacityAt = this.clock.now();
+      this.#process = this.#start();
+      if (!relist) return this.#lose();
+      for (const { arrival: { key, priority } } of this.#open.values()) this.#process.queue.add(key, { priority });
+    }, downtime);
+  }
+
+  /** Forgets the items that the new process doesn't know. */
+  #lose(): void {
+    for (const item of this.#open.values()) this.outages.leave(item, this.clock.now());
+    this.counts.lost += this.#open.size;
+    this.#open.clear();
+    this.timeline.setBacklog(this.clock.now(), 0);
+  }
+
+  /** Counts the time since the last call, before the number of workers changes. */
+  #countCapacity(): void {
+    const now = this.clock.now();
+    this.capacity += (now - this.#capacityAt) * (this.#process?.pool.concurrency ?? 0);
+    this.#capacityAt = now;
+  }
+}
+
+/** Returns the groups and the priorities whose times are recorded. */
+function classesOf({ groups, priorities, arrivals }: Load): [groups: string[], priorities: number[]] {
+  const names = [...groups.map(({ name }) => name), ...arrivals.flatMap(({ group }) => group ?? [])];
+  const numbers = [...[...priorities?.keys() ?? []].map(Number), ...arrivals.flatMap(({ priority }) => priority ?? [])];
+  return [[...new Set(names)], [...new Set(numbers)]];
+}

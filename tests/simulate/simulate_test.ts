@@ -1,0 +1,212 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ConfigError } from "@workqueue/core";
+import { compare, type LoadDocument, parseCondition, search, simulate, textOf } from "@workqueue/simulate";
+
+/** Returns a config with one queue. */
+function configOf(queue: object, limiters: object = {}): object {
+  return { limiters, queues: { jobs: queue } };
+}
+
+const constant = (time: number) => ({ type: "constant", time });
+const EACH_SECOND = [{ type: "constant", rate: 1 }];
+
+Deno.test("simulate: items are worked on one after the other, and wait as long as they must", async () => {
+  const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1500) };
+  const report = await simulate(configOf({}), load);
+  assertEquals([report.arrivals, report.attempts, report.succeeded, report.unfinished], [10, 10, 10, 0]);
+  assertEquals(report.duration, 15_000); // the last item ends 15 s after the start
+  assertEquals([report.waits.count, report.waits.max, report.waits.mean], [10, 4500, 2250]);
+  assertEquals([report.totals.max, report.utilization], [6000, 1]);
+  assertEquals(report.worst.wait.value, 4500);
+});
+
+Deno.test("simulate: a limiter of the config delays retries, and maxRetries gives items up", async () => {
+  const limiter = { type: "exponential", baseDelay: "1s", maxDelay: "1h" };
+  const load = {
+    duration: "2s",
+    arrivals: [{ type: "bursts", size: 1 }],
+    work: constant(0),
+    failures: [{ type: "poison", share: 1 }],
+  };
+  const longer = { ...load, duration: "1m" };
+  const report = await simulate(configOf({ limiter, maxRetries: 3 }), longer);
+  assertEquals([report.attempts, report.retries, report.givenUp, report.succeeded], [4, 3, 1, 0]);
+  assertEquals([report.duration, report.failures], [7000, { poison: 4 }]); // after 1, 2 and 4 s
+  const stopped = await simulate(configOf({ limiter }), load);
+  assertEquals([stopped.attempts, stopped.unfinished, stopped.duration], [3, 1, 4000]); // at twice the duration
+});
+
+Deno.test("simulate: an outage ends, and its backlog is gone some time later", async () => {
+  const limiter = { type: "exponential", baseDelay: "10s", maxDelay: "10s" };
+  const report = await simulate(configOf({ limiter, concurrency: 10 }), {
+    duration: "100s",
+    arrivals: EACH_SECOND,
+    work: constant(100),
+    failures: [{ type: "outage", from: "20s", for: "15s" }],
+  });
+  const [outage] = report.outages;
+  // Items that arrive from 20 s on fail at 100 ms past each second, and are retried each ten seconds.
+  assertEquals([outage!.from, outage!.to, outage!.backlog], [20_000, 35_000, 15]);
+  assertEquals([outage!.goneAt, report.attempts], [44_300, 120]);
+  assert(report.facts[0]!.startsWith("The backlog of the outage at 20s is gone at 44s, 9.3s after it ended"));
+});
+
+Deno.test("simulate: the same seed gives the same report, and another seed another one", async () => {
+  const load = {
+    duration: "10m",
+    arrivals: [{ type: "poisson", rate: 5 }, { type: "daily", lowest: 0, highest: 10, day: "5m", peakAt: "1m" }],
+    keys: { type: "repeated", count: 500, skew: 1.1 },
+    groups: [{ name: "a", share: 3 }, { name: "b", slowness: 2 }],
+    priorities: { "0": 9, "10": 1 },
+    work: { type: "lognormal", median: 100, p99: 1000 },
+    failures: [{ type: "random", probability: 0.1, retryAfter: "5s" }, { type: "hang", probability: 0.001 }],
+    eventsWhileFailing: "10s",
+    backend: { capacity: 4, limit: 20 },
+  };
+  const limiter = { type: "jitter", spread: 0.5, limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1m" } };
+  const config = configOf({ limiter, concurrency: 8, timeout: "5s", discipline: { type: "fair", separator: "/" } });
+  const report = await simulate(config, load, { seed: 7 });
+  assertEquals(await simulate(config, load, { seed: 7 }), report);
+  assert(JSON.stringify(await simulate(config, load, { seed: 8 })) !== JSON.stringify(report));
+  let hash = 0;
+  for (const character of JSON.stringify(report)) hash = Math.imul(hash, 31) + character.charCodeAt(0) | 0;
+  assertEquals(hash, 1_534_763_362, "the same on every runtime");
+  assertEquals(Object.keys(report.byGroup), ["a", "b"]);
+  assertEquals(Object.keys(report.byPriority), ["0", "10"]);
+  assertEquals(report.byGroup["a"]!.waits.count + report.byGroup["b"]!.waits.count, report.attempts);
+  assert(report.folded > 0 && report.events > 0 && report.failures["timeout"]! > 0);
+});
+
+Deno.test("simulate: a backend beyond its capacity becomes slower, and refuses attempts beyond its limit", async () => {
+  const load = (backend: Record<string, number>) => ({
+    duration: "10s",
+    arrivals: [{ type: "bursts", size: 10 }],
+    work: constant(1000),
+    backend,
+  });
+  const config = configOf({ concurrency: 10, maxRetries: 0 });
+  assertEquals((await simulate(config, load({ capacity: 10 }))).totals.max, 1000);
+  assertEquals((await simulate(config, load({ capacity: 5 }))).totals.max, 2000);
+  const refusing = await simulate(config, load({ capacity: 5, limit: 7 }));
+  assertEquals([refusing.succeeded, refusing.givenUp, refusing.failures], [7, 3, { refused: 3 }]);
+  assertEquals(refusing.totals.max, 1400);
+});
+
+Deno.test("simulate: a backend goes on working for callers that have given up, unless it stops", async () => {
+  const load = (stops: boolean) => ({
+    duration: "1m",
+    arrivals: [{ type: "bursts", size: 4, for: "1s" }],
+    work: constant(1000),
+    backend: { capacity: 1, stops },
+  });
+  const limiter = { type: "exponential", baseDelay: "1s", maxDelay: "1s" };
+  const config = configOf({ concurrency: 4, timeout: "3s", limiter });
+  const [wasteful, frugal] = [await simulate(config, load(false)), await simulate(config, load(true))];
+  assert(wasteful.attempts > frugal.attempts || wasteful.unfinished > 0, `${wasteful.attempts}, ${frugal.attempts}`);
+});
+
+Deno.test("simulate: reloads, pauses, deploys and other concurrencies happen at their times", async () => {
+  const load = (changes: object[]): LoadDocument => ({
+    duration: "20s",
+    arrivals: EACH_SECOND,
+    work: constant(2000),
+    changes: changes as never,
+  });
+  const one = configOf({});
+  const two = configOf({ concurrency: 2 });
+  const plain = await simulate(one, load([]));
+  assertEquals([plain.succeeded, plain.duration], [20, 40_000]);
+  const more = await simulate(one, load([{ type: "concurrency", at: 0, concurrency: 2 }]));
+  assertEquals([more.duration, more.waits.max], [21_000, 0]);
+  const reloaded = await simulate(one, load([{ type: "reload", at: 0, config: "two.yaml" }]), {
+    configs: { "two.yaml": two },
+  });
+  assertEquals(reloaded.duration, 21_000);
+  const paused = await simulate(two, load([{ type: "pause", at: "5s", for: "10s" }]));
+  assertEquals(paused.waits.max, 10_000);
+  const deployed = await simulate(two, load([{ type: "deploy", at: "5500ms", for: "3s" }]));
+  assertEquals([deployed.succeeded, deployed.lost, deployed.unfinished], [20, 0, 0]);
+  const forgetful = await simulate(two, load([{ type: "deploy", at: "5500ms", for: "3s", relist: false }]));
+  assertEquals([forgetful.succeeded + forgetful.lost, forgetful.lost > 0], [20, true]);
+});
+
+Deno.test("simulate: what is wrong with a load, a config or an option is said, all of it", async () => {
+  const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1) };
+  const error = await assertRejects(
+    () =>
+      simulate(
+        configOf({}),
+        { duration: "0s", arivals: [], work: { type: "lognorml" }, priorities: { high: 1 } } as never,
+      ),
+    ConfigError,
+  );
+  assertEquals(error.issues.map(({ path }) => path).sort(), [
+    "/arivals",
+    "/arrivals",
+    "/duration",
+    "/priorities/high",
+    "/work/type",
+  ]);
+  await assertRejects(() => simulate(configOf({ concurency: 3 }), load), ConfigError, 'did you mean "concurrency"?');
+  await assertRejects(() => simulate({}, load), RangeError, "the config has no queue");
+  await assertRejects(() => simulate({ queues: { a: {}, b: {} } }, load), RangeError, "choose a queue: 'a', 'b'");
+  await assertRejects(() => simulate(configOf({}), load, { queue: "job" }), RangeError, "no queue 'job'");
+  await assertRejects(() => simulate(configOf({}), load, { seed: 0.5 }), RangeError, "seed");
+  await assertRejects(() => simulate(configOf({}), load, { sed: 5 } as never), TypeError, 'did you mean "seed"?');
+  await assertRejects(
+    () => simulate(configOf({}), { ...load, changes: [{ type: "reload", at: 0, config: "x.yaml" }] }),
+    ConfigError,
+    "the config of this reload was not given",
+  );
+});
+
+Deno.test("compare: the better config is named with the reason, and none if there is no difference", async () => {
+  const load = { duration: "10m", arrivals: [{ type: "poisson", rate: 15 }], work: { type: "exponential", mean: 120 } };
+  const [few, many] = [configOf({ concurrency: 2 }), configOf({ concurrency: 4 })];
+  const { better, verdict, figures } = await compare({ few, many }, load);
+  assertEquals(better, 1);
+  assert(/^many is better: its p99 total is .*ms, compared to .*s with few\.$/.test(verdict), verdict);
+  const wait = figures.find(({ name }) => name === "p99 wait")!;
+  assert(wait.differences[1]!.mean < 0 && wait.differences[1]!.margin < -wait.differences[1]!.mean);
+  assertEquals((await compare({ one: few, other: few }, load)).better, undefined);
+  await assertRejects(() => compare({ one: few }, load), RangeError, "at least two configs");
+});
+
+Deno.test("search: the smallest number with which no condition is true", async () => {
+  const load = { duration: "10m", arrivals: [{ type: "poisson", rate: 15 }], work: { type: "exponential", mean: 100 } };
+  const bound = parseCondition("p99 wait > 500ms");
+  const found = await search(configOf({}), load, [bound], "queues.jobs.concurrency=1..64");
+  assertEquals([found.value, found.text], [
+    3,
+    "queues.jobs.concurrency must be at least 3. With 2, p99 wait > 500ms.",
+  ]);
+  const none = await search(configOf({}), load, [bound], "queues.jobs.concurrency=1..2");
+  assertEquals(none.value, undefined);
+  await assertRejects(
+    () => search(configOf({}), load, [bound], "queues.jobs.concurrency"),
+    TypeError,
+    "a path and a range",
+  );
+  await assertRejects(
+    () => search(configOf({}), load, [bound], "queues.job.concurrency=1..2"),
+    TypeError,
+    "is missing",
+  );
+});
+
+Deno.test("a report as text fits the terminal, and says what was simulated", async () => {
+  const load = {
+    duration: "30m",
+    arrivals: [{ type: "poisson", rate: 10 }],
+    groups: [{ name: "a" }, { name: "b" }],
+    work: constant(100),
+    failures: [{ type: "outage", from: "10m", for: "5m" }],
+  };
+  const text = textOf(await simulate(configOf({ concurrency: 4 }), load), 100);
+  assert(text.split("\n").every((line) => line.startsWith("• ") || line.length <= 100), text);
+  for (
+    const word of ["Queue jobs", "arrivals", "backlog", "wait p50", "• The backlog of the outage at 10m is gone at"]
+  ) {
+    assert(text.includes(word), `${word} in\n${text}`);
+  }
+});
