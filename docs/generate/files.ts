@@ -1,4 +1,5 @@
 import { configSchema } from "@workqueue/core/config";
+import { loadSchema } from "@workqueue/simulate";
 import { alerts } from "./alerts.ts";
 import { allPackages, packageFolders, tsconfig } from "./all_packages.ts";
 import { mainEntry, manifest } from "./built_ins.ts";
@@ -14,6 +15,7 @@ import { versionModule } from "./version.ts";
 /** Functions that generate files, keyed by the path of the file. */
 export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
+  "schema/load.schema.json": () => JSON.stringify(loadSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,
   "docs/rules.md": rules,
   "docs/delays.svg": plotDelays,

@@ -13,7 +13,7 @@
  * line, a config or a file is wrong; 130 if the run was interrupted.
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
- * shows the delays of limiters.
+ * shows the delays of limiters. `workqueue simulate` shows what a config does under a load.
  *
  * @module
  */
@@ -26,14 +26,19 @@ import {
   addCheckFlags,
   addDelaysFlags,
   addSchemaFlags,
+  addSimulateFlags,
   type CheckFlags,
   type DelaysFlags,
   type SchemaFlags,
+  type SimulateFlags,
 } from "./commands/config_flags.ts";
 import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
+
+/** Names of the commands. */
+export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate"];
 
 /** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;
@@ -69,6 +74,10 @@ export async function main(args: string[], standardInput: Readable = process.std
   addDelaysFlags(program.command("delays")).action(async (file: string, flags: DelaysFlags) => {
     const { delaysCommand } = await import("./commands/delays_command.ts");
     await delaysCommand(file, flags);
+  });
+  addSimulateFlags(program.command("simulate")).action(async (files: string[], flags: SimulateFlags) => {
+    const { simulateCommand } = await import("./commands/simulate_command.ts");
+    exitCode = await simulateCommand(files, flags);
   });
   try {
     await program.parseAsync(args, { from: "user" });

@@ -18,18 +18,19 @@ export class ConfigFile {
    * Creates a config file without accessing the file.
    *
    * @param path The path, or a `file:` URL.
+   * @param word The word for the document in messages.
    * @throws {Error} If the extension is not supported.
    * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL.
    */
-  constructor(path: string | URL) {
+  constructor(path: string | URL, word = "config") {
     const name = pathOf(path);
     this.#path = resolve(name);
     const extension = extname(this.#path).toLowerCase();
     if (!Object.hasOwn(FORMATS_BY_EXTENSION, extension)) {
       const known = Object.keys(FORMATS_BY_EXTENSION).join(", ");
-      throw withCode("WQ_CONFIG", new Error(`Cannot read config '${name}': its extension is none of ${known}`));
+      throw withCode("WQ_CONFIG", new Error(`Cannot read ${word} '${name}': its extension is none of ${known}`));
     }
-    this.content = new ConfigText(name, FORMATS_BY_EXTENSION[extension]!);
+    this.content = new ConfigText(name, FORMATS_BY_EXTENSION[extension]!, word);
   }
 
   /**

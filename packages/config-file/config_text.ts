@@ -14,9 +14,10 @@ export class ConfigText {
    *
    * @param name The name of the config, or `undefined` for a config without a name.
    * @param format The format of the text.
+   * @param word The word for the document in messages.
    */
-  constructor(name: string | undefined, format: Format) {
-    this.title = name === undefined ? "config" : `config '${name}'`;
+  constructor(name: string | undefined, format: Format, word = "config") {
+    this.title = name === undefined ? word : `${word} '${name}'`;
     this.#format = format;
   }
 

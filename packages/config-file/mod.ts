@@ -8,6 +8,7 @@ import "./core_version.ts"; // imported first, to report a wrong core version be
 
 export { loadConfigFile } from "./load_config_file.ts";
 export { loadConfigText } from "./load_config_text.ts";
+export { loadDocumentFile } from "./load_document_file.ts";
 export type { ConfigFormat } from "./formats.ts";
 export { readConfigFile } from "./read_config_file.ts";
 export { watchConfigFile } from "./watch_config_file.ts";

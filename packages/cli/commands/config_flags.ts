@@ -2,14 +2,20 @@ import type { ConfigFormat } from "@workqueue/config-file";
 import { type Command, Option } from "commander";
 import { parseInteger, pluginOption, repeatable } from "./option_values.ts";
 
-/** Options of `workqueue schema`. */
-export interface SchemaFlags {
+/** Options of all commands that read configs. */
+interface PluginFlags {
   /** Paths of the plugins. */
   readonly plugin?: readonly string[];
 }
 
+/** Options of `workqueue schema`. */
+export interface SchemaFlags extends PluginFlags {
+  /** Whether to print the schema of load documents instead. */
+  readonly load?: true;
+}
+
 /** Options of `workqueue check`. */
-export interface CheckFlags extends SchemaFlags {
+export interface CheckFlags extends PluginFlags {
   /** Format of standard input. */
   readonly format?: ConfigFormat;
   /** Whether to print nothing about valid configs. */
@@ -17,7 +23,7 @@ export interface CheckFlags extends SchemaFlags {
 }
 
 /** Options of `workqueue delays`. */
-export interface DelaysFlags extends SchemaFlags {
+export interface DelaysFlags extends PluginFlags {
   /** Names of the limiters to show. */
   readonly limiter?: readonly string[];
   /** Names of the queues whose limiters are shown. */
@@ -26,6 +32,26 @@ export interface DelaysFlags extends SchemaFlags {
   readonly failures: number;
   /** Output format. Default: `"chart"` on a terminal, `"table"` otherwise. */
   readonly format?: "table" | "chart" | "svg";
+}
+
+/** Options of `workqueue simulate`. */
+export interface SimulateFlags extends PluginFlags {
+  /** Path of the load document. */
+  readonly load: string;
+  /** Name of the queue. */
+  readonly queue?: string;
+  readonly seed: number;
+  /** Number of seeds for a comparison. */
+  readonly runs: number;
+  /** Figure that decides which config is better. */
+  readonly by?: string;
+  /** Conditions under which the command fails. */
+  readonly failIf?: readonly string[];
+  /** Numeric options of the config to vary, each with its range. */
+  readonly vary?: string;
+  readonly json?: true;
+  /** Path of the image to write. */
+  readonly svg?: string;
 }
 
 const FAILURES = 20;
@@ -51,8 +77,9 @@ const SCHEMA_NOTES = `
 A config names the schema as its "$schema", or your editor's settings assign the
 schema to files.
 
-Example:
-  workqueue schema --plugin limiters.mjs > workqueue.schema.json`;
+Examples:
+  workqueue schema --plugin limiters.mjs > workqueue.schema.json
+  workqueue schema --load > load.schema.json`;
 
 const DELAYS_NOTES = `
 An item keeps failing, each time as soon as the previous delay has passed.
@@ -67,6 +94,52 @@ Examples:
   workqueue delays queues.yaml
   workqueue delays queues.yaml --limiter retry --failures 8 --format table
   workqueue delays queues.yaml --format svg > delays.svg`;
+
+const SIMULATE_NOTES = `
+The load document says which items arrive when, how long attempts take, which
+attempts fail, and what else happens. The queue, its limiter, its discipline and
+its workers are the real ones; only their clock is virtual.
+
+With several configs, each is simulated with the same load and the same seeds,
+and the command says which one is better.
+
+Figures for --fail-if: mean, p50, p90, p99 and max of wait (from ready to the
+start of an attempt) and of total (from arrival to success), each also "of group
+NAME" or "of priority NUMBER"; recovery (from the end of an outage until its
+backlog is gone), backlog, attempts, retries, given up, lost, unfinished,
+requests (per second at the backend, at most) and utilization.
+
+Exit codes:
+  0  no condition of --fail-if is true
+  1  a condition of --fail-if is true for a config
+  2  the command line, a config, the load or a plugin is wrong
+
+Examples:
+  workqueue simulate queues.yaml --load outage.yaml
+  workqueue simulate queues.yaml new.yaml --load outage.yaml
+  workqueue simulate queues.yaml --load day.yaml --fail-if "p99 wait > 30s"
+  workqueue simulate queues.yaml --load day.yaml \\
+    --vary queues.images.concurrency=1..64 --fail-if "p99 wait > 30s"`;
+
+const MAX_RUNS = 100;
+
+/** Adds the arguments and options of `workqueue simulate` to a command. */
+export function addSimulateFlags(command: Command): Command {
+  return command
+    .description("Show what a config does under a load, with virtual time.")
+    .argument("<file...>", "config files: .json, .jsonc, .yaml, .yml or .toml")
+    .requiredOption("--load <file>", "load document: .json, .jsonc, .yaml, .yml or .toml")
+    .addOption(pluginOption())
+    .option("--queue <name>", "queue to simulate; default that of the load, or the only one")
+    .option("--seed <n>", "seed of all random numbers", (text) => parseInteger(text, 0, Number.MAX_SAFE_INTEGER), 1)
+    .option("--runs <n>", "number of seeds when configs are compared", (text) => parseInteger(text, 2, MAX_RUNS), 5)
+    .option("--by <figure>", "figure that decides which config is better")
+    .addOption(repeatable("--fail-if <condition>", 'fail if this is true, such as "p99 wait > 30s"'))
+    .option("--vary <path=from..to>", "find the smallest number in the config with which no --fail-if is true")
+    .option("--json", "print the reports as JSON")
+    .option("--svg <file>", "also draw the first report as an image")
+    .addHelpText("after", SIMULATE_NOTES);
+}
 
 /** Adds the arguments and options of `workqueue check` to a command. */
 export function addCheckFlags(command: Command): Command {
@@ -86,6 +159,7 @@ export function addSchemaFlags(command: Command): Command {
   return command
     .description("Print the JSON Schema of configs, with which editors complete and check them.")
     .addOption(pluginOption())
+    .option("--load", "print the schema of load documents for 'workqueue simulate' instead")
     .addHelpText("after", SCHEMA_NOTES);
 }
 

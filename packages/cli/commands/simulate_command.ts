@@ -1,0 +1,131 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { loadConfigFile, loadDocumentFile, readConfigFile } from "@workqueue/config-file";
+import {
+  compare,
+  comparisonText,
+  type Condition,
+  type LoadDocument,
+  parseCondition,
+  readLoad,
+  search,
+  simulate,
+  type SimulateOptions,
+  type SimulationReport,
+  svgOf,
+  textOf,
+} from "@workqueue/simulate";
+import { loadPlugins } from "../config/plugins.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { stdout } from "../system/standard_streams.ts";
+import { UsageError } from "../system/usage_error.ts";
+import type { SimulateFlags } from "./config_flags.ts";
+import { print } from "./print.ts";
+
+const DEFAULT_WIDTH = 80;
+
+/**
+ * Runs `workqueue simulate`: simulates one config, compares several, or searches for a number in one.
+ *
+ * @param paths Paths of the configs.
+ * @param flags The options.
+ * @returns The exit code.
+ * @throws {UsageError} If a file or an option is invalid, a plugin can't be loaded, or the output can't be written.
+ */
+export async function simulateCommand(paths: readonly string[], flags: SimulateFlags): Promise<number> {
+  const registries = await loadPlugins(flags.plugin);
+  try {
+    const conditions = (flags.failIf ?? []).map(parseCondition);
+    const configs = Object.fromEntries(paths.map((path) => [nameOf(path, paths), readChecked(path, registries)]));
+    const load = loadDocumentFile(flags.load, "load document", checked);
+    const { queue, seed } = flags;
+    const options = { ...registries, queue, seed, ...filesOf(load, flags, registries) };
+    const width = stdout.columns || DEFAULT_WIDTH;
+    if (flags.vary !== undefined) return await searchIn(configs, load, options, conditions, flags.vary);
+    if (paths.length > 1) return await compareAll(configs, load, options, conditions, flags);
+    const report = await simulate(Object.values(configs)[0]!, load, options);
+    await print(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, width));
+    if (flags.svg !== undefined) writeFileSync(flags.svg, svgOf(report));
+    return await judge(conditions, [report]);
+  } catch (error) {
+    if (error instanceof UsageError || !(error instanceof Error)) throw error;
+    throw new UsageError(error.message, { cause: error });
+  }
+}
+
+/** Checks a load document, so that its problems are reported with their lines. */
+function checked(document: string | object): string | LoadDocument {
+  readLoad(document);
+  return document as string | LoadDocument;
+}
+
+/** Reads a config after checking it, so that its problems are reported with their lines. */
+function readChecked(path: string, registries: SimulateOptions): string | object {
+  loadConfigFile(path, registries);
+  return readConfigFile(path);
+}
+
+/** Returns the name of a config in comparisons: its file name or, if two have the same, its path. */
+function nameOf(path: string, paths: readonly string[]): string {
+  const name = basename(path);
+  return paths.filter((other) => basename(other) === name).length > 1 ? path : name;
+}
+
+/** Reads the files to which a load refers. Their paths count from the folder of the load. */
+function filesOf(
+  load: string | LoadDocument,
+  flags: SimulateFlags,
+  registries: SimulateOptions,
+): Pick<SimulateOptions, "configs" | "trace"> {
+  const { changes, trace } = readLoad(load);
+  const pathOf = (path: string) => resolve(dirname(flags.load), path);
+  const paths = changes.flatMap(({ action }) => action.type === "reload" ? action.config : []);
+  const configs = Object.fromEntries(paths.map((path) => [path, readChecked(pathOf(path), registries)]));
+  return trace === undefined ? { configs } : { configs, trace: readFileSync(pathOf(trace), "utf8") };
+}
+
+async function compareAll(
+  configs: Readonly<Record<string, string | object>>,
+  load: string | LoadDocument,
+  options: SimulateOptions,
+  conditions: readonly Condition[],
+  flags: SimulateFlags,
+): Promise<number> {
+  const comparison = await compare(configs, load, { ...options, runs: flags.runs, by: flags.by });
+  await print(flags.json ? `${JSON.stringify(comparison, undefined, 2)}\n` : comparisonText(comparison));
+  if (flags.svg !== undefined) writeFileSync(flags.svg, svgOf(comparison.reports[0]!));
+  return await judge(conditions, comparison.reports, comparison.names);
+}
+
+async function searchIn(
+  configs: Readonly<Record<string, string | object>>,
+  load: string | LoadDocument,
+  options: SimulateOptions,
+  conditions: readonly Condition[],
+  vary: string,
+): Promise<number> {
+  const [config, ...others] = Object.values(configs);
+  if (others.length > 0) throw new UsageError("Cannot search: --vary takes one config");
+  if (conditions.length === 0) throw new UsageError("Cannot search: --vary needs a bound, given with --fail-if");
+  const { path, value, text } = await search(config!, load, conditions, vary, options);
+  await print(`${text}\n`);
+  return value === undefined || path === "" ? EXIT.incomplete : EXIT.succeeded;
+}
+
+/** Prints the conditions that are true. Returns the exit code. */
+async function judge(
+  conditions: readonly Condition[],
+  reports: readonly SimulationReport[],
+  names: readonly string[] = [],
+): Promise<number> {
+  let exitCode: number = EXIT.succeeded;
+  for (const [i, report] of reports.entries()) {
+    for (const condition of conditions) {
+      if (!condition.holds(report)) continue;
+      const name = names[i] === undefined ? "" : `${names[i]}: `;
+      await print(`failed: ${name}${condition.text}: it is ${condition.valueIn(report)}\n`);
+      exitCode = EXIT.incomplete;
+    }
+  }
+  return exitCode;
+}
