@@ -1,0 +1,36 @@
+import { build, type Plugin, stop } from "esbuild";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+/** Folder with the source of the page. */
+const PAGE = new URL("../../packages/simulate/page/", import.meta.url);
+
+/** Resolves packages as this module's runtime does, because there may be no `node_modules`. */
+const packages: Plugin = {
+  name: "packages",
+  setup({ onResolve }) {
+    onResolve(
+      { filter: /^[^./]/ },
+      ({ path, kind }) =>
+        kind === "entry-point" ? undefined : { path: fileURLToPath(import.meta.resolve(path)), sideEffects: false },
+    );
+  },
+};
+
+/** Files of the playground, by name. They need no server: any host of static files can serve them. */
+export async function playgroundFiles(): Promise<Record<"index.html" | "playground.js", string>> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("main.ts", PAGE))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: ["es2022", "chrome111", "firefox114", "safari16.4"],
+    charset: "utf8",
+    legalComments: "none",
+    plugins: [packages],
+  });
+  await stop();
+  const page = await readFile(new URL("index.html", PAGE), "utf8");
+  return { "index.html": page, "playground.js": outputFiles[0]!.text };
+}
