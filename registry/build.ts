@@ -46,6 +46,11 @@ export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part 
   return new Builder(building).part(tree);
 }
 
+/** Builds the parts among options. Returns all options. */
+export function buildOptions(tree: OptionsTree, building: Building): Record<string, unknown> {
+  return new Builder(building).options(tree);
+}
+
 /**
  * Builds the parts of a tree, and keeps earlier parts where possible. Kept parts don't change until the updates are
  * carried out.

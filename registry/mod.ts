@@ -16,9 +16,16 @@
  * @module
  */
 
-export { Builder } from "./build.ts";
-export type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
-export type { Fields, OptionsInput, OptionsOf } from "./fields.ts";
+export { buildOptions } from "./build.ts";
 export { ConfigReader, type PartSource } from "./reader.ts";
 export { optionsSchema, partSchemas, SCHEMA_DIALECT } from "./schema.ts";
-export type { OptionsTree, PartNode, PartTree } from "./tree.ts";
+// Exported because the types above refer to these types, directly or indirectly.
+export type { Clock } from "../lib/base/clock.ts";
+export type { Duration } from "../lib/base/duration.ts";
+export type { ConfigIssue } from "../lib/base/errors.ts";
+export type { Random } from "../lib/base/random.ts";
+export type { Building } from "./build.ts";
+export type { BrokenRule, BuildContext, PartDefinition, PartKind } from "./definition.ts";
+export type * from "./fields.ts";
+export type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
+export type { Updating } from "./updates.ts";

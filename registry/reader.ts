@@ -17,7 +17,9 @@ export const MAX_ITEMS = 1000;
 
 /** Parts of one kind that a config may use. */
 export interface PartSource<Part = unknown> {
+  /** Kind of the parts. */
   readonly kind: PartKind<string, Part>;
+  /** Definitions of the parts, by type. */
   readonly definitions: {
     get(type: string): PartDefinition<string, Part> | undefined;
     types(): string[];
@@ -31,6 +33,7 @@ export interface PartSource<Part = unknown> {
  * call {@linkcode ConfigReader.throwIssues} before building.
  */
 export class ConfigReader {
+  /** Problems found so far. */
   readonly issues: ConfigIssue[] = [];
   readonly #action: string;
   readonly #sources: ReadonlyMap<PartKind, PartSource>;
@@ -42,6 +45,7 @@ export class ConfigReader {
   /** Number of parts read in total. */
   #total = 0;
 
+  /** Creates a reader that may read parts of the given kinds. Errors name the action. */
   constructor(action: string, ...sources: PartSource[]) {
     this.#action = action;
     this.#sources = new Map(sources.map((source) => [source.kind, source]));

@@ -19,6 +19,7 @@ export interface OptionsTree {
 
 /** A part that is defined where it is used. */
 export interface PartNode<Part = unknown> extends OptionsTree {
+  /** Kind of the part. */
   readonly kind: PartKind<string, Part>;
   /** Definition of the part's type. The registry may later have another definition of this type, or none. */
   readonly definition: PartDefinition<string, Part>;
@@ -28,7 +29,9 @@ export interface PartNode<Part = unknown> extends OptionsTree {
 
 /** Name of a part that is defined elsewhere in the document and shared. */
 export interface NameNode {
+  /** Kind of the part. */
   readonly kind: PartKind;
+  /** Name of the part. */
   readonly name: string;
   /** JSON Pointer to the name. */
   readonly path: string;

@@ -16,7 +16,9 @@ export interface Update {
 /** Context in which updates are carried out. */
 export interface Updating {
   /** The current action, for messages. */
+  /** Action that errors name. */
   readonly action: string;
+  /** Context in which parts are built. */
   readonly context: BuildContext;
   /** Reports whether the `update` of this definition may throw. If the method is absent, any update may throw. */
   mayRefuse?(definition: PartNode["definition"]): boolean;

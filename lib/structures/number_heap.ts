@@ -23,6 +23,7 @@ export class NumberHeap<E> {
   #places = new Int32Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];
 
+  /** Number of entries. */
   get length(): number {
     return this.#length;
   }

@@ -7,9 +7,9 @@ import { ConfigFile } from "./config_file.ts";
  * @example Usage
  * ```ts
  * import { loadDocumentFile } from "@workqueue/config-file";
- * import { readLoad } from "@workqueue/simulate";
+ * import { checkLoad } from "@workqueue/simulate";
  *
- * const { duration } = loadDocumentFile("examples/outage.yaml", "load document", readLoad);
+ * const { trace } = loadDocumentFile("examples/outage.yaml", "load document", checkLoad);
  * ```
  *
  * @param path The path of the file, or a `file:` URL.

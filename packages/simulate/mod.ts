@@ -9,7 +9,14 @@
 
 import "./core_version.ts"; // imported first, to report a wrong core version before it causes another error
 
-export { type Load, type LoadDocument, type LoadPartConfig, loadSchema, readLoad } from "./load/load.ts";
+export {
+  checkLoad,
+  type LoadDocument,
+  loadFields,
+  type LoadFiles,
+  type LoadPartConfig,
+  loadSchema,
+} from "./load/load.ts";
 export { compare, type ComparedFigure, type CompareOptions, type Comparison } from "./compare/compare.ts";
 export { type Found, search } from "./compare/search.ts";
 export { type Condition, parseCondition } from "./report/condition.ts";
@@ -22,3 +29,7 @@ export type { Attempts, OutageReport } from "./run/outages.ts";
 export type { Counts } from "./run/simulation.ts";
 export { simulate, type SimulateOptions } from "./simulate.ts";
 export { type LoadRecording, recordLoad, type RecordLoadOptions } from "./trace/record_load.ts";
+// Exported because the types above refer to these types, directly or indirectly.
+export type * from "@workqueue/core";
+export type * from "@workqueue/core/internal/registry";
+export type { LoadWord } from "./load/kinds.ts";

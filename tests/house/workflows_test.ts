@@ -36,7 +36,8 @@ Deno.test("workflows: what is published was tested, and JSR learns where it come
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
-  const names = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis", "cli"]; // dependencies first
+  // Dependencies first
+  const names = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis", "simulate", "cli"];
   assertEquals(folders, [".", ...names.map((name) => `packages/${name}`)]);
   const onNpm = publishing[0]!.steps!.find(({ run }) => run?.includes("npm@11 publish"))!.run!;
   assertEquals(/^for package in (.+); do$/m.exec(onNpm)![1]!.split(" "), folders);

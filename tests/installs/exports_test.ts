@@ -11,11 +11,14 @@ const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
 const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
+/** Entry points for packages of this repository that bring along a room of the core. */
+const INTERNALS = ["./internal/registry", "./internal/structures"];
+
 /**
  * Entry points that the main entry point does not load. These entry points are for packages and engines, or export
  * names that the main entry point leaves out.
  */
-const LEFT_OUT = ["./internal", "./hooks", "./inspect", "./config", "./disciplines", "./limiters"];
+const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", "./config", "./disciplines", "./limiters"];
 
 /** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
@@ -30,6 +33,8 @@ const BRINGS: Record<string, string[]> = {
   "./metrics": [],
   "./duration": [],
   "./internal": ["./duration"],
+  "./internal/registry": ["./duration"],
+  "./internal/structures": [],
   "./token-bucket": ["./duration"],
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
@@ -47,6 +52,7 @@ const BROUGHT_BY: Record<string, string[]> = {
     ".",
     "./delaying-queue",
     "./rate-limiting-queue",
+    "./internal/structures",
     "./config",
     "./disciplines",
     "./disciplines/fair",

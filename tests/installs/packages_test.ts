@@ -14,6 +14,7 @@ const PAGES = {
   opentelemetry: "operate.md",
   prometheus: "operate.md",
   redis: "redis.md",
+  simulate: "simulate.md",
 };
 
 for (const [name, page] of Object.entries(PAGES)) {

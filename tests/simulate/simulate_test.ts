@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
-import { compare, type LoadDocument, parseCondition, search, simulate, textOf } from "@workqueue/simulate";
+import { compare, type LoadDocument, parseCondition, search, simulate, svgOf, textOf } from "@workqueue/simulate";
+import { readLoad } from "../../packages/simulate/load/load.ts";
+import { Simulation } from "../../packages/simulate/run/simulation.ts";
 
 /** Returns a config with one queue. */
 function configOf(queue: object, limiters: object = {}): object {
@@ -209,4 +211,23 @@ Deno.test("a report as text fits the terminal, and says what was simulated", asy
   ) {
     assert(text.includes(word), `${word} in\n${text}`);
   }
+});
+
+Deno.test("rule 20: attempts that are still running when no timer is left are an error that names the handler", async () => {
+  const load = readLoad({ duration: "1m", arrivals: [{ type: "bursts", size: 1 }], work: constant(1000) });
+  const terms = { document: configOf({}), configs: {}, queue: "jobs", registries: {}, load, seed: 1 };
+  const simulation = new Simulation(terms);
+  const setTimeout = simulation.clock.setTimeout.bind(simulation.clock);
+  const lose = () => {};
+  simulation.clock.setTimeout = (callback, ms) => setTimeout(ms === 1000 ? lose : callback, ms); // loses the work's end
+  const message = "the handler of queue 'jobs' is still working on 'item-0', but no timer is left";
+  await assertRejects(() => simulation.run(), Error, message);
+});
+
+Deno.test("svg: a report is drawn with colors for light and dark, and names are escaped", async () => {
+  const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1500) };
+  const svg = svgOf(await simulate({ queues: { "<a & b>": {} } }, load));
+  assert(svg.startsWith('<svg xmlns="http://www.w3.org/2000/svg"') && svg.endsWith("</svg>\n"), svg);
+  assert(svg.includes("prefers-color-scheme: dark"));
+  assert(!svg.includes("<a & b>"));
 });

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { loadConfigFile, loadDocumentFile, readConfigFile } from "@workqueue/config-file";
 import {
+  checkLoad,
   compare,
   comparisonText,
   type Condition,
   type LoadDocument,
   parseCondition,
-  readLoad,
   search,
   simulate,
   type SimulateOptions,
@@ -55,7 +55,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
 
 /** Checks a load document, so that its problems are reported with their lines. */
 function checked(document: string | object): string | LoadDocument {
-  readLoad(document);
+  checkLoad(document);
   return document as string | LoadDocument;
 }
 
@@ -77,9 +77,8 @@ function filesOf(
   flags: SimulateFlags,
   registries: SimulateOptions,
 ): Pick<SimulateOptions, "configs" | "trace"> {
-  const { changes, trace } = readLoad(load);
+  const { configs: paths, trace } = checkLoad(load);
   const pathOf = (path: string) => resolve(dirname(flags.load), path);
-  const paths = changes.flatMap(({ action }) => action.type === "reload" ? action.config : []);
   const configs = Object.fromEntries(paths.map((path) => [path, readChecked(pathOf(path), registries)]));
   return trace === undefined ? { configs } : { configs, trace: readFileSync(pathOf(trace), "utf8") };
 }

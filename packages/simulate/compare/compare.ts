@@ -23,7 +23,9 @@ export interface CompareOptions extends SimulateOptions {
 
 /** A figure of several configs. */
 export interface ComparedFigure {
+  /** Name of the figure, such as `p99 wait`. */
   readonly name: string;
+  /** Unit of the figure. Times are in milliseconds. */
   readonly unit: Figure["unit"];
   /** Mean of the runs, for each config. */
   readonly means: readonly number[];
@@ -35,6 +37,7 @@ export interface ComparedFigure {
 export interface Comparison {
   /** Names of the configs. */
   readonly names: readonly string[];
+  /** Figures of all items. */
   readonly figures: readonly ComparedFigure[];
   /** Index of the better config; `undefined` if none is better with confidence. */
   readonly better: number | undefined;

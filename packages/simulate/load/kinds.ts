@@ -102,8 +102,11 @@ export interface Change {
     | { readonly type: "concurrency"; readonly concurrency: number };
 }
 
+/** Word for a kind of part of a load document. */
+export type LoadWord = "arrival" | "keyspace" | "workload" | "failure" | "group" | "backend" | "change";
+
 /** Types of the parts, by the words for their kinds. */
-export interface LoadParts {
+export interface LoadParts extends Record<LoadWord, unknown> {
   arrival: Arrivals;
   keyspace: Keyspace;
   workload: Workload;
@@ -112,9 +115,6 @@ export interface LoadParts {
   backend: Backend;
   change: Change;
 }
-
-/** Word for a kind of part of a load document. */
-export type LoadWord = keyof LoadParts;
 
 /** Definition of a type of part of a load document. */
 export type LoadDefinition<Word extends LoadWord, F extends Fields = Fields> = PartDefinition<

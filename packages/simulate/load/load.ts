@@ -6,7 +6,7 @@
 
 import { ConfigError } from "@workqueue/core";
 import {
-  Builder,
+  buildOptions,
   ConfigReader,
   type Fields,
   type OptionsInput,
@@ -112,24 +112,44 @@ const sources = [
 
 const ACTION = "read load";
 
+/** Files to which a load document refers. Their paths count from the folder of the document. */
+export interface LoadFiles {
+  /** Configs of the reloads. */
+  readonly configs: readonly string[];
+  /** Recorded trace; `undefined` if there is none. */
+  readonly trace: string | undefined;
+}
+
 /**
- * Reads and checks a load document.
+ * Checks a load document.
  *
  * @example Usage
  * ```ts
- * import { readLoad } from "@workqueue/simulate";
+ * import { checkLoad } from "@workqueue/simulate";
  * import { assertEquals } from "@std/assert";
  *
- * const load = readLoad(`{
+ * const { configs } = checkLoad(`{
  *   "duration": "10m",
  *   "arrivals": [{ "type": "constant", "rate": 5 }],
- *   "work": { "type": "constant", "time": "100ms" }
+ *   "work": { "type": "constant", "time": "100ms" },
+ *   "changes": [{ "type": "reload", "at": "5m", "config": "new.json" }]
  * }`);
- * assertEquals(load.duration, 600_000);
+ * assertEquals(configs, ["new.json"]);
  * ```
  *
  * @param source JSON text, or a parsed document.
- * @returns The load.
+ * @returns The files to which the document refers.
+ * @throws {ConfigError} If the document is invalid. The error lists every problem.
+ */
+export function checkLoad(source: string | object): LoadFiles {
+  const { changes, trace } = readLoad(source);
+  return { configs: changes.flatMap(({ action }) => action.type === "reload" ? action.config : []), trace };
+}
+
+/**
+ * Reads and checks a load document.
+ *
+ * @param source JSON text, or a parsed document.
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
 export function readLoad(source: string | object): Load {
@@ -141,7 +161,7 @@ export function readLoad(source: string | object): Load {
   const tree = reader.readOptions(loadFields, document, "");
   checkTogether(document, tree.plain, reader);
   reader.throwIssues();
-  return new Builder({ action: ACTION, context: {} }).options(tree) as Load;
+  return buildOptions(tree, { action: ACTION, context: {} }) as Load;
 }
 
 /** Returns a JSON Schema (draft 2020-12) for load documents. */

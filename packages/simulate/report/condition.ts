@@ -5,7 +5,9 @@ import type { SimulationReport } from "./report.ts";
 
 /** A condition on a report, such as `p99 wait > 30s`. */
 export interface Condition {
+  /** The condition as it was given. */
   readonly text: string;
+  /** Figure that is compared. */
   readonly figure: Figure;
   /** Reports whether the condition is true. */
   holds(report: SimulationReport): boolean;

@@ -5,6 +5,7 @@ import type { ClassReport, SimulationReport } from "./report.ts";
 export interface Figure {
   /** Name, as in conditions and comparisons. */
   readonly name: string;
+  /** Unit of the figure. Times are in milliseconds, and 1 is a share of 100 %. */
   readonly unit: "time" | "count" | "share";
   /** Returns the figure; `Infinity` for something that never happens. */
   of(report: SimulationReport): number;

@@ -14,12 +14,15 @@ export interface ClassReport {
 export interface Moment {
   /** Time in milliseconds from the start. */
   readonly at: number;
+  /** The value. */
   readonly value: number;
 }
 
 /** Result of a simulation. All times are in milliseconds; those named `at` count from the start. */
 export interface SimulationReport extends Counts, ClassReport {
+  /** Name of the queue. */
   readonly queue: string;
+  /** Seed of the random numbers. */
   readonly seed: number;
   /** Virtual time that the simulation took. */
   readonly duration: number;
@@ -27,12 +30,15 @@ export interface SimulationReport extends Counts, ClassReport {
   readonly unfinished: number;
   /** Number of failed attempts, by reason. */
   readonly failures: Readonly<Record<string, number>>;
+  /** Times of each group's items. */
   readonly byGroup: Readonly<Record<string, ClassReport>>;
+  /** Times of the items of each priority. */
   readonly byPriority: Readonly<Record<string, ClassReport>>;
   /** Share of the workers' time that was spent on attempts. */
   readonly utilization: number;
   /** Attempts per second at the backend: on average, and in the busiest step. */
   readonly requests: { readonly mean: number; readonly max: Moment };
+  /** Outages of the load, in the order of the document. */
   readonly outages: readonly OutageReport[];
   /** Largest number of items that had arrived and had not ended, and the longest wait. */
   readonly worst: { readonly backlog: Moment; readonly wait: Moment };

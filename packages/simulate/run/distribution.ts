@@ -12,12 +12,17 @@ const HIGH = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;
 
 /** Distribution of times, in milliseconds. */
 export interface Times {
+  /** Number of values. */
   readonly count: number;
+  /** Mean of the values. */
   readonly mean: number;
   /** Time that half of the values don't exceed. The percentiles are too high by at most 0.8 %. */
   readonly p50: number;
+  /** Time that 90 % of the values don't exceed. */
   readonly p90: number;
+  /** Time that 99 % of the values don't exceed. */
   readonly p99: number;
+  /** Longest time. */
   readonly max: number;
 }
 

@@ -3,14 +3,17 @@ import type { OpenItem } from "./ledger.ts";
 
 /** Numbers of attempts. */
 export interface Attempts {
+  /** Number of attempts, including retries. */
   attempts: number;
+  /** Number of attempts after a failure. */
   retries: number;
 }
 
 /** An outage, and the time until its backlog is gone. */
 export interface OutageReport {
-  /** Beginning and end, in milliseconds from the start. */
+  /** Beginning, in milliseconds from the start. */
   readonly from: number;
+  /** End, in milliseconds from the start. */
   readonly to: number;
   /** Number of items that had not ended when the outage ended. */
   readonly backlog: number;

@@ -40,14 +40,19 @@ interface Process {
 
 /** Numbers of a simulation. */
 export interface Counts {
+  /** Arrivals of items, including folded ones. */
   arrivals: number;
   /** Arrivals of keys that were waiting already. */
   folded: number;
   /** Events of failing keys. */
   events: number;
+  /** Attempts, including retries. */
   attempts: number;
+  /** Attempts after a failure. */
   retries: number;
+  /** Items that ended with a success. */
   succeeded: number;
+  /** Items that were given up. */
   givenUp: number;
   /** Items that a deploy dropped. */
   lost: number;
