@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { readdirSync } from "node:fs";
 import { readConfigFile } from "@workqueue/config-file";
 import { compare, type LoadDocument } from "@workqueue/simulate";
 import { incidents } from "../../packages/simulate/incidents/incidents.ts";
@@ -15,10 +16,10 @@ for (const { folder, title, better, worse, by } of incidents) {
 }
 
 Deno.test("incidents: each folder is listed, and has a load and two configs", () => {
-  const folders = [...Deno.readDirSync(FOLDER)].filter(({ isDirectory }) => isDirectory).map(({ name }) => name).sort();
-  assertEquals(incidents.map(({ folder }) => folder).sort(), folders);
+  const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assertEquals(incidents.map(({ folder }) => folder).sort(), folders.map(({ name }) => name).sort());
   for (const { folder, better, worse } of incidents) {
-    const files = [...Deno.readDirSync(new URL(folder, FOLDER))].map(({ name }) => name).sort();
+    const files = readdirSync(new URL(folder, FOLDER)).sort();
     assertEquals(files, ["load.yaml", `${better}.yaml`, `${worse}.yaml`].sort());
   }
 });

@@ -127,7 +127,7 @@ function decide(
   deciding: readonly Figure[],
 ): Pick<Comparison, "better" | "verdict"> {
   for (const figure of deciding) {
-    const { name } = figure;
+    const { words = figure.name } = figure;
     const values = reports.map((ofConfig) => ofConfig.map((report) => figure.of(report)));
     const means = values.map(meanOf);
     const best = means.indexOf(Math.min(...means));
@@ -135,7 +135,7 @@ function decide(
     const others = names.filter((_, i) => i !== best);
     const rest = means.filter((_, i) => i !== best).map((mean) => formatFigure(figure, mean));
     const list = others.map((other, i) => `${rest[i]} with ${other}`).join(" and ");
-    const verdict = `${names[best]} is better: its ${name} is ${
+    const verdict = `${names[best]} is better: its ${words} is ${
       formatFigure(figure, means[best]!)
     }, compared to ${list}.`;
     return { better: best, verdict };

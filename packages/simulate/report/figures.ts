@@ -5,6 +5,8 @@ import type { ClassReport, SimulationReport } from "./report.ts";
 export interface Figure {
   /** Name, as in conditions and comparisons. */
   readonly name: string;
+  /** Words for the figure in a sentence. Default: the name. */
+  readonly words?: string;
   /** Unit of the figure. Times are in milliseconds, and 1 is a share of 100 %. */
   readonly unit: "time" | "count" | "share";
   /** Returns the figure; `Infinity` for something that never happens. */
@@ -18,12 +20,17 @@ export const figures: readonly Figure[] = [
   ...timesOf("", (report) => report),
   { name: "recovery", unit: "time", of: recoveryOf },
   { name: "backlog", unit: "count", of: ({ worst }) => worst.backlog.value },
-  { name: "attempts", unit: "count", of: ({ attempts }) => attempts },
-  { name: "retries", unit: "count", of: ({ retries }) => retries },
-  { name: "given up", unit: "count", of: ({ givenUp }) => givenUp },
-  { name: "lost", unit: "count", of: ({ lost }) => lost },
-  { name: "unfinished", unit: "count", of: ({ unfinished }) => unfinished },
-  { name: "requests", unit: "count", of: ({ requests }) => requests.max.value },
+  { name: "attempts", words: "number of attempts", unit: "count", of: ({ attempts }) => attempts },
+  { name: "retries", words: "number of retries", unit: "count", of: ({ retries }) => retries },
+  { name: "given up", words: "number of items given up", unit: "count", of: ({ givenUp }) => givenUp },
+  { name: "lost", words: "number of lost items", unit: "count", of: ({ lost }) => lost },
+  { name: "unfinished", words: "number of unfinished items", unit: "count", of: ({ unfinished }) => unfinished },
+  {
+    name: "requests",
+    words: "largest number of requests per second",
+    unit: "count",
+    of: ({ requests }) => requests.max.value,
+  },
   { name: "utilization", unit: "share", of: ({ utilization }) => utilization },
 ];
 
