@@ -64,6 +64,7 @@ export const denoFolders: readonly string[] = [
   "recipes",
   "redis/faults/process",
   "redis/process",
+  "simulate/page",
 ];
 
 /** Test files of the core and of config files. */

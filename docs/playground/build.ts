@@ -19,8 +19,14 @@ const packages: Plugin = {
 
 /** Files of the playground, by name. They need no server: any host of static files can serve them. */
 export async function playgroundFiles(): Promise<Record<"index.html" | "playground.js", string>> {
+  const script = await bundleForBrowsers(new URL("main.ts", PAGE));
+  return { "index.html": await readFile(new URL("index.html", PAGE), "utf8"), "playground.js": script };
+}
+
+/** Returns the bundle of a module and all its imports. */
+export async function bundleForBrowsers(module: URL): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("main.ts", PAGE))],
+    entryPoints: [fileURLToPath(module)],
     bundle: true,
     minify: true,
     write: false,
@@ -31,6 +37,5 @@ export async function playgroundFiles(): Promise<Record<"index.html" | "playgrou
     plugins: [packages],
   });
   await stop();
-  const page = await readFile(new URL("index.html", PAGE), "utf8");
-  return { "index.html": page, "playground.js": outputFiles[0]!.text };
+  return outputFiles[0]!.text;
 }

@@ -3,6 +3,7 @@ import { ConfigError } from "@workqueue/core";
 import { compare, type LoadDocument, parseCondition, search, simulate, svgOf, textOf } from "@workqueue/simulate";
 import { readLoad } from "../../packages/simulate/load/load.ts";
 import { Simulation } from "../../packages/simulate/run/simulation.ts";
+import { VARIED_CONFIG, VARIED_LOAD } from "./varied_load.ts";
 
 /** Returns a config with one queue. */
 function configOf(queue: object, limiters: object = {}): object {
@@ -54,19 +55,7 @@ Deno.test("simulate: an outage ends, and its backlog is gone some time later", a
 });
 
 Deno.test("simulate: the same seed gives the same report, and another seed another one", async () => {
-  const load = {
-    duration: "10m",
-    arrivals: [{ type: "poisson", rate: 5 }, { type: "daily", lowest: 0, highest: 10, day: "5m", peakAt: "1m" }],
-    keys: { type: "repeated", count: 500, skew: 1.1 },
-    groups: [{ name: "a", share: 3 }, { name: "b", slowness: 2 }],
-    priorities: { "0": 9, "10": 1 },
-    work: { type: "lognormal", median: 100, p99: 1000 },
-    failures: [{ type: "random", probability: 0.1, retryAfter: "5s" }, { type: "hang", probability: 0.001 }],
-    eventsWhileFailing: "10s",
-    backend: { capacity: 4, limit: 20 },
-  };
-  const limiter = { type: "jitter", spread: 0.5, limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1m" } };
-  const config = configOf({ limiter, concurrency: 8, timeout: "5s", discipline: { type: "fair", separator: "/" } });
+  const [config, load] = [VARIED_CONFIG, VARIED_LOAD];
   const report = await simulate(config, load, { seed: 7 });
   assertEquals(await simulate(config, load, { seed: 7 }), report);
   assert(JSON.stringify(await simulate(config, load, { seed: 8 })) !== JSON.stringify(report));
