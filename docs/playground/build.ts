@@ -1,5 +1,6 @@
 import { build, type Plugin, stop } from "esbuild";
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Folder with the source of the page. */
@@ -11,11 +12,16 @@ const packages: Plugin = {
   setup({ onResolve }) {
     onResolve(
       { filter: /^[^./]/ },
-      ({ path, kind }) =>
-        kind === "entry-point" ? undefined : { path: fileURLToPath(import.meta.resolve(path)), sideEffects: false },
+      ({ path, kind }) => kind === "entry-point" ? undefined : { path: fileOf(path), sideEffects: false },
     );
   },
 };
+
+/** Returns the main file of a package. This runtime's build of `yaml` imports modules of Node. */
+function fileOf(name: string): string {
+  const file = fileURLToPath(import.meta.resolve(name));
+  return name === "yaml" ? join(dirname(dirname(file)), "browser", "index.js") : file;
+}
 
 /** Files of the playground, by name. They need no server: any host of static files can serve them. */
 export async function playgroundFiles(): Promise<Record<"index.html" | "playground.js", string>> {
