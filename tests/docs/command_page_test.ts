@@ -60,7 +60,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
     ([, name]) => name!,
   );
-  assertEquals(names, ["run", "check", "schema", "delays"]);
+  assertEquals(names, ["run", "check", "schema", "delays", "simulate"]);
   for (const name of names) {
     const used = optionsInScripts(name);
     const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:-\w, )*--[a-z-]+/gm)]
