@@ -10,6 +10,7 @@ import { plotFairness } from "./fairness.ts";
 import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
 import { rules } from "./rules.ts";
+import { plotSimulation } from "./simulate.ts";
 import { versionModule } from "./version.ts";
 
 /** Functions that generate files, keyed by the path of the file. */
@@ -21,6 +22,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/delays.svg": plotDelays,
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,
+  "docs/simulate.svg": plotSimulation,
   "docs/operate/alerts.yml": alerts,
   "docs/operate/dashboard.json": dashboard,
   "lib/base/version.ts": versionModule,

@@ -1,5 +1,5 @@
 /**
- * Tests of the schema paths that configs in examples and on pages contain. An editor must find the schema at each path.
+ * Tests of the schema paths that configs and loads in examples and on pages contain. An editor must find the schema at each path.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -11,7 +11,28 @@ import { parse as parseYaml } from "yaml";
 import { tokensOf } from "./markdown.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const SCHEMA = new URL("schema/workqueue.schema.json", ROOT);
+
+/** Schema of a kind of document, and a document with a typo that an editor must mark. */
+interface Kind {
+  schema: URL;
+  typo: object;
+  marked: string;
+}
+
+const CONFIG: Kind = {
+  schema: new URL("schema/workqueue.schema.json", ROOT),
+  typo: { queues: { a: { concurency: 4 } } },
+  marked: '"concurency"',
+};
+
+const LOAD: Kind = {
+  schema: new URL("schema/load.schema.json", ROOT),
+  typo: { arivals: [] },
+  marked: '"arivals"',
+};
+
+/** Paths of the load documents. All other documents are configs. */
+const LOADS = ["examples/outage.yaml"];
 
 /** For each format, a pattern that matches the line in which a config refers to its schema. */
 const MARKS = {
@@ -20,7 +41,7 @@ const MARKS = {
   toml: /^#:schema (.*)$/gm,
 };
 
-type Config = { queues?: Record<string, object> };
+type Config = Record<string, unknown>;
 
 /** Location of a config: a file, or a code block on a page. */
 interface Place {
@@ -97,6 +118,7 @@ Deno.test("schema: the configs of examples and pages that name one are those", (
   const found = references.map(({ path, format }) => `${path}, ${format}`);
   assertEquals(found, [
     "examples/live_limits.yaml, yaml",
+    "examples/outage.yaml, yaml",
     "examples/webhooks/service.json, json",
     "examples/workqueue.json, json",
     "examples/workqueue.toml, toml",
@@ -116,14 +138,15 @@ Deno.test("schema: each example names it, but for those with types of a plugin, 
 
 for (const reference of references) {
   const { path, format, named } = reference;
+  const { schema, typo, marked: mistake } = LOADS.includes(path) ? LOAD : CONFIG;
 
   Deno.test(`schema: an editor finds that of ${path} (${format}) in a clone, and marks a typo by it`, async () => {
     assert(!/^[a-z]+:|^\//i.test(named), `${named} is not relative`);
-    assertEquals(new URL(named, new URL(path, ROOT)).href, SCHEMA.href);
-    Deno.statSync(SCHEMA);
+    assertEquals(new URL(named, new URL(path, ROOT)).href, schema.href);
+    Deno.statSync(schema);
 
     assertEquals(await problemsOf(reference), []);
-    const marked = await problemsOf(reference, (config) => config.queues = { a: { concurency: 4 } });
-    assertEquals(marked, ['"concurency"']);
+    const marked = await problemsOf(reference, (document) => Object.assign(document, typo));
+    assertEquals(marked, [mistake]);
   });
 }
