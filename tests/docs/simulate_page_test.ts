@@ -1,0 +1,73 @@
+/** Tests of `docs/simulate.md`: its scripts print the output shown on the page, and it has the parts it promises. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Tokens } from "marked";
+import { parse } from "yaml";
+import { loadSchema } from "@workqueue/simulate";
+import { incidents } from "../../packages/simulate/incidents/incidents.ts";
+import { ROOT } from "../cli/cli.ts";
+import { tokensOf } from "./markdown.ts";
+import { openShell } from "./shell.ts";
+
+const PAGE = "docs/simulate.md";
+const WORKFLOW = "examples/simulate.workflow.yml";
+
+const text = Deno.readTextFileSync(ROOT + PAGE);
+const page = tokensOf(text).filter((token) => token.type !== "space");
+const codes = page.filter((token): token is Tokens.Code => token.type === "code");
+
+/** Scripts on the page, each with the output that is shown below the script. */
+const examples = page.flatMap((token, index) => {
+  const next = page[index + 1];
+  const isExample = token.type === "code" && (token as Tokens.Code).lang === "sh" && next?.type === "code";
+  return isExample ? [{ script: (token as Tokens.Code).text, shown: (next as Tokens.Code).text }] : [];
+});
+
+Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
+  const { workspace, run } = await openShell();
+  await using _ = workspace;
+  Deno.symlinkSync(`${ROOT}packages`, `${workspace.directory}/packages`);
+  for (const { script, shown } of examples) assertEquals((await run(script)).trimEnd(), shown.trimEnd(), script);
+  assertEquals(examples.length, 7);
+});
+
+Deno.test(`${PAGE}: the files of the clone that it shows are those`, () => {
+  for (const path of ["examples/outage.yaml", WORKFLOW]) {
+    const shown = codes.filter(({ lang }) => lang === "text").map(({ text }) => text);
+    const file = Deno.readTextFileSync(ROOT + path).replace(/^# (An outage|yaml-language-server).*\n/gm, "").trimEnd();
+    assert(shown.includes(file), path);
+  }
+  const steps = JSON.stringify(parse(Deno.readTextFileSync(ROOT + WORKFLOW)).jobs.simulate.steps);
+  assertStringIncludes(steps, "workqueue simulate queues.yaml --load load.yaml");
+});
+
+Deno.test(`${PAGE}: the reference has each option of a load document and of its parts`, () => {
+  const cells = page.filter((token) => token.type === "table")
+    .flatMap((token) => (token as Tokens.Table).rows.map((row) => row.map(({ text }) => text).join(" ")));
+  const reference = text.slice(text.indexOf("## Load documents"), text.indexOf("## Cookbook"));
+  const names = new Set<string>();
+  collect(loadSchema(), names);
+  names.delete("$schema");
+  assert(names.size > 30);
+  for (const name of names) assertStringIncludes(reference, `\`${name}\``);
+  assert(cells.length > 40);
+});
+
+/** Adds the names of all options, and of all types of parts, in a schema. */
+function collect(schema: unknown, names: Set<string>): void {
+  if (typeof schema !== "object" || schema === null) return;
+  const { properties } = schema as { properties?: Record<string, { const?: string }> };
+  for (const [name, { const: type }] of Object.entries(properties ?? {})) {
+    if (name !== "type") names.add(name);
+    else if (type !== undefined) names.add(type);
+  }
+  for (const inner of Object.values(schema)) collect(inner, names);
+}
+
+Deno.test(`${PAGE}: the cookbook has each incident, with its figure and its reason`, () => {
+  const tables = page.filter((token): token is Tokens.Table => token.type === "table");
+  const cookbook = tables.find(({ header }) => header[0]!.text === "incident (folder)")!;
+  const rows = cookbook.rows.map(([incident, , figure, , , reason]) => [incident!.text, figure!.text, reason!.text]);
+  const expected = incidents.map(({ title, folder, by, why }) => [`${title} (\`${folder}\`)`, `\`${by}\``, why]);
+  assertEquals(rows, expected);
+});
