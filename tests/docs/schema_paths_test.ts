@@ -1,5 +1,6 @@
 /**
- * Tests of the schema paths that configs and loads in examples and on pages contain. An editor must find the schema at each path.
+ * Tests of the schema paths that configs and loads in examples and on pages contain. An editor must find the schema at
+ * each path.
  */
 
 import { assert, assertEquals } from "@std/assert";
