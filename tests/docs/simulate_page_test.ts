@@ -41,24 +41,25 @@ Deno.test(`${PAGE}: the files of the clone that it shows are those`, () => {
   assertStringIncludes(steps, "workqueue simulate queues.yaml --load load.yaml");
 });
 
-Deno.test(`${PAGE}: the reference has each option of a load document and of its parts`, () => {
+Deno.test(`${PAGE}: the reference has a row for each type of part, and each option`, () => {
   const reference = text.slice(text.indexOf("## Load documents"), text.indexOf("## Cookbook"));
-  const names = new Set<string>();
-  collect(loadSchema(), names);
-  names.delete("$schema");
-  assert(names.size > 30);
-  for (const name of names) assertStringIncludes(reference, `\`${name}\``);
+  const { types, options } = namesIn(loadSchema());
+  assert(types.size > 15 && options.size > 30);
+  for (const type of types) assertStringIncludes(reference, `\n| \`${type}\` `);
+  for (const option of options) assertStringIncludes(reference, `\`${option}\``);
 });
 
-/** Adds the names of all options, and of all types of parts, in a schema. */
-function collect(schema: unknown, names: Set<string>): void {
-  if (typeof schema !== "object" || schema === null) return;
-  const { properties } = schema as { properties?: Record<string, { const?: string }> };
-  for (const [name, { const: type }] of Object.entries(properties ?? {})) {
-    if (name !== "type") names.add(name);
-    else if (type !== undefined) names.add(type);
+/** Returns the names of all types of parts and of all options in a schema. */
+function namesIn(schema: unknown, types = new Set<string>(), options = new Set<string>()) {
+  if (typeof schema === "object" && schema !== null) {
+    const { properties = {} } = schema as { properties?: Record<string, { const?: string }> };
+    for (const [name, { const: type }] of Object.entries(properties)) {
+      if (type !== undefined) types.add(type);
+      else if (name !== "type" && name !== "$schema") options.add(name);
+    }
+    for (const inner of Object.values(schema)) namesIn(inner, types, options);
   }
-  for (const inner of Object.values(schema)) collect(inner, names);
+  return { types, options };
 }
 
 Deno.test(`${PAGE}: the cookbook has each incident, with its figure and its reason`, () => {
