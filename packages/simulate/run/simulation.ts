@@ -23,6 +23,9 @@ import { Timeline } from "./timeline.ts";
 /** Number of steps into which the load's duration is divided. */
 const STEPS = 120;
 
+/** Largest number of groups, and of priorities, of a trace that the report lists. */
+const MAX_CLASSES = 20;
+
 /** Error of an attempt that fails in a simulation. */
 class SimulatedError extends Error {
   override readonly name = "SimulatedError";
@@ -118,7 +121,10 @@ export class Simulation {
     this.#arrivals = arrivalsOf(load, seed, terms.trace);
     this.#slowness = new Map(load.groups.map(({ name, slowness }) => [name, slowness]));
     this.#backend = load.backend && new SharedBackend(this.clock, load.backend);
-    this.ledger = new Ledger(...classesOf(load), load.warmUp);
+    this.ledger = new Ledger(
+      ...(terms.trace === undefined ? classesOf(load) : tracedClasses(terms.trace)),
+      load.warmUp,
+    );
     this.timeline = new Timeline(load.duration / STEPS);
     this.outages = new Outages(load.failures.flatMap(({ outage }) => outage ?? []), this.counts);
   }
@@ -394,4 +400,18 @@ function classesOf({ groups, priorities, arrivals }: Load): [groups: string[], p
   const names = [...groups.map(({ name }) => name), ...arrivals.flatMap(({ group }) => group ?? [])];
   const numbers = [...[...priorities?.keys() ?? []].map(Number), ...arrivals.flatMap(({ priority }) => priority ?? [])];
   return [[...new Set(names)], [...new Set(numbers)]];
+}
+
+/** Returns the groups and the priorities of a trace whose times are recorded: the most frequent ones. */
+function tracedClasses({ arrivals }: Trace): [groups: string[], priorities: number[]] {
+  const groups = mostFrequent(arrivals.map(({ group }) => group)).filter((group) => group !== "");
+  const priorities = mostFrequent(arrivals.map(({ priority }) => priority));
+  return [groups, priorities.length === 1 ? [] : priorities];
+}
+
+/** Returns the most frequent values, at most `MAX_CLASSES`, the most frequent first. */
+function mostFrequent<V>(values: readonly V[]): V[] {
+  const counts = new Map<V, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_CLASSES).map(([value]) => value);
 }

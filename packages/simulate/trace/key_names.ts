@@ -1,31 +1,60 @@
+const LOWER_A = 0x61;
+const UPPER_A = 0x41;
+const LETTERS = 26;
+/** Number of letters of a hash of 32 bits. */
+const HASH_LENGTH = 7;
+
+/** Separators that begin with a lowercase letter. */
+const LOWERCASE = /^[a-z]/;
+
 /**
  * Names of keys in a trace. By default, a name is a hash with a random salt, so that a trace doesn't tell what the keys
- * were, and two traces can't be joined.
+ * were, and two traces can't be joined. With a separator, the group is hashed on its own, so that a replay has the same
+ * groups.
  */
 export class KeyNames {
   readonly #isPlain: boolean;
+  readonly #separator: string | undefined;
+  /** Code of the first letter in hashes. A hash never contains the separator. */
+  readonly #letter: number;
   readonly #salts = crypto.getRandomValues(new Uint32Array(2));
-  /** Numbers of keys that are objects or symbols. */
+  /** Numbers of keys that are objects or functions. */
   readonly #numbers = new WeakMap<WeakKey, number>();
   #count = 0;
 
-  constructor(isPlain: boolean) {
+  constructor(isPlain: boolean, separator: string | undefined) {
     this.#isPlain = isPlain;
+    this.#separator = separator;
+    this.#letter = LOWERCASE.test(separator ?? "") ? UPPER_A : LOWER_A;
   }
 
   nameOf(key: unknown): string {
     const text = this.#textOf(key);
     if (this.#isPlain) return text;
-    const [one, two] = this.#salts;
-    return hash(text, one!).toString(36) + hash(text, two!).toString(36);
+    const end = this.#separator === undefined ? -1 : text.indexOf(this.#separator);
+    return end === -1 ? this.#hash(text) : this.#hash(text.slice(0, end)) + this.#separator + this.#hash(text);
   }
 
   #textOf(key: unknown): string {
+    if (typeof key === "string") return key;
     const isReference = (typeof key === "object" && key !== null) || typeof key === "function";
     if (!isReference) return String(key);
     let number = this.#numbers.get(key as WeakKey);
     if (number === undefined) this.#numbers.set(key as WeakKey, number = this.#count++);
     return `object ${number}`;
+  }
+
+  #hash(text: string): string {
+    return this.#lettersOf(hash(text, this.#salts[0]!)) + this.#lettersOf(hash(text, this.#salts[1]!));
+  }
+
+  #lettersOf(number: number): string {
+    let letters = "";
+    for (let i = 0; i < HASH_LENGTH; i++) {
+      letters += String.fromCharCode(this.#letter + number % LETTERS);
+      number = Math.floor(number / LETTERS);
+    }
+    return letters;
   }
 }
 

@@ -31,14 +31,18 @@ export function readTrace(text: string): Trace {
   const problems: { path: string; message: string }[] = [];
   const arrivals: Omit<Arrival, "number">[] = [];
   const attempts: (TracedAttempt & { at: number; key: string })[] = [];
+  let separator: string | undefined;
   const lines = text.split("\n");
   for (const [i, line] of lines.entries()) {
     if (line.trim() === "" || problems.length === MAX_PROBLEMS) continue;
     const event = parse(line);
     const { at, add, attempt, ms, priority = 0, failed = false } = event ?? {};
-    if (i === 0 && event?.["workqueue"] === "trace") continue;
+    if (i === 0 && event?.["workqueue"] === "trace") {
+      if (typeof event["separator"] === "string") separator = event["separator"];
+      continue;
+    }
     if (isTime(at) && typeof add === "string" && Number.isFinite(priority)) {
-      arrivals.push({ at, key: add, group: "", priority: priority as number });
+      arrivals.push({ at, key: add, group: groupOf(add, separator), priority: priority as number });
     } else if (isTime(at) && typeof attempt === "string" && isTime(ms)) {
       attempts.push({ at, key: attempt, ms, hasFailed: failed === true });
     } else problems.push({ path: "", message: `line ${i + 1} is not an event of a trace` });
@@ -60,6 +64,13 @@ export function readTrace(text: string): Trace {
     times: attempts.filter(({ hasFailed }) => !hasFailed).map(({ ms }) => ms),
     duration: Math.max(arrivals.at(-1)!.at, attempts.at(-1)?.at ?? 0),
   };
+}
+
+/** Returns the group of a key: the text before the separator, or the whole key if it has no separator. */
+function groupOf(key: string, separator: string | undefined): string {
+  if (separator === undefined || separator === "") return "";
+  const end = key.indexOf(separator);
+  return end === -1 ? key : key.slice(0, end);
 }
 
 function parse(line: string): Record<string, unknown> | undefined {

@@ -1,8 +1,9 @@
 import { type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
-import { type HookedQueue, HOOKS, type QueueObserver } from "@workqueue/core/hooks";
+import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
 import { A_BOOLEAN, argumentError, requireRule, requireRules } from "@workqueue/core/internal";
 import { watchFailures } from "@workqueue/core/metrics";
 import { KeyNames } from "./key_names.ts";
+import { LoadObserver } from "./load_observer.ts";
 import { TraceWriter } from "./trace_writer.ts";
 
 /** Options of {@linkcode recordLoad}. */
@@ -13,29 +14,34 @@ export interface RecordLoadOptions {
    * @default {false}
    */
   plainKeys?: boolean | undefined;
+  /**
+   * Text that ends the name of the group in a key, as in the `separator` of a fair discipline. The group is then hashed
+   * on its own, so that a simulation of the trace has the same groups, under other names.
+   *
+   * @default {keys have no groups}
+   */
+  separator?: string | undefined;
 }
 
-/** Recording of a load. Disposing it ends the recording, and writes what has not been written. */
-export interface LoadRecording extends Disposable {
-  /** Number of events that are missing in the trace because `write` was too slow. */
+/**
+ * Recording of a load. Disposing it ends the recording, and writes what has not been written. With `await using`, the
+ * last lines are written before the program goes on.
+ */
+export interface LoadRecording extends Disposable, AsyncDisposable {
+  /** Number of events that are missing in the trace because `write` was too slow or failed. */
   readonly dropped: number;
-}
-
-/** A running attempt. */
-interface Running {
-  readonly key: unknown;
-  readonly at: number;
-  hasFailed: boolean;
 }
 
 const ACTION = "record load";
 
 /**
  * Records the load of a queue as a trace that {@linkcode simulate} can replay: when items are added, how long attempts
- * take, and which of them fail.
+ * take, and which of them fail. Items that were ready before count as added at the beginning. An item that is added
+ * with a delay counts as added when the delay ends.
  *
  * The trace is text in lines of JSON. Events are formatted later, in slices of at most a few milliseconds. If `write`
- * is so slow that 100,000 events are waiting, further events are dropped and counted.
+ * is so slow that 100,000 events are waiting, further events are dropped and counted. If `write` fails, its events are
+ * counted too.
  *
  * @example A trace in a file
  * ```ts ignore
@@ -43,7 +49,8 @@ const ACTION = "record load";
  * import { recordLoad } from "@workqueue/simulate";
  *
  * const file = createWriteStream("trace.jsonl");
- * using recording = recordLoad(queue, pool, (lines) => new Promise((resolve) => file.write(lines, () => resolve())));
+ * const write = (lines: string) => new Promise<void>((resolve) => file.write(lines, () => resolve()));
+ * await using recording = recordLoad(queue, pool, write);
  * ```
  *
  * @typeParam T The type of the items.
@@ -62,72 +69,34 @@ export function recordLoad<T>(
   options: RecordLoadOptions = {},
 ): LoadRecording {
   requireRule(ACTION, "write", write, [(value) => typeof value === "function", "must be a function"]);
-  requireRules(ACTION, options, { plainKeys: A_BOOLEAN });
+  requireRules(ACTION, options, {
+    plainKeys: A_BOOLEAN,
+    separator: [(value: unknown) => typeof value === "string" && value !== "", "must be a text, and not empty"],
+  });
+  const { plainKeys = false, separator } = options;
   const { observe, dueAt } = (queue as HookedQueue<T>)[HOOKS] ?? {};
   if (observe === undefined) throw argumentError(ACTION, "the queue must be one of this package, in memory");
-  const clock = queue.clock ?? systemClock;
-  const names = new KeyNames(options.plainKeys ?? false);
-  const startedAt = clock.now();
-  const writer = new TraceWriter(write, names, startedAt);
-  const byCall = new Map<number, Running>();
-  const byKey = new Map<unknown, Running>();
-  /** Keys whose last attempt failed. The next time they become ready, it is for a retry. */
-  const failing = new Set<unknown>();
-
-  let observer!: QueueObserver;
-  let before: QueueObserver | undefined;
-  observe((current) => {
-    before = current;
-    return observer = {
-      get oldestReadyAt() {
-        return before?.oldestReadyAt;
-      },
-      added(ticket, key, priority) {
-        before?.added(ticket, key, priority);
-        const isRetry = failing.has(key) && dueAt?.(key as T) === undefined; // otherwise, the retry is still to come
-        if (isRetry) failing.delete(key);
-        else writer.add(clock.now(), key, priority);
-      },
-      addedAgain(key, priority) {
-        before?.addedAgain(key, priority);
-        writer.add(clock.now(), key, priority);
-      },
-      ready: (ticket) => before?.ready(ticket),
-      taken(key, ticket, called) {
-        before?.taken(key, ticket, called);
-        const running = { key, at: clock.now(), hasFailed: false };
-        byCall.set(called, running);
-        byKey.set(key, running);
-      },
-      finished(called) {
-        before?.finished(called);
-        const running = byCall.get(called);
-        if (running === undefined) return;
-        byCall.delete(called);
-        if (byKey.get(running.key) === running) byKey.delete(running.key);
-        writer.attempt(running.at, running.key, clock.now() - running.at, running.hasFailed);
-      },
-      stop: () => before?.stop(),
-      end: () => before?.end(),
-    };
-  });
+  let observer: LoadObserver<T> | undefined;
   const endWatch = watchFailures<T>(pool, {
-    failed: ({ key }) => {
-      failing.add(key);
-      const running = byKey.get(key);
-      if (running !== undefined) running.hasFailed = true;
-    },
-    ended: (key) => void failing.delete(key),
+    failed: (attempt) => observer?.failed(attempt),
+    ended: (key) => observer?.ended(key),
   });
   if (endWatch === undefined) throw argumentError(ACTION, "the pool must be one of runWorkers");
+  const clock = queue.clock ?? systemClock;
+  const startedAt = clock.now();
+  const writer = new TraceWriter({ write, names: new KeyNames(plainKeys, separator), separator, startedAt });
+  observe((before, keys) => observer = new LoadObserver<T>({ writer, clock, startedAt, dueAt, before, keys }));
+  const end = () => {
+    endWatch();
+    observer?.close();
+    observe((current) => current === observer ? observer?.before : current);
+    return writer.end();
+  };
   return {
     get dropped() {
       return writer.dropped;
     },
-    [Symbol.dispose]() {
-      endWatch();
-      observe((current) => current === observer ? before : current);
-      writer.end();
-    },
+    [Symbol.dispose]: () => void end(),
+    [Symbol.asyncDispose]: end,
   };
 }

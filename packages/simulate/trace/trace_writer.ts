@@ -8,7 +8,12 @@ const SLICE = 2000;
 const DELAY = 200;
 
 /** First line of a trace. */
-export const TRACE_HEADER = { workqueue: "trace", version: 1 };
+export interface TraceHeader {
+  readonly workqueue: "trace";
+  readonly version: 1;
+  /** Text that ends the name of the group in a key; absent if keys have no groups. */
+  readonly separator?: string | undefined;
+}
 
 /** Event of a trace, before it is formatted. */
 interface Event {
@@ -20,23 +25,30 @@ interface Event {
   readonly hasFailed: boolean;
 }
 
-/** Collects events, and formats and writes them later. */
+/** Options of a {@linkcode TraceWriter}. */
+export interface TraceWriterOptions {
+  write(lines: string): void | Promise<void>;
+  readonly names: KeyNames;
+  readonly separator: string | undefined;
+  /** Time from which the times in the trace count. */
+  readonly startedAt: number;
+}
+
+/** Collects events, and formats and writes them later. Only one write is pending at a time. */
 export class TraceWriter {
   dropped = 0;
-  readonly #write: (lines: string) => void | Promise<void>;
-  readonly #names: KeyNames;
-  readonly #startedAt: number;
+  readonly #options: TraceWriterOptions;
   #waiting: Event[] = [];
   #isScheduled = false;
-  #isWriting = false;
-  #hasEnded = false;
+  /** Resolves when the pending write has ended; `undefined` if none is pending. */
+  #pending: Promise<void> | undefined = undefined;
+  #end: Promise<void> | undefined = undefined;
 
-  /** Writes the first line. Times are written relative to `startedAt`. */
-  constructor(write: (lines: string) => void | Promise<void>, names: KeyNames, startedAt: number) {
-    this.#write = write;
-    this.#names = names;
-    this.#startedAt = startedAt;
-    this.#pass(JSON.stringify(TRACE_HEADER) + "\n");
+  /** Writes the first line. */
+  constructor(options: TraceWriterOptions) {
+    this.#options = options;
+    const header: TraceHeader = { workqueue: "trace", version: 1, separator: options.separator };
+    this.#begin(JSON.stringify(header) + "\n", 0);
   }
 
   add(at: number, key: unknown, priority: number): void {
@@ -47,52 +59,63 @@ export class TraceWriter {
     this.#push({ at, key, priority: undefined, ms, hasFailed });
   }
 
-  /** Writes all events that are waiting, even while an earlier write is unfinished. */
-  end(): void {
-    this.#hasEnded = true;
-    const lines = this.#waiting.map((event) => this.#lineOf(event)).join("");
-    this.#waiting = [];
-    if (lines !== "") void Promise.resolve(this.#write(lines)).catch(() => {});
+  /** Writes all events that are waiting, after the pending write. Further events are ignored. */
+  end(): Promise<void> {
+    return this.#end ??= this.#writeAll();
   }
 
   #push(event: Event): void {
+    if (this.#end !== undefined) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.dropped++;
       return;
     }
     this.#waiting.push(event);
-    if (!this.#isScheduled && !this.#isWriting) this.#schedule(DELAY);
+    if (!this.#isScheduled && this.#pending === undefined) this.#schedule(DELAY);
   }
 
   #schedule(ms: number): void {
     this.#isScheduled = true;
     const timer: unknown = setTimeout(() => {
       this.#isScheduled = false;
-      this.#writeSlice();
+      if (this.#end === undefined) this.#writeSlice();
     }, ms);
     (timer as { unref?(): void }).unref?.();
   }
 
+  async #writeAll(): Promise<void> {
+    if (this.#pending !== undefined) await this.#pending;
+    while (this.#waiting.length > 0) {
+      this.#writeSlice();
+      await this.#pending;
+    }
+  }
+
   #writeSlice(): void {
     const slice = this.#waiting.splice(0, SLICE);
-    if (slice.length > 0 && !this.#hasEnded) this.#pass(slice.map((event) => this.#lineOf(event)).join(""));
+    this.#begin(slice.map((event) => this.#lineOf(event)).join(""), slice.length);
+  }
+
+  #begin(lines: string, count: number): void {
+    this.#pending = this.#write(lines, count);
   }
 
   /** Passes lines to `write`, and goes on when they are written. A `write` that fails loses its lines. */
-  async #pass(lines: string): Promise<void> {
-    this.#isWriting = true;
+  async #write(lines: string, count: number): Promise<void> {
     try {
-      await this.#write(lines);
+      await this.#options.write(lines);
     } catch {
-      this.dropped += lines.split("\n").length - 1;
+      this.dropped += count;
     }
-    this.#isWriting = false;
-    if (this.#waiting.length > 0 && !this.#hasEnded) this.#schedule(this.#waiting.length > SLICE ? 0 : DELAY);
+    this.#pending = undefined;
+    if (this.#waiting.length > 0 && this.#end === undefined) {
+      this.#schedule(this.#waiting.length > SLICE ? 0 : DELAY);
+    }
   }
 
   #lineOf({ at, key, priority, ms, hasFailed }: Event): string {
-    const time = round(at - this.#startedAt);
-    const name = this.#names.nameOf(key);
+    const time = round(at - this.#options.startedAt);
+    const name = this.#options.names.nameOf(key);
     const event = priority === undefined
       ? { at: time, attempt: name, ms: round(ms), ...(hasFailed ? { failed: true } : {}) }
       : { at: time, add: name, ...(priority === 0 ? {} : { priority }) };
@@ -100,7 +123,7 @@ export class TraceWriter {
   }
 }
 
-/** Rounds to microseconds. */
+/** Rounds to microseconds. A clock may go back, but no time in a trace is negative. */
 function round(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+  return Math.max(Math.round(ms * 1000) / 1000, 0);
 }
