@@ -239,6 +239,11 @@ const HINTS: { name: string; args: string[]; hint: string }[] = [
     hint: `To resume the run: workqueue run --resume r ${QUOTED} ::: a b`,
   },
   {
+    name: "a recorded run, without its trace",
+    args: ["--record", "trace", "--resume", "r", "--record=t", ...LINGERING, ":::", "a"],
+    hint: `To resume the run: workqueue run --resume r ${QUOTED} ::: a`,
+  },
+  {
     name: "without a report, not at all",
     args: ["--input", "list", "--", ...LINGERING],
     hint: "This run cannot be resumed, because it has no report. Next time, start it with --resume FILE.",

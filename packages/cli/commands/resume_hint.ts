@@ -13,9 +13,9 @@ export function resumeHint(plan: RunPlan, args: readonly string[], operands: rea
   if (plan.report === undefined) {
     return "This run cannot be resumed, because it has no report. Next time, start it with --resume FILE.";
   }
-  const options = args.slice(0, args.length - operands.length).map((arg) =>
-    arg.replace(/^--report(?==|$)/, "--resume")
-  );
+  const options = args.slice(0, args.length - operands.length)
+    .filter((arg, i, all) => !/^--record(=|$)/.test(arg) && all[i - 1] !== "--record") // a trace can't be continued
+    .map((arg) => arg.replace(/^--report(?==|$)/, "--resume"));
   const readsInput = plan.items === undefined && plan.input === STANDARD_INPUT;
   const line = quoteAll(["workqueue", ...options, ...operands]);
   return `To resume the run${readsInput ? " with the same standard input" : ""}: ${line}`;

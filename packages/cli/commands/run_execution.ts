@@ -1,6 +1,7 @@
 import type { ReportLock } from "../report/report_lock.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { Interruption } from "../run/interruption.ts";
+import type { LoadRecorder } from "../run/load_recorder.ts";
 import { Run } from "../run/run.ts";
 import { Suspension } from "../run/suspension.ts";
 import { EXIT } from "../system/exit_codes.ts";
@@ -29,7 +30,7 @@ export async function executeRun(
   lock: ReportLock | undefined,
   hint: string,
 ): Promise<number> {
-  const { config, metrics, template, input, backlog, report, server } = prepared;
+  const { config, metrics, template, input, backlog, report, recorder, server } = prepared;
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
 
@@ -69,6 +70,7 @@ export async function executeRun(
       note(`Halted: ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
     },
   });
+  recorder?.record(run);
   server?.show(run, config);
   if (server !== undefined) progress.keep(`Dashboard: ${server.address}`);
   const interruption = new Interruption(run, lock, note);
@@ -76,6 +78,8 @@ export async function executeRun(
 
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
+  const [missing, traceFailure] = await endOf(recorder);
+  failure ??= traceFailure;
   failure ??= interruption.error;
   await server?.[Symbol.asyncDispose]();
   watch?.[Symbol.dispose]();
@@ -87,6 +91,7 @@ export async function executeRun(
   const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
   const isWorthwhile = failure === undefined ? !(plan.progress === "quiet" && isWhole) : tally.hasBegun;
   if (isWorthwhile) stderr.write(summarize(tally, metrics, givenUp, refused));
+  if (missing > 0) stderr.write(`Trace: ${missing === 1 ? "1 event is" : `${missing} events are`} missing.\n`);
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
   if (interruption.signal !== undefined) {
@@ -124,6 +129,15 @@ function noteOnce(note: (line: string) => void): (error: unknown) => void {
     if (!isNoted) note(`Running fewer commands at once: ${describeSystemError(error, "command")}.`);
     isNoted = true;
   };
+}
+
+/** Ends the recording. Returns the number of events that are missing in the trace, and the error, if there is one. */
+async function endOf(recorder: LoadRecorder | undefined): Promise<[missing: number, error: unknown]> {
+  try {
+    return [await recorder?.end() ?? 0, undefined];
+  } catch (error) {
+    return [0, error];
+  }
 }
 
 /** Returns the error with which a promise rejects; `undefined` if the promise resolves. */

@@ -11,6 +11,7 @@ import {
   parseOutput,
   parsePort,
   parseRate,
+  parseRecord,
   parseReport,
   parseResults,
   parseRetries,
@@ -182,6 +183,12 @@ export const RUN_FLAGS = {
     help: "continue this report: leave out items that have succeeded, and append to it",
     parse: (text: string) => ({ path: parseReport(text), resumes: true }),
     field: "report",
+  },
+  record: {
+    takes: "<file>",
+    help: "write the load of the run as a trace, for workqueue simulate, to this file, which must be new or empty",
+    parse: parseRecord,
+    field: "record",
   },
   tag: {
     help: "print the item and a tab before each line of its output",

@@ -48,7 +48,8 @@ Exit codes:
   0    the command succeeded for every item
   1    some items were given up or are unfinished, or some lines were refused
   2    the command line, the config, a file or the command is wrong, or the
-       output or the report cannot be written, for example on a full disk
+       output, the report or the trace cannot be written, for example on a full
+       disk
   130  Ctrl-C (once waits for running commands, twice kills them), or the reader
        of the output, such as head, has exited
   143  SIGTERM, which does the same as Ctrl-C; for any other signal, 128 plus

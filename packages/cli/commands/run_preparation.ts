@@ -9,7 +9,9 @@ import { type CreateOutput, loadOutput } from "../output/load_output.ts";
 import type { Results } from "../output/results.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
+import type { UsedFile } from "../report/output_file.ts";
 import { openReport, type Report } from "../report/report.ts";
+import type { LoadRecorder } from "../run/load_recorder.ts";
 import { RunMetrics } from "../run/statistics.ts";
 import { stderr } from "../system/standard_streams.ts";
 import { VERSION } from "../version.ts";
@@ -41,6 +43,8 @@ export interface PreparedRun extends PreparedItems {
   readonly server: DashboardServer | undefined;
   /** Report, open for writing; `undefined` if there is none. */
   readonly report: Report | undefined;
+  /** Recorder of the load; `undefined` if the load is not recorded. */
+  readonly recorder: LoadRecorder | undefined;
   /** Directory in which output is saved; `undefined` if output is not saved. */
   readonly results: Results | undefined;
   /** Starts the output of the run. */
@@ -83,8 +87,8 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
  * @param standardInput The stream for the input `-`.
  * @param lost The signal that aborts when another process takes over the report; `undefined` if there is no report.
  * @returns The opened resources.
- * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, or the report can't be
- * written or was taken over by another process.
+ * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, the report or the trace can't
+ * be written, or the report was taken over by another process.
  */
 export async function prepareRun(
   plan: RunPlan,
@@ -97,8 +101,11 @@ export async function prepareRun(
   const createOutput = await loadOutput(plan.output);
   const results = plan.results === undefined ? undefined : await openResults(plan.results);
   const showProgress = await loadProgress(plan.progress);
+  const used = usedFiles(plan, items);
+  const trace = plan.record === undefined ? undefined : await openTrace(plan.record, items, used);
   lost?.throwIfAborted(); // opening the report would truncate the other process's output
-  return { ...items, server, report: openReportOf(plan, items), results, createOutput, showProgress };
+  const report = openReportOf(plan, items, [...used, { name: "the trace", file: trace?.file }]);
+  return { ...items, server, report, recorder: trace?.recorder, results, createOutput, showProgress };
 }
 
 /** Returns the fields of lines that the command's placeholders can name; `undefined` for plain lines. */
@@ -116,22 +123,37 @@ function headerOf(plan: RunPlan, { document }: RunConfig): ReportHeader {
   return { workqueue: VERSION, hash: hashOf({ ...work, document }), ...work };
 }
 
-function openReportOf(plan: RunPlan, { header, earlier, input }: PreparedItems): Report | undefined {
+/** Returns the files that a report or a trace must not overwrite. */
+function usedFiles({ config, command: [file] }: RunPlan, { input }: PreparedItems): UsedFile[] {
+  return [
+    { name: "the input", file: input.fd },
+    { name: "the config", file: config },
+    { name: "the command", file: file?.includes("/") ? file : undefined },
+    { name: "standard output", file: 1 },
+    { name: "standard error", file: 2 },
+  ];
+}
+
+function openReportOf(
+  plan: RunPlan,
+  { header, earlier }: PreparedItems,
+  used: readonly UsedFile[],
+): Report | undefined {
   if (plan.report === undefined) return undefined;
   const { path, resumes } = plan.report;
-  const [file] = plan.command;
-  return openReport(path, {
-    header: header(),
-    resumes,
-    earlier,
-    used: [
-      { name: "the input", file: input.fd },
-      { name: "the config", file: plan.config },
-      { name: "the command", file: file?.includes("/") ? file : undefined },
-      { name: "standard output", file: 1 },
-      { name: "standard error", file: 2 },
-    ],
-  });
+  return openReport(path, { header: header(), resumes, earlier, used });
+}
+
+/** Opens the file of a trace before the recorder is loaded, so that a wrong path is reported soon. */
+async function openTrace(
+  path: string,
+  { config }: PreparedItems,
+  used: readonly UsedFile[],
+): Promise<{ file: number; recorder: LoadRecorder }> {
+  const { TraceFile } = await import("../report/trace_file.ts");
+  const { loadRecorder } = await import("../run/load_recorder.ts");
+  const file = TraceFile.open(path, used);
+  return { file: file.fd, recorder: await loadRecorder(file, config.separator) };
 }
 
 async function openServer(port: number): Promise<DashboardServer> {

@@ -118,7 +118,12 @@ export function parseExitCodes(text: string): readonly number[] {
 }
 
 /** Parses the path of a report. */
-export function parseReport(path: string): string {
+export const parseReport: (path: string) => string = parseOutputFile;
+
+/** Parses the path of a trace. */
+export const parseRecord: (path: string) => string = parseOutputFile;
+
+function parseOutputFile(path: string): string {
   if (path === STANDARD_INPUT) {
     throw new InvalidArgumentError("It must be a file, because standard output is for the output of the commands.");
   }

@@ -45,6 +45,8 @@ export class RunConfig {
   readonly config: WorkQueueConfig;
   /** Whether a discipline decides which line is next. */
   readonly hasDiscipline: boolean;
+  /** Text that ends the name of the group in a line; `undefined` if the discipline has no groups. */
+  readonly separator: string | undefined;
   readonly #options: RunConfigOptions;
   readonly #files: ConfigFiles | undefined;
   #document: Document;
@@ -60,6 +62,8 @@ export class RunConfig {
     const { timeout, discipline } = this.config.describe(queueName);
     this.#timeout = timeout;
     this.hasDiscipline = discipline !== undefined;
+    const separator = discipline?.options["separator"];
+    this.separator = typeof separator === "string" ? separator : undefined;
     this.config.onReload((next) => {
       if (!next.queueNames.includes(queueName)) return undefined;
       const { timeout } = next.describe(queueName);

@@ -1,18 +1,10 @@
-import { closeSync, constants, fstatSync, fsync, ftruncateSync, openSync } from "node:fs";
-import { isSameFile } from "../system/same_file.ts";
+import { closeSync, fsync, ftruncateSync } from "node:fs";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { writeAllSync } from "../system/write_all.ts";
 import { DiskSync } from "./disk_sync.ts";
 import type { EarlierReport } from "./earlier_report.ts";
+import { openOutputFile, type UsedFile } from "./output_file.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
-
-/** File that the run uses besides the report. */
-export interface UsedFile {
-  /** Name of the file in messages. */
-  readonly name: string;
-  /** Path or file descriptor; `undefined` if there is none. */
-  readonly file: string | number | undefined;
-}
 
 /** Options of {@linkcode openReport}. */
 export interface ReportOptions {
@@ -64,19 +56,12 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
       throw new UsageError(`Cannot write report '${path}': ${describeSystemError(error, "directory")}`);
     }
   };
-  const fd = attempt(() => openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND));
+  const ifNotEmpty = resumes ? undefined : "continue it with --resume, or choose another file";
+  const { fd, length: before } = openOutputFile(path, { purpose: "report", used, ifNotEmpty });
   try {
-    const stats = fstatSync(fd);
-    const same = used.find(({ file }) => file !== undefined && isSameFile(fd, file));
-    if (same !== undefined) throw new UsageError(`Cannot write report '${path}': it is ${same.name}`);
-    if (stats.isFile() && stats.size > 0 && !resumes) {
-      throw new UsageError(
-        `Cannot write report '${path}': it is not empty; continue it with --resume, or choose another file`,
-      );
-    }
-    const length = earlier?.length ?? 0;
-    if (stats.isFile() && stats.size > length) attempt(() => ftruncateSync(fd, length));
-    const report = new OpenReport(fd, stats.isFile() ? length : undefined, attempt);
+    const length = before === undefined ? undefined : earlier?.length ?? 0;
+    if (length !== undefined && before! > length) attempt(() => ftruncateSync(fd, length));
+    const report = new OpenReport(fd, length, attempt);
     if (earlier === undefined) report.write(header);
     return report;
   } catch (error) {
