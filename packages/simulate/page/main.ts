@@ -1,5 +1,6 @@
 /** Page that simulates a config under a load while both are being edited. */
 
+import { argumentError } from "@workqueue/core/internal";
 import { type LoadDocument, simulate, svgOf, textOf } from "@workqueue/simulate";
 import { parse } from "yaml";
 import { readLoad } from "../load/load.ts";
@@ -52,7 +53,7 @@ async function run(): Promise<void> {
 function read(name: string, { value }: HTMLTextAreaElement): object {
   const document: unknown = parse(value);
   if (typeof document === "object" && document !== null && !Array.isArray(document)) return document;
-  throw new TypeError(`Cannot simulate: the ${name} must be an object of options, such as 'name: value' on each line`);
+  throw argumentError("simulate", `the ${name} must be an object of options, such as 'name: value' on each line`);
 }
 
 function list(parent: HTMLElement, texts: readonly string[]): void {
