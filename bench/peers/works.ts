@@ -22,6 +22,7 @@ import { StillClock } from "../still_clock.ts";
 import { disciplineWorks } from "./disciplines.ts";
 import { growthWorks } from "./growth.ts";
 import { hotKeyWorks } from "./hot_key.ts";
+import { recordingWorks } from "./recordings.ts";
 import { CLIENT_GO, clockAlone, type Contender, defineWork, OURS, type Work } from "./row.ts";
 import { snapshotWorks } from "./snapshots.ts";
 
@@ -310,6 +311,7 @@ export const works: Readonly<Record<string, Work>> = {
   metrics,
   ...disciplineWorks,
   ...snapshotWorks,
+  ...recordingWorks,
   ...hotKeyWorks,
   ...growthWorks,
 };

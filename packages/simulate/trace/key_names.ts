@@ -1,8 +1,6 @@
 const LOWER_A = 0x61;
 const UPPER_A = 0x41;
 const LETTERS = 26;
-/** Number of letters of a hash of 32 bits. */
-const HASH_LENGTH = 7;
 
 /** Separators that begin with a lowercase letter. */
 const LOWERCASE = /^[a-z]/;
@@ -15,8 +13,9 @@ const LOWERCASE = /^[a-z]/;
 export class KeyNames {
   readonly #isPlain: boolean;
   readonly #separator: string | undefined;
-  /** Code of the first letter in hashes. A hash never contains the separator. */
-  readonly #letter: number;
+  readonly #separatorJson: string;
+  /** Pairs of letters, which hashes consist of. A hash never contains the separator. */
+  readonly #pairs: readonly string[];
   readonly #salts = crypto.getRandomValues(new Uint32Array(2));
   /** Numbers of keys that are objects or functions. */
   readonly #numbers = new WeakMap<WeakKey, number>();
@@ -25,14 +24,17 @@ export class KeyNames {
   constructor(isPlain: boolean, separator: string | undefined) {
     this.#isPlain = isPlain;
     this.#separator = separator;
-    this.#letter = LOWERCASE.test(separator ?? "") ? UPPER_A : LOWER_A;
+    this.#separatorJson = JSON.stringify(separator ?? "").slice(1, -1);
+    this.#pairs = pairsFrom(LOWERCASE.test(separator ?? "") ? UPPER_A : LOWER_A);
   }
 
-  nameOf(key: unknown): string {
+  /** Returns the name of a key as JSON. */
+  jsonOf(key: unknown): string {
     const text = this.#textOf(key);
-    if (this.#isPlain) return text;
+    if (this.#isPlain) return JSON.stringify(text);
     const end = this.#separator === undefined ? -1 : text.indexOf(this.#separator);
-    return end === -1 ? this.#hash(text) : this.#hash(text.slice(0, end)) + this.#separator + this.#hash(text);
+    const hashed = this.#hash(text);
+    return end === -1 ? `"${hashed}"` : `"${this.#hash(text.slice(0, end))}${this.#separatorJson}${hashed}"`;
   }
 
   #textOf(key: unknown): string {
@@ -48,14 +50,21 @@ export class KeyNames {
     return this.#lettersOf(hash(text, this.#salts[0]!)) + this.#lettersOf(hash(text, this.#salts[1]!));
   }
 
+  /** Returns eight letters for a number of 32 bits. */
   #lettersOf(number: number): string {
     let letters = "";
-    for (let i = 0; i < HASH_LENGTH; i++) {
-      letters += String.fromCharCode(this.#letter + number % LETTERS);
-      number = Math.floor(number / LETTERS);
+    for (let i = 0; i < 4; i++) {
+      letters += this.#pairs[number % (LETTERS * LETTERS)]!;
+      number = Math.floor(number / (LETTERS * LETTERS));
     }
     return letters;
   }
+}
+
+/** Returns all pairs of letters. */
+function pairsFrom(firstLetter: number): string[] {
+  const letterOf = (i: number) => String.fromCharCode(firstLetter + i);
+  return Array.from({ length: LETTERS * LETTERS }, (_, i) => letterOf(Math.floor(i / LETTERS)) + letterOf(i % LETTERS));
 }
 
 /** Returns a hash of 32 bits: FNV-1a with a final mix, as in MurmurHash3. */

@@ -1,3 +1,4 @@
+import { nextTask } from "../time/next_task.ts";
 import type { KeyNames } from "./key_names.ts";
 
 /** Largest number of events that wait to be written. */
@@ -39,7 +40,7 @@ export class TraceWriter {
   dropped = 0;
   readonly #options: TraceWriterOptions;
   #waiting: Event[] = [];
-  #isScheduled = false;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   /** Resolves when the pending write has ended; `undefined` if none is pending. */
   #pending: Promise<void> | undefined = undefined;
   #end: Promise<void> | undefined = undefined;
@@ -70,17 +71,21 @@ export class TraceWriter {
       this.dropped++;
       return;
     }
-    this.#waiting.push(event);
-    if (!this.#isScheduled && this.#pending === undefined) this.#schedule(DELAY);
+    const count = this.#waiting.push(event);
+    if (this.#pending === undefined && (count === 1 || count === SLICE)) this.#schedule();
   }
 
-  #schedule(ms: number): void {
-    this.#isScheduled = true;
-    const timer: unknown = setTimeout(() => {
-      this.#isScheduled = false;
-      if (this.#end === undefined) this.#writeSlice();
-    }, ms);
-    (timer as { unref?(): void }).unref?.();
+  /** Plans the next slice: soon if a slice is full. */
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const write = () => {
+      if (this.#pending === undefined && this.#end === undefined) this.#writeSlice();
+    };
+    if (this.#waiting.length >= SLICE) void nextTask().then(write);
+    else {
+      this.#timer = setTimeout(write, DELAY);
+      (this.#timer as unknown as { unref?(): void }).unref?.();
+    }
   }
 
   async #writeAll(): Promise<void> {
@@ -108,18 +113,16 @@ export class TraceWriter {
       this.dropped += count;
     }
     this.#pending = undefined;
-    if (this.#waiting.length > 0 && this.#end === undefined) {
-      this.#schedule(this.#waiting.length > SLICE ? 0 : DELAY);
-    }
+    if (this.#waiting.length > 0 && this.#end === undefined) this.#schedule();
   }
 
   #lineOf({ at, key, priority, ms, hasFailed }: Event): string {
     const time = round(at - this.#options.startedAt);
-    const name = this.#options.names.nameOf(key);
-    const event = priority === undefined
-      ? { at: time, attempt: name, ms: round(ms), ...(hasFailed ? { failed: true } : {}) }
-      : { at: time, add: name, ...(priority === 0 ? {} : { priority }) };
-    return JSON.stringify(event) + "\n";
+    const name = this.#options.names.jsonOf(key);
+    if (priority !== undefined) {
+      return `{"at":${time},"add":${name}${priority === 0 ? "" : `,"priority":${priority}`}}\n`;
+    }
+    return `{"at":${time},"attempt":${name},"ms":${round(ms)}${hasFailed ? ',"failed":true' : ""}}\n`;
   }
 }
 
