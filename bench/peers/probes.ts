@@ -60,6 +60,23 @@ export const probes: Readonly<Record<string, Probe>> = {
     measure: measureAllCallbacks,
     bounds: Object.keys(callbackWorks).map((contender) => ({ contender, atMost: 15 })),
   },
+  simulation: {
+    title: "simulation of a day with a million attempts",
+    note: "Besides seconds, the table has other figures, as named. The memory includes the runtime.",
+    unit: "s",
+    rounds: FEW_ROUNDS,
+    measure: script("simulation.ts"),
+    bounds: [
+      { contender: "a day", atMost: 30 },
+      { contender: "attempts in the day", atLeast: 1_000_000, unit: "attempts" },
+      { contender: "most MB of memory of the process", atMost: 200, unit: "MB" },
+      {
+        contender: "ratio of the time per attempt to that of a day with 100,000 attempts",
+        atMost: 1.2,
+        unit: "×",
+      },
+    ],
+  },
   size: {
     title: "size of a bundle, minified and gzipped",
     note:
