@@ -1,9 +1,9 @@
-import { ConfigError, loadConfig, type LoadConfigOptions } from "@workqueue/core";
+import { ConfigError, type Duration, loadConfig, type LoadConfigOptions } from "@workqueue/core";
 import { A_STRING, argumentError, requireRules } from "@workqueue/core/internal";
-import { type LoadDocument, readLoad } from "./load/load.ts";
+import { type LoadDocument, loadOf, readLoadOptions } from "./load/load.ts";
 import type { SimulationReport } from "./report/report.ts";
 import { reportOf } from "./report/report_of.ts";
-import { readTrace } from "./trace/read_trace.ts";
+import { isTrace, readTrace } from "./trace/read_trace.ts";
 import { Simulation } from "./run/simulation.ts";
 
 /** Options of {@linkcode simulate}. */
@@ -20,9 +20,15 @@ export interface SimulateOptions extends Pick<LoadConfigOptions, "limiters" | "d
    * @default {the load's `queue`, or the only queue of the config}
    */
   queue?: string | undefined;
+  /**
+   * Time during which items arrive. A number is milliseconds, and a text has a unit, such as `"5m"`.
+   *
+   * @default {the load's `duration`}
+   */
+  duration?: Duration | undefined;
   /** Configs to which the load's reloads refer, by their `config`. */
   configs?: Readonly<Record<string, string | object>> | undefined;
-  /** Text of the load's trace, as `recordLoad` has written it. */
+  /** Text of the trace that the load names, as `recordLoad` has written it. */
   trace?: string | undefined;
 }
 
@@ -32,7 +38,8 @@ const ACTION = "simulate";
  * Simulates a queue of a config under a load. Queue, limiters, discipline and pool are the real ones. Their clock jumps
  * from timer to timer, so a simulated hour takes a moment.
  *
- * The simulation goes on after the load's duration until no item is left, but at most for twice the duration.
+ * The simulation goes on after the load's duration until no item is left, but at most for twice the duration. A load
+ * that lasts as long as its trace goes on for at least an hour.
  *
  * @example The time until the backlog of an outage is gone
  * ```ts
@@ -51,7 +58,7 @@ const ACTION = "simulate";
  * ```
  *
  * @param config The config: JSON text, or a parsed document.
- * @param load The load: JSON text, or a parsed document.
+ * @param load The load: JSON text, a parsed document, or the text of a trace.
  * @param options All are optional.
  * @returns The report. It depends only on the arguments.
  * @throws {ConfigError} If the config or the load is invalid. The error lists every problem.
@@ -63,16 +70,19 @@ export async function simulate(
   load: string | LoadDocument,
   options: SimulateOptions = {},
 ): Promise<SimulationReport> {
-  const { seed = 1, configs = {}, trace, limiters, disciplines } = options;
+  const { seed = 1, configs = {}, duration, limiters, disciplines } = options;
   requireRules(ACTION, options, {
     seed: [(value: unknown) => Number.isSafeInteger(value), "must be an integer"],
     queue: A_STRING,
+    duration: [() => true, ""], // checked with the load
     trace: A_STRING,
     configs: [isObject, "must be an object of configs"],
     limiters: [isObject, "must be a registry of limiters"],
     disciplines: [isObject, "must be a registry of disciplines"],
   });
-  const built = readLoad(load);
+  const isTraceAlone = isTrace(load);
+  const trace = isTraceAlone ? load : options.trace;
+  const built = readLoadOptions(isTraceAlone ? { trace: "the load itself" } : load, duration);
   const registries = { limiters, disciplines };
   const { queueNames } = loadConfig(config, registries);
   const queue = queueOf(queueNames, options.queue ?? built.queue);
@@ -87,7 +97,15 @@ export async function simulate(
     throw new ConfigError(ACTION, [{ path: "/trace", message }]);
   }
   const traced = built.trace === undefined ? undefined : readTrace(trace!);
-  const simulation = new Simulation({ document: config, configs, queue, registries, load: built, trace: traced, seed });
+  const simulation = new Simulation({
+    document: config,
+    configs,
+    queue,
+    registries,
+    load: loadOf(built, traced),
+    trace: traced,
+    seed,
+  });
   await simulation.run();
   return reportOf(simulation, queue, seed);
 }

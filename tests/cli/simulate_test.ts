@@ -93,9 +93,13 @@ Deno.test("simulate: a reload's config and a trace are found in the folder of th
     "loads/trace.jsonl",
     '{"workqueue":"trace","version":1}\n{"at":1,"add":"a"}\n{"at":1,"attempt":"a","ms":7}\n',
   );
-  workspace.write("loads/trace.json", JSON.stringify({ duration: "1s", trace: "trace.jsonl" }));
+  workspace.write("loads/trace.json", JSON.stringify({ trace: "trace.jsonl" }));
   const trace = await workspace.run(["simulate", "two.json", "--load", "loads/trace.json", "--json"]);
   assertEquals([trace.stderr, JSON.parse(trace.stdout).totals.max], ["", 7]);
+  const alone = await workspace.run(["simulate", "two.json", "--load", "loads/trace.jsonl", "--json"]);
+  assertEquals([alone.stderr, alone.stdout], ["", trace.stdout]);
+  const none = await workspace.run(["simulate", "two.json", "--load", "none.jsonl"]);
+  assertEquals([none.code, none.stderr], [2, "workqueue: Cannot read load 'none.jsonl': there is no such file\n"]);
 });
 
 Deno.test("simulate: a type of a plugin is known", async () => {

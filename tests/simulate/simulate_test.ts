@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { compare, type LoadDocument, parseCondition, search, simulate, svgOf, textOf } from "@workqueue/simulate";
-import { readLoad } from "../../packages/simulate/load/load.ts";
+import { loadOf, readLoadOptions } from "../../packages/simulate/load/load.ts";
 import { Simulation } from "../../packages/simulate/run/simulation.ts";
 import { VARIED_CONFIG, VARIED_LOAD } from "./varied_load.ts";
 
@@ -21,6 +21,17 @@ Deno.test("simulate: items are worked on one after the other, and wait as long a
   assertEquals([report.waits.count, report.waits.max, report.waits.mean], [10, 4500, 2250]);
   assertEquals([report.totals.max, report.utilization], [6000, 1]);
   assertEquals(report.worst.wait.value, 4500);
+});
+
+Deno.test("simulate: the duration in the options replaces that of the load", async () => {
+  const load = { arrivals: EACH_SECOND, work: constant(100) };
+  for (const duration of [5000, "5s"]) {
+    for (const given of [load, { ...load, duration: "10s" }]) {
+      assertEquals((await simulate(configOf({}), given, { duration })).arrivals, 5);
+    }
+  }
+  await assertRejects(() => simulate(configOf({}), load), ConfigError, "missing required option 'duration'");
+  await assertRejects(() => simulate(configOf({}), load, { duration: "soon" }), ConfigError, "(at /duration)");
 });
 
 Deno.test("simulate: a limiter of the config delays retries, and maxRetries gives items up", async () => {
@@ -203,7 +214,9 @@ Deno.test("a report as text fits the terminal, and says what was simulated", asy
 });
 
 Deno.test("rule 20: attempts that are still running when no timer is left are an error that names the handler", async () => {
-  const load = readLoad({ duration: "1m", arrivals: [{ type: "bursts", size: 1 }], work: constant(1000) });
+  const load = loadOf(
+    readLoadOptions({ duration: "1m", arrivals: [{ type: "bursts", size: 1 }], work: constant(1000) }),
+  );
   const terms = { document: configOf({}), configs: {}, queue: "jobs", registries: {}, load, seed: 1 };
   const simulation = new Simulation(terms);
   const setTimeout = simulation.clock.setTimeout.bind(simulation.clock);

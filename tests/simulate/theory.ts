@@ -7,7 +7,7 @@
  * @module
  */
 
-import { readLoad } from "../../packages/simulate/load/load.ts";
+import { loadOf, readLoadOptions } from "../../packages/simulate/load/load.ts";
 import { Simulation } from "../../packages/simulate/run/simulation.ts";
 
 /** A queue and a load with known waits. All times are in milliseconds. */
@@ -67,13 +67,13 @@ export const cells: readonly Cell[] = [0.5, 0.8, 0.95].flatMap((utilization) => 
 /** Simulates a cell with about the given number of customers. */
 export async function measure(cell: Cell, customers: number, seed = 1): Promise<Measured> {
   const duration = customers / cell.rate * 1000;
-  const load = readLoad({
+  const load = loadOf(readLoadOptions({
     duration,
     warmUp: duration * WARM_UP,
     arrivals: [{ type: "poisson", rate: cell.rate }],
     work: cell.work,
     ...(cell.priorities && { priorities: cell.priorities }),
-  });
+  }));
   const document = { queues: { q: cell.queue } };
   const simulation = new Simulation({ document, configs: {}, queue: "q", registries: {}, load, seed });
   await simulation.run();

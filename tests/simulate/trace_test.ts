@@ -68,6 +68,31 @@ Deno.test("trace: a simulation replays it", async () => {
   assertEquals([report.totals.max, report.duration], [1600, 2100]); // b: from 0 to 1,600 ms
 });
 
+Deno.test("trace: a trace is a load, which ends with its last event", async () => {
+  const trace = [
+    { workqueue: "trace", version: 1 },
+    { at: 0, add: "a" },
+    { at: 0, attempt: "a", ms: 300 },
+    { at: 2000, add: "b" },
+  ].map((line) => JSON.stringify(line)).join("\n");
+  const report = await simulate({ queues: { jobs: {} } }, trace);
+  assertEquals([report.arrivals, report.totals.max, report.duration], [2, 300, 2300]);
+  const named = await simulate({ queues: { jobs: {} } }, { trace: "trace.jsonl" }, { trace });
+  assertEquals(named, report);
+  assertEquals((await simulate({ queues: { jobs: {} } }, trace, { duration: "1s" })).arrivals, 1);
+});
+
+Deno.test("trace: a backlog that outlasts a short trace is waited for, and the timeline stays short", async () => {
+  const events = [{ workqueue: "trace", version: 1 }];
+  const add = (key: string) => [{ at: 0, add: key }, { at: 0, attempt: key, ms: 100, failed: true }];
+  const trace = [...events, ...["a", "b", "c"].flatMap(add)].map((line) => JSON.stringify(line)).join("\n");
+  const limiter = { type: "exponential", baseDelay: "50m", maxDelay: "50m" };
+  const { attempts, unfinished, duration, timeline } = await simulate({ queues: { jobs: { limiter } } }, trace);
+  assertEquals([attempts, unfinished, duration], [6, 0, 50 * 60_000 + 300]);
+  assert(timeline.attempts.length <= 241);
+  assertEquals([timeline.attempts, timeline.retries].map((counts) => counts.reduce((a, b) => a + b)), [6, 3]);
+});
+
 Deno.test("trace: what is no trace is refused with its line", () => {
   const error = assertThrows(
     () => readTrace('{"workqueue":"trace"}\n{"at":1,"add":"a"}\n{"at":-1,"add":"a"}\nno\n'),

@@ -128,7 +128,7 @@ export function addSimulateFlags(command: Command): Command {
   return command
     .description("Show what a config does under a load, with virtual time.")
     .argument("<file...>", "config files: .json, .jsonc, .yaml, .yml or .toml")
-    .requiredOption("--load <file>", "load document: .json, .jsonc, .yaml, .yml or .toml")
+    .requiredOption("--load <file>", "load document (.json, .jsonc, .yaml, .yml or .toml) or trace (.jsonl)")
     .addOption(pluginOption())
     .option("--queue <name>", "queue to simulate; default that of the load, or the only one")
     .option("--seed <n>", "seed of all random numbers", (text) => parseInteger(text, 0, Number.MAX_SAFE_INTEGER), 1)

@@ -18,11 +18,13 @@ import {
 import { loadPlugins } from "../config/plugins.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { stdout } from "../system/standard_streams.ts";
-import { UsageError } from "../system/usage_error.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import type { SimulateFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
 const DEFAULT_WIDTH = 80;
+/** Extension of traces. */
+const TRACE = ".jsonl";
 
 /**
  * Runs `workqueue simulate`: simulates one config, compares several, or searches for a number in one.
@@ -37,7 +39,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   try {
     const conditions = (flags.failIf ?? []).map(parseCondition);
     const configs = Object.fromEntries(paths.map((path) => [nameOf(path, paths), readChecked(path, registries)]));
-    const load = loadDocumentFile(flags.load, "load document", checked);
+    const load = readLoad(flags.load);
     const { queue, seed } = flags;
     const options = { ...registries, queue, seed, ...filesOf(load, flags, registries) };
     const width = stdout.columns || DEFAULT_WIDTH;
@@ -50,6 +52,19 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof Error)) throw error;
     throw new UsageError(error.message, { cause: error });
+  }
+}
+
+/** Reads a load document, or a trace. */
+function readLoad(path: string): string | LoadDocument {
+  return path.endsWith(TRACE) ? readText(path, "load") : loadDocumentFile(path, "load document", checked);
+}
+
+function readText(path: string, word: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`Cannot read ${word} '${path}': ${describeSystemError(error, "file")}`);
   }
 }
 
@@ -77,10 +92,11 @@ function filesOf(
   flags: SimulateFlags,
   registries: SimulateOptions,
 ): Pick<SimulateOptions, "configs" | "trace"> {
+  if (flags.load.endsWith(TRACE)) return {};
   const { configs: paths, trace } = checkLoad(load);
   const pathOf = (path: string) => resolve(dirname(flags.load), path);
   const configs = Object.fromEntries(paths.map((path) => [path, readChecked(pathOf(path), registries)]));
-  return trace === undefined ? { configs } : { configs, trace: readFileSync(pathOf(trace), "utf8") };
+  return trace === undefined ? { configs } : { configs, trace: readText(pathOf(trace), "trace") };
 }
 
 async function compareAll(

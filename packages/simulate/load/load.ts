@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ConfigError } from "@workqueue/core";
+import { ConfigError, type Duration } from "@workqueue/core";
 import {
   buildOptions,
   ConfigReader,
@@ -17,6 +17,7 @@ import {
   SCHEMA_DIALECT,
 } from "@workqueue/core/internal/registry";
 import { isPlainObject } from "@workqueue/core/internal";
+import type { Trace } from "../trace/read_trace.ts";
 import { arrivalDefinitions } from "./arrivals.ts";
 import { backendDefinitions } from "./backend.ts";
 import { changeDefinitions } from "./changes.ts";
@@ -52,8 +53,9 @@ export const loadFields = {
   duration: {
     kind: "duration",
     min: 1,
+    required: false,
     description:
-      "Time during which items arrive. The simulation goes on until the backlog is gone, but at most as long again.",
+      "Time during which items arrive. The simulation goes on until the backlog is gone, but at most as long again. Default: until the last event of the trace, and then at least an hour for the backlog.",
   },
   warmUp: {
     kind: "duration",
@@ -98,7 +100,14 @@ export type LoadDocument = OptionsInput<typeof loadFields, { [Word in LoadWord]:
 export type LoadPartConfig = { readonly [option: string]: unknown };
 
 /** A load that has been read and built. */
-export type Load = OptionsOf<typeof loadFields, LoadParts>;
+export interface Load extends LoadOptions {
+  readonly duration: number;
+  /** Time at which the simulation stops even if items are left, in milliseconds. */
+  readonly end: number;
+}
+
+/** Options of a load that have been read and built. */
+export type LoadOptions = OptionsOf<typeof loadFields, LoadParts>;
 
 const sources = [
   source(arrivalKind, arrivalDefinitions),
@@ -111,6 +120,8 @@ const sources = [
 ] as const;
 
 const ACTION = "read load";
+/** Time for the backlog of a short trace, because another config may take much longer. In milliseconds. */
+const HOUR = 3_600_000;
 
 /** Files to which a load document refers. Their paths count from the folder of the document. */
 export interface LoadFiles {
@@ -142,7 +153,7 @@ export interface LoadFiles {
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
 export function checkLoad(source: string | object): LoadFiles {
-  const { changes, trace } = readLoad(source);
+  const { changes, trace } = readLoadOptions(source);
   return { configs: changes.flatMap(({ action }) => action.type === "reload" ? action.config : []), trace };
 }
 
@@ -150,18 +161,27 @@ export function checkLoad(source: string | object): LoadFiles {
  * Reads and checks a load document.
  *
  * @param source JSON text, or a parsed document.
+ * @param duration The duration, instead of that of the document.
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
-export function readLoad(source: string | object): Load {
+export function readLoadOptions(source: string | object, duration?: Duration): LoadOptions {
   const reader = new ConfigReader(ACTION, ...sources);
-  const document = typeof source === "string" ? parse(source) : source;
-  if (!isPlainObject(document)) {
+  const parsed = typeof source === "string" ? parse(source) : source;
+  if (!isPlainObject(parsed)) {
     throw new ConfigError(ACTION, [{ path: "", message: "the load must be an object" }]);
   }
+  const document = duration === undefined ? parsed : { ...parsed, duration };
   const tree = reader.readOptions(loadFields, document, "");
   checkTogether(document, tree.plain, reader);
   reader.throwIssues();
-  return buildOptions(tree, { action: ACTION, context: {} }) as Load;
+  return buildOptions(tree, { action: ACTION, context: {} }) as LoadOptions;
+}
+
+/** Returns a load with its duration. By default, a load lasts until the last event of its trace. */
+export function loadOf(options: LoadOptions, trace?: Trace): Load {
+  const duration = options.duration ?? Math.floor(trace?.duration ?? 0) + 1;
+  const rest = options.duration === undefined ? Math.max(duration, HOUR) : duration;
+  return { ...options, duration, end: duration + rest };
 }
 
 /** Returns a JSON Schema (draft 2020-12) for load documents. */
@@ -193,6 +213,9 @@ function checkTogether(
   reader: ConfigReader,
 ): void {
   const has = (option: string) => document[option] !== undefined;
+  if (!has("duration") && !has("trace")) {
+    reader.fail("/duration", "missing required option 'duration' (time during which items arrive)");
+  }
   if (has("trace")) {
     for (const option of FROM_TRACE.filter(has)) reader.fail(`/${option}`, `'${option}' comes from the trace`);
   } else {

@@ -3,7 +3,7 @@
 import { argumentError } from "@workqueue/core/internal";
 import { type LoadDocument, simulate, svgOf, textOf } from "@workqueue/simulate";
 import { parse } from "yaml";
-import { readLoad } from "../load/load.ts";
+import { loadOf, readLoadOptions } from "../load/load.ts";
 import { formatTime } from "../report/format.ts";
 import { CONFIG, LOAD } from "./example.ts";
 import { type Preview, previewOf } from "./preview.ts";
@@ -36,7 +36,7 @@ async function run(): Promise<void> {
     status!.textContent = "Simulating …";
     const [document, loaded] = [read("config", config), read("load", load) as LoadDocument];
     const result = await simulate(document, loaded);
-    const preview = await previewOf(document, result.queue, readLoad(loaded), result.seed);
+    const preview = await previewOf(document, result.queue, loadOf(readLoadOptions(loaded)), result.seed);
     if (number !== latest) return;
     error!.textContent = "";
     list(facts!, result.facts);

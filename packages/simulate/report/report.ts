@@ -26,7 +26,7 @@ export interface SimulationReport extends Counts, ClassReport {
   readonly seed: number;
   /** Virtual time that the simulation took. */
   readonly duration: number;
-  /** Number of items that had not ended when the simulation was stopped, at twice the duration of the load. */
+  /** Number of items that had not ended when the simulation was stopped, usually at twice the duration of the load. */
   readonly unfinished: number;
   /** Number of failed attempts, by reason. */
   readonly failures: Readonly<Record<string, number>>;

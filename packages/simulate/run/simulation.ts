@@ -20,9 +20,6 @@ import { Ledger, newItem, type OpenItem } from "./ledger.ts";
 import { Outages } from "./outages.ts";
 import { Timeline } from "./timeline.ts";
 
-/** Number of steps into which the load's duration is divided. */
-const STEPS = 120;
-
 /** Largest number of groups, and of priorities, of a trace that the report lists. */
 const MAX_CLASSES = 20;
 
@@ -125,7 +122,7 @@ export class Simulation {
       ...(terms.trace === undefined ? classesOf(load) : tracedClasses(terms.trace)),
       load.warmUp,
     );
-    this.timeline = new Timeline(load.duration / STEPS);
+    this.timeline = new Timeline(load.duration);
     this.outages = new Outages(load.failures.flatMap(({ outage }) => outage ?? []), this.counts);
   }
 
@@ -135,7 +132,7 @@ export class Simulation {
   }
 
   /**
-   * Runs the simulation until no item is left, or for twice the duration of the load.
+   * Runs the simulation until no item is left, or until the end of the load.
    *
    * @throws {Error} If an attempt is still running although no timer is left that could end it.
    */
@@ -146,7 +143,7 @@ export class Simulation {
     this.outages.schedule(at, () => this.#open.values());
     for (const change of load.changes) at(change.at, () => this.#carryOut(change));
     this.#nextArrival();
-    await this.clock.run(2 * load.duration, () => this.#hasArrived && this.#open.size === 0);
+    await this.clock.run(load.end, () => this.#hasArrived && this.#open.size === 0);
     if (this.clock.isIdle) this.#requireNoneRunning();
     this.#countCapacity();
     this.#process?.queue.shutDown();

@@ -10,22 +10,30 @@ export interface Step {
   wait: number;
 }
 
+/** Number of steps into which the load's duration is divided. */
+const STEPS = 120;
+
+/** Largest number of steps: enough for twice the duration, and the end itself. */
+const MAX_STEPS = 2 * STEPS + 1;
+
 /** Numbers of a simulation over time, in steps of equal length. */
 export class Timeline {
-  /** Length of a step in milliseconds. */
-  readonly step: number;
-  readonly steps: Step[] = [];
+  /** Length of a step in milliseconds. It doubles if a simulation lasts longer than twice the load. */
+  step: number;
+  steps: Step[] = [];
   /** Sum of the times for which items were there, in milliseconds. */
   itemTime = 0;
   #backlog = 0;
   #changedAt = 0;
 
-  constructor(step: number) {
-    this.step = step;
+  /** Begins a timeline for a load of a duration in milliseconds. */
+  constructor(duration: number) {
+    this.step = duration / STEPS;
   }
 
   /** Returns the numbers of the step to which a time belongs. */
   at(time: number): Step {
+    while (time / this.step >= MAX_STEPS) this.#doubleStep();
     const index = Math.floor(time / this.step);
     for (let i = this.steps.length; i <= index; i++) {
       this.steps.push({ arrivals: 0, attempts: 0, retries: 0, failures: 0, backlog: this.#backlog, wait: 0 });
@@ -41,4 +49,23 @@ export class Timeline {
     this.#backlog = backlog;
     if (backlog > step.backlog) step.backlog = backlog;
   }
+
+  #doubleStep(): void {
+    this.step *= 2;
+    const steps: Step[] = [];
+    for (let i = 0; i < this.steps.length; i += 2) steps.push(merge(this.steps[i]!, this.steps[i + 1]));
+    this.steps = steps;
+  }
+}
+
+function merge(one: Step, other: Step | undefined): Step {
+  if (other === undefined) return one;
+  return {
+    arrivals: one.arrivals + other.arrivals,
+    attempts: one.attempts + other.attempts,
+    retries: one.retries + other.retries,
+    failures: one.failures + other.failures,
+    backlog: Math.max(one.backlog, other.backlog),
+    wait: Math.max(one.wait, other.wait),
+  };
 }

@@ -22,6 +22,14 @@ export interface Trace {
 /** Largest number of problems that are reported. */
 const MAX_PROBLEMS = 10;
 
+/** Beginning of the first line of a trace. */
+const HEADER = /^\s*\{\s*"workqueue"\s*:\s*"trace"/;
+
+/** Reports whether a load is the text of a trace. */
+export function isTrace(load: string | object): load is string {
+  return typeof load === "string" && HEADER.test(load);
+}
+
 /**
  * Reads a trace that `recordLoad` has written.
  *
