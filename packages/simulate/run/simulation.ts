@@ -23,6 +23,9 @@ import { Timeline } from "./timeline.ts";
 /** Largest number of groups, and of priorities, of a trace that the report lists. */
 const MAX_CLASSES = 20;
 
+/** Number of the first item that begins without an arrival. Arrivals have smaller numbers. */
+const FIRST_NEW_NUMBER = 2 ** 31;
+
 /** Error of an attempt that fails in a simulation. */
 class SimulatedError extends Error {
   override readonly name = "SimulatedError";
@@ -105,6 +108,7 @@ export class Simulation {
   #document: string | object;
   #process: Process | undefined;
   #hasArrived = false;
+  #newNumbers = 0;
   /** Wait of the item that was handed out last, in milliseconds. */
   #waited = 0;
   #capacityAt = 0;
@@ -223,13 +227,19 @@ export class Simulation {
   #reopened(key: string): OpenItem {
     const slash = key.indexOf("/");
     const group = this.#slowness.size > 0 && slash > 0 ? key.slice(0, slash) : "";
-    const item = newItem({ number: 2 ** 31 + this.counts.attempts, at: this.clock.now(), key, group, priority: 0 });
+    const item = newItem({ number: this.#newNumber(), at: this.clock.now(), key, group, priority: 0 });
     this.#open.set(key, item);
     return item;
   }
 
+  /** Returns the number of an item that the load's arrivals don't have, so that it has random numbers of its own. */
+  #newNumber(): number {
+    return FIRST_NEW_NUMBER + this.#newNumbers++;
+  }
+
   #begin(item: OpenItem, at: number, attempt: number): void {
     item.isRunning = true;
+    item.again = undefined; // this attempt also serves adds that came during a failed one
     item.attempts++;
     this.counts.attempts++;
     const step = this.timeline.at(at);
@@ -320,7 +330,7 @@ export class Simulation {
     this.clock.setTimeout(() => {
       if (this.#open.get(arrival.key) !== item) return;
       this.counts.events++;
-      this.#add({ ...arrival, at: this.clock.now() });
+      this.#add({ ...arrival, number: this.#newNumber(), at: this.clock.now() });
       this.#makeEvents(item, count + 1);
     }, mean * RandomNumbers.for(seed, "events", arrival.number, count).exponential());
   }
