@@ -19,24 +19,25 @@ export const incidents: readonly Incident[] = [
     better: "short-delays",
     worse: "long-delays",
     by: "recovery",
-    why: "With a longest delay of 1,000 s, items that failed early in the outage wait long after it has ended.",
+    why:
+      "Delays double with each failure. Without a low limit, they reach 3m25s, and items wait that long after the outage.",
   },
   {
     folder: "retry-storm",
     title: "Retries keep a recovered backend busy",
-    better: "patient",
-    worse: "eager",
+    better: "five-workers",
+    worse: "fifty-workers",
     by: "recovery",
     why:
-      "Two hundred workers and short delays send more attempts than the backend can do in time, so all of them time out.",
+      "Fifty attempts at once take 3.3 s on average, longer than the timeout, and their retries keep the backend overloaded.",
   },
   {
     folder: "poison-key",
     title: "One key in a hundred always fails",
     better: "bounded",
     worse: "endless",
-    by: "unfinished",
-    why: "Without a maximum number of retries, keys that always fail stay forever, and cost more and more attempts.",
+    by: "p99 total",
+    why: "Without a maximum number of retries, keys that always fail take more and more of the workers' time.",
   },
   {
     folder: "hot-tenant",
@@ -51,8 +52,8 @@ export const incidents: readonly Incident[] = [
     title: "A thousand items retry at the same moment",
     better: "spread-out",
     worse: "in-step",
-    by: "attempts",
-    why: "Equal delays make all items return together, and the backend refuses most of them each time.",
+    by: "p99 total",
+    why: "Equal delays make all items return together, and the backend refuses all but 50 of them each time.",
   },
   {
     folder: "events-during-backoff",
@@ -60,16 +61,16 @@ export const incidents: readonly Incident[] = [
     better: "replace",
     worse: "keep",
     by: "attempts",
-    why:
-      "With keep, an event starts an attempt now and the delayed retry still follows; with replace there is one of them.",
+    why: "With keep, an event starts an attempt now, and the delayed retry follows even if that attempt succeeds.",
   },
   {
     folder: "deploy-under-load",
-    title: "A deploy during an outage forgets all delays",
+    title: "A deploy after an outage forgets all delays",
     better: "throttled",
     worse: "unlimited",
-    by: "requests",
-    why: "The new process tries all unfinished items at once; a throttle spreads them.",
+    by: "recovery",
+    why:
+      "The new process tries all unfinished items at once, again and again in step, and most are refused; a throttle spreads them.",
   },
   {
     folder: "slow-consumer",
@@ -77,7 +78,7 @@ export const incidents: readonly Incident[] = [
     better: "eight-workers",
     worse: "four-workers",
     by: "p99 wait",
-    why: "Four workers can do 20 items a second at most, fewer than arrive.",
+    why: "Four workers can do 19 items a second at most, fewer than arrive.",
   },
   {
     folder: "cron-burst",
