@@ -228,6 +228,7 @@ Deno.test("a report as text fits the terminal, and says what was simulated", asy
   };
   const text = textOf(await simulate(configOf({ concurrency: 4 }), load), 100);
   assert(text.split("\n").every((line) => line.startsWith("• ") || line.length <= 100), text);
+  assert(text.split("\n").every((line) => line === line.trimEnd()), text);
   for (
     const word of ["Queue jobs", "arrivals", "backlog", "wait p50", "• The backlog of the outage at 10m is gone at"]
   ) {

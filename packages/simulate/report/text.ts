@@ -62,7 +62,7 @@ function plotsOf({ timeline, duration }: SimulationReport, width: number): strin
     ["retries", timeline.retries],
     ["backlog", timeline.backlog],
   ] as const;
-  const lines = rows.map(([name, numbers]) => `  ${name.padEnd(9)} ${sparkline(numbers, width - 12)}`);
+  const lines = rows.map(([name, numbers]) => `  ${name.padEnd(9)} ${sparkline(numbers, width - 12)}`.trimEnd());
   return [...lines, `  ${"".padEnd(9)} 0 to ${formatTime(duration)}`];
 }
 
