@@ -24,9 +24,12 @@ function fileOf(name: string): string {
 }
 
 /** Files of the playground, by name. They need no server: any host of static files can serve them. */
-export async function playgroundFiles(): Promise<Record<"index.html" | "playground.js", string>> {
-  const script = await bundleForBrowsers(new URL("main.ts", PAGE));
-  return { "index.html": await readFile(new URL("index.html", PAGE), "utf8"), "playground.js": script };
+export async function playgroundFiles(): Promise<Record<"index.html" | "playground.js" | "simulation.js", string>> {
+  return {
+    "index.html": await readFile(new URL("index.html", PAGE), "utf8"),
+    "playground.js": await bundleForBrowsers(new URL("main.ts", PAGE)),
+    "simulation.js": await bundleForBrowsers(new URL("worker.ts", PAGE)),
+  };
 }
 
 /** Returns the bundle of a module and all its imports. */

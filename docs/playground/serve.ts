@@ -73,5 +73,5 @@ async function write(files: ReadonlyMap<string, string>, folder: string): Promis
   } catch (error) {
     throw new Error(`Cannot write to '${folder}': ${(error as Error).message}`);
   }
-  console.log(`Wrote ${[...files.keys()].join(" and ")} to ${folder}`);
+  console.log(`Wrote ${[...files.keys()].join(", ")} to ${folder}`);
 }

@@ -74,7 +74,7 @@ browserTest(
     assert(facts.length > 0);
     assertEquals(await textsOf(visitor, "facts"), facts);
     assert(await visitor.page.locator("#picture svg path").count() > 0);
-    assertEquals(host.requests.filter((name) => name !== "favicon.ico"), ["", "playground.js"]);
+    assertEquals(host.requests.filter((name) => name !== "favicon.ico"), ["", "playground.js", "simulation.js"]);
   },
 );
 
@@ -119,6 +119,40 @@ browserTest("playground: a wrong config or load shows an error and keeps the las
   await configOf(visitor).fill(SHORT_CONFIG);
   await loadOf(visitor).fill(SHORT_LOAD);
   await visitor.page.waitForFunction(`document.getElementById("error").textContent === ""`);
+});
+
+/** Load whose simulation takes minutes. */
+const LONG_LOAD = SHORT_LOAD.replace("duration: 10s", "duration: 8760h").replace("rate: 2", "rate: 20");
+
+browserTest("playground: an edit replaces a long simulation, and the page answers meanwhile", async () => {
+  await using host = await StaticHost.start();
+  await using visitor = await visit(host.url);
+  await seesReport(visitor, CONFIG, LOAD);
+  await loadOf(visitor).fill(LONG_LOAD);
+  await visitor.sees("Simulating …");
+  const long = visitor.page.workers().at(-1);
+  const closed = long!.waitForEvent("close");
+  await loadOf(visitor).press("End");
+  await loadOf(visitor).pressSequentially("# typed");
+  assertEquals(await loadOf(visitor).inputValue(), `${LONG_LOAD}# typed`);
+  await visitor.page.evaluate("new Promise(requestAnimationFrame)");
+  await visitor.sees("Simulating …");
+
+  await configOf(visitor).fill(SHORT_CONFIG);
+  await loadOf(visitor).fill(SHORT_LOAD);
+  await seesReport(visitor, SHORT_CONFIG, SHORT_LOAD);
+  await closed;
+  await visitor.page.waitForFunction(`document.getElementById("status").textContent === ""`);
+  assertEquals(visitor.page.workers(), []);
+});
+
+browserTest("playground: a worker that can't be loaded is an error", async () => {
+  await using host = await StaticHost.start();
+  await using visitor = await visit(host.url, { failures: /404/ });
+  await seesReport(visitor, CONFIG, LOAD);
+  await visitor.page.route("**/simulation.js", (route) => route.fulfill({ status: 404 }));
+  await loadOf(visitor).fill(SHORT_LOAD);
+  await visitor.page.getByRole("alert").filter({ hasText: "Cannot simulate: cannot load 'simulation.js'" }).waitFor();
 });
 
 browserTest("playground: the copied address restores both texts", async () => {

@@ -37,12 +37,14 @@ Deno.test("playground: serves its files on loopback, only to GET and HEAD", asyn
     assertEquals(await get(""), page);
     assertEquals(await get("?from=a%20link"), page);
     assertEquals(await get("index.html"), page);
-    const [status, script, type] = await get("playground.js");
-    assertEquals([status, String(script).length, type], [
-      200,
-      files["playground.js"].length, // two builds can differ in the short names that esbuild chooses
-      "text/javascript; charset=utf-8",
-    ]);
+    for (const name of ["playground.js", "simulation.js"] as const) {
+      const [status, script, type] = await get(name);
+      assertEquals([status, String(script).length, type], [
+        200,
+        files[name].length, // two builds can differ in the short names that esbuild chooses
+        "text/javascript; charset=utf-8",
+      ]);
+    }
     assertEquals((await get("", "HEAD")).slice(0, 2), [200, ""]);
     for (const path of ["main.ts", "%2e%2e/deno.json", "constructor"]) {
       assertEquals((await get(path))[0], 404);
@@ -83,7 +85,7 @@ Deno.test("playground: refuses options that can't be used", async () => {
   }
 });
 
-Deno.test("playground: writes two files for a host of static files", async () => {
+Deno.test("playground: writes three files for a host of static files", async () => {
   const folder = await Deno.makeTempDir({ prefix: "playground_" });
   try {
     assertEquals((await run("--out", `${folder}/new/site`)).code, 0);
@@ -92,7 +94,7 @@ Deno.test("playground: writes two files for a host of static files", async () =>
       written[name] = await Deno.readTextFile(`${folder}/new/site/${name}`);
     }
     const lengths = (files: Record<string, string>) => Object.values(files).map(({ length }) => length).sort();
-    assertEquals(Object.keys(written).sort(), ["index.html", "playground.js"]);
+    assertEquals(Object.keys(written).sort(), ["index.html", "playground.js", "simulation.js"]);
     assertEquals(lengths(written), lengths(await playgroundFiles()));
   } finally {
     await Deno.remove(folder, { recursive: true });
