@@ -37,7 +37,7 @@ export class ConfigText {
    *
    * @throws {ConfigError} If the text or the document is invalid.
    */
-  run<R>(verb: "load" | "reload", text: string, take: (document: string | object) => R): R {
+  run<R>(verb: "load" | "read" | "reload", text: string, take: (document: string | object) => R): R {
     const { document, locate } = this.#parse(text);
     try {
       return take(document);
@@ -72,7 +72,7 @@ export class ConfigText {
     }
   }
 
-  #error(verb: "read" | "load" | "reload", issues: readonly ConfigIssue[]): ConfigError {
+  #error(verb: "read" | "load" | "read" | "reload", issues: readonly ConfigIssue[]): ConfigError {
     return new ConfigError(`${verb} ${this.title}`, issues);
   }
 }

@@ -23,5 +23,5 @@ import { ConfigFile } from "./config_file.ts";
  */
 export function loadDocumentFile<R>(path: string | URL, word: string, read: (document: string | object) => R): R {
   const file = new ConfigFile(path, word);
-  return file.content.run("load", file.read(), read);
+  return file.content.run("read", file.read(), read);
 }

@@ -117,7 +117,7 @@ const WRONG: [name: string, args: string[], message: string][] = [
     ["four.json", "--load", "no.json"],
     "Cannot read load document 'no.json': there is no such file\n",
   ],
-  ["a load with a mistake", ["four.json", "--load", "bad.yaml"], "Cannot load load document 'bad.yaml'"],
+  ["a load with a mistake", ["four.json", "--load", "bad.yaml"], "Cannot read load document 'bad.yaml'"],
   [
     "a queue that isn't there",
     ["four.json", "--load", "load.json", "--queue", "x"],

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { compare, type LoadDocument, parseCondition, search, simulate, svgOf, textOf } from "@workqueue/simulate";
 import { loadOf, readLoadOptions } from "../../packages/simulate/load/load.ts";
@@ -234,6 +234,45 @@ Deno.test("a report as text fits the terminal, and says what was simulated", asy
   ) {
     assert(text.includes(word), `${word} in\n${text}`);
   }
+});
+
+Deno.test("simulate: what the load has after the end of the simulation is reported as such", async () => {
+  const outage = (from: string) => ({ type: "outage", from, for: "1h" });
+  const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(100) };
+  const changes = [{ type: "deploy", at: "1m" }, { type: "concurrency", at: "5s", concurrency: 2 }];
+  const none = await simulate(configOf({}), { ...load, failures: [outage("1m")], changes });
+  assertEquals(none.facts, [
+    "The outage at 1m had not begun when the simulation ended, at 9.1s.",
+    "The deploy at 1m was not carried out: the simulation ended at 9.1s.",
+  ]);
+  assertThrows(() => parseCondition("recovery > 1m").holds(none), TypeError, 'the load has no outages for "recovery"');
+  const limiter = { type: "exponential", baseDelay: "1s", maxDelay: "1s" };
+  const half = await simulate(configOf({ limiter }), { ...load, failures: [outage("5s")] });
+  assertEquals(half.facts[0], "The outage at 5s had not ended when the simulation ended, at 20s.");
+  assertEquals(parseCondition("recovery > 1m").holds(half), true);
+});
+
+Deno.test("simulate: a report without items says so, and has no times", async () => {
+  const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(100) };
+  const warm = await simulate(configOf({}), { ...load, warmUp: "1m" });
+  assertEquals(warm.facts, ["Every item arrived in the warm-up, so there are no waits and totals."]);
+  assert(/all +– +– +– +– +– +– +–$/m.test(textOf(warm)));
+  const empty = await simulate(configOf({}), { ...load, arrivals: [{ type: "constant", rate: 0 }] });
+  assertEquals(empty.facts, ["No item arrived."]);
+  for (const report of [warm, empty]) {
+    assertThrows(
+      () => parseCondition("p99 wait > 1s").holds(report),
+      TypeError,
+      'the load has no items for "p99 wait"',
+    );
+  }
+  const comparison = await compare({ one: configOf({}), other: configOf({}) }, load);
+  assert(!comparison.figures.some(({ name }) => name === "recovery"));
+  await assertRejects(
+    () => compare({ one: configOf({}), other: configOf({}) }, load, { by: "recovery" }),
+    TypeError,
+    "the load has no outages",
+  );
 });
 
 Deno.test("rule 20: attempts that are still running when no timer is left are an error that names the handler", async () => {

@@ -1,7 +1,7 @@
 import { argumentError } from "@workqueue/core/internal";
 import type { LoadDocument } from "../load/load.ts";
 import { type Figure, figures, formatFigure } from "../report/figures.ts";
-import { figureNamed } from "../report/condition.ts";
+import { figureNamed, valueOf } from "../report/condition.ts";
 import type { SimulationReport } from "../report/report.ts";
 import { simulate, type SimulateOptions } from "../simulate.ts";
 
@@ -94,7 +94,7 @@ export async function compare(
   options: CompareOptions = {},
 ): Promise<Comparison> {
   const { runs = 5, seed = 1, by, ...others } = options;
-  const deciding = by === undefined ? DECIDING.map(figureNamed) : [figureNamed(by)];
+  const deciding = (by === undefined ? DECIDING : [by]).map(figureNamed);
   const names = Object.keys(configs);
   if (names.length < 2) throw argumentError(ACTION, "there must be at least two configs", RangeError);
   if (!Number.isSafeInteger(runs) || runs < 2) {
@@ -108,6 +108,7 @@ export async function compare(
     }
     reports.push(ofConfig);
   }
+  if (by !== undefined) valueOf(deciding[0]!, reports[0]![0]!); // throws if there is none
   const compared = figures.map((figure): ComparedFigure => {
     const values = reports.map((ofConfig) => ofConfig.map((report) => figure.of(report)));
     return {
@@ -117,7 +118,12 @@ export async function compare(
       differences: values.map((ofConfig) => differenceOf(values[0]!, ofConfig)),
     };
   });
-  return { names, figures: compared, ...decide(names, reports, deciding), reports: reports.map(([first]) => first!) };
+  return {
+    names,
+    figures: compared.filter(({ means }) => !means.some(Number.isNaN)),
+    ...decide(names, reports, deciding),
+    reports: reports.map(([first]) => first!),
+  };
 }
 
 /** Decides which config is better: the one with the best figure, by the first figure that differs with confidence. */
@@ -130,6 +136,7 @@ function decide(
     const { words = figure.name } = figure;
     const values = reports.map((ofConfig) => ofConfig.map((report) => figure.of(report)));
     const means = values.map(meanOf);
+    if (means.some(Number.isNaN)) continue;
     const best = means.indexOf(Math.min(...means));
     if (!values.every((ofConfig, i) => i === best || isClearlyLess(values[best]!, ofConfig))) continue;
     const others = names.filter((_, i) => i !== best);

@@ -61,18 +61,26 @@ export function figureNamed(name: string): Figure {
   );
 }
 
-/** Returns the value of a figure. Throws if the report has no such group or priority. */
-function valueOf(figure: Figure, report: SimulationReport): number {
+/** Returns the value of a figure. Throws if the report has none, for example because it has no such group. */
+export function valueOf(figure: Figure, report: SimulationReport): number {
   const value = figure.of(report);
-  if (Number.isNaN(value)) throw argumentError(ACTION, `the load has no items for ${inspect(figure.name)}`);
-  return value;
+  if (!Number.isNaN(value)) return value;
+  throw argumentError(ACTION, `the load has no ${figure.needs} for ${inspect(figure.name)}`);
 }
 
 function boundOf({ name, unit }: Figure, bound: string): number {
-  if (unit === "time") return parseDuration(bound);
+  const invalid = (rule: string) =>
+    argumentError(ACTION, `the bound of ${inspect(name)} ${rule}, got ${inspect(bound)}`);
+  if (unit === "time") {
+    try {
+      return parseDuration(bound);
+    } catch {
+      throw invalid('must be a duration such as "30s"');
+    }
+  }
   const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(bound) ?? [];
   if (number === undefined || (percent !== "" && unit !== "share")) {
-    throw argumentError(ACTION, `the bound of ${inspect(name)} must be a number, got ${inspect(bound)}`);
+    throw invalid("must be a number");
   }
   return Number(number) / (percent === "" ? 1 : 100);
 }

@@ -1,3 +1,4 @@
+import type { Change } from "../load/kinds.ts";
 import type { OutageReport } from "../run/outages.ts";
 import { formatCount, formatShare, formatTime } from "./format.ts";
 import type { SimulationReport } from "./report.ts";
@@ -8,22 +9,44 @@ const HIGH_UTILIZATION = 0.9;
 const MANY_RETRIES = 0.2;
 
 /** Returns the remarkable facts of a report, each as a sentence. */
-export function factsOf(report: Omit<SimulationReport, "facts">): string[] {
+export function factsOf(report: Omit<SimulationReport, "facts">, missedChanges: readonly Change[]): string[] {
   return [
-    ...report.outages.map(outageFact),
+    ...arrivalFacts(report),
+    ...report.outages.map((outage) => outageFact(outage, report.duration)),
+    ...missedChanges.map((change) => missedFact(change, report.duration)),
     ...unfinishedFacts(report),
     ...loadFacts(report),
     ...waitFacts(report),
   ];
 }
 
-function outageFact({ from, to, backlog, goneAt, meanwhile: { attempts, retries } }: OutageReport): string {
+/** Says why a report has no times. */
+function arrivalFacts({ arrivals, attempts, waits }: Omit<SimulationReport, "facts">): string[] {
+  if (arrivals === 0) return ["No item arrived."];
+  return attempts > 0 && waits.count === 0
+    ? ["Every item arrived in the warm-up, so there are no waits and totals."]
+    : [];
+}
+
+function outageFact(
+  { from, to, state, backlog, goneAt, meanwhile: { attempts, retries } }: OutageReport,
+  duration: number,
+): string {
+  if (state !== "ended") {
+    const what = state === "not begun" ? "begun" : "ended";
+    return `The outage at ${formatTime(from)} had not ${what} when the simulation ended, at ${formatTime(duration)}.`;
+  }
   const begin = `The backlog of the outage at ${formatTime(from)}`;
   if (backlog === 0) return `${begin} is gone when it ends.`;
   const share = attempts === 0 ? "" : `; retries are ${formatShare(retries / attempts)} of all attempts meanwhile`;
   return goneAt === undefined
     ? `${begin} is not gone by the end of the simulation${share}.`
     : `${begin} is gone at ${formatTime(goneAt)}, ${formatTime(goneAt - to)} after it ended${share}.`;
+}
+
+function missedFact({ at, action: { type } }: Change, duration: number): string {
+  const change = type === "concurrency" ? "change of concurrency" : type;
+  return `The ${change} at ${formatTime(at)} was not carried out: the simulation ended at ${formatTime(duration)}.`;
 }
 
 function unfinishedFacts({ unfinished, lost, givenUp, arrivals }: Omit<SimulationReport, "facts">): string[] {

@@ -9,7 +9,9 @@ export interface Figure {
   readonly words?: string;
   /** Unit of the figure. Times are in milliseconds, and 1 is a share of 100 %. */
   readonly unit: "time" | "count" | "share";
-  /** Returns the figure; `Infinity` for something that never happens. */
+  /** Part of the load without which there is no figure. Default: none. */
+  readonly needs?: "items" | "outages";
+  /** Returns the figure: `Infinity` for something that never happens, and `NaN` if there is none. */
   of(report: SimulationReport): number;
 }
 
@@ -18,7 +20,7 @@ const PERCENTILES = ["mean", "p50", "p90", "p99", "max"] as const;
 /** Figures of all items. */
 export const figures: readonly Figure[] = [
   ...timesOf("", (report) => report),
-  { name: "recovery", unit: "time", of: recoveryOf },
+  { name: "recovery", unit: "time", needs: "outages", of: recoveryOf },
   { name: "backlog", unit: "count", of: ({ worst }) => worst.backlog.value },
   { name: "attempts", words: "number of attempts", unit: "count", of: ({ attempts }) => attempts },
   { name: "retries", words: "number of retries", unit: "count", of: ({ retries }) => retries },
@@ -41,6 +43,7 @@ export function figuresOfClass(by: "group" | "priority", name: string): Figure[]
 
 /** Formats the value of a figure. */
 export function formatFigure({ unit }: Pick<Figure, "unit">, value: number): string {
+  if (Number.isNaN(value)) return "–";
   if (value === Infinity) return "never";
   return unit === "time" ? formatTime(value) : unit === "share" ? formatShare(value) : formatCount(value);
 }
@@ -51,12 +54,17 @@ function timesOf(suffix: string, classOf: (report: SimulationReport) => ClassRep
     PERCENTILES.map((percentile): Figure => ({
       name: `${percentile} ${word}${suffix}`,
       unit: "time",
-      of: (report) => classOf(report)?.[member][percentile] ?? NaN,
+      needs: "items",
+      of: (report) => {
+        const times = classOf(report)?.[member];
+        return times === undefined || times.count === 0 ? NaN : times[percentile];
+      },
     }))
   );
 }
 
-/** Returns the longest time from the end of an outage until its backlog is gone. */
+/** Returns the longest time from the end of an outage until its backlog is gone; `NaN` if no outage began. */
 function recoveryOf({ outages }: SimulationReport): number {
-  return Math.max(0, ...outages.map(({ to, goneAt = Infinity }) => goneAt - to));
+  const times = outages.filter(({ state }) => state !== "not begun").map(({ to, goneAt = Infinity }) => goneAt - to);
+  return times.length === 0 ? NaN : Math.max(...times);
 }

@@ -42,7 +42,7 @@ export function reportOf(simulation: Simulation, queue: string, seed: number): S
       waits,
     },
   };
-  return { ...report, facts: factsOf(report) };
+  return { ...report, facts: factsOf(report, simulation.missedChanges) };
 }
 
 function classReportOf({ waits, totals }: ClassTimes): ClassReport {

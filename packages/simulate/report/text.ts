@@ -1,3 +1,4 @@
+import type { Times } from "../run/distribution.ts";
 import type { ComparedFigure, Comparison } from "../compare/compare.ts";
 import { formatFigure } from "./figures.ts";
 import { formatCount, formatShare, formatTime } from "./format.ts";
@@ -50,9 +51,14 @@ function timesTable(report: SimulationReport): string[] {
   ];
   const rows = classes.map(([name, { waits, totals }]) => [
     name,
-    ...[waits.p50, waits.p90, waits.p99, waits.max, totals.p50, totals.p99, totals.max].map(formatTime),
+    ...cellsOf(waits, ["p50", "p90", "p99", "max"]),
+    ...cellsOf(totals, ["p50", "p99", "max"]),
   ]);
   return table([["", "wait p50", "p90", "p99", "max", "total p50", "p99", "max"], ...rows]);
+}
+
+function cellsOf(times: Times, members: readonly ("p50" | "p90" | "p99" | "max")[]): string[] {
+  return members.map((member) => times.count === 0 ? "–" : formatTime(times[member]));
 }
 
 function plotsOf({ timeline, duration }: SimulationReport, width: number): string[] {

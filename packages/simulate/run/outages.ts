@@ -15,7 +15,9 @@ export interface OutageReport {
   readonly from: number;
   /** End, in milliseconds from the start. */
   readonly to: number;
-  /** Number of items that had not ended when the outage ended. */
+  /** Whether the outage began and ended before the simulation did. */
+  readonly state: "not begun" | "not ended" | "ended";
+  /** Number of items that had not ended when the outage ended; 0 if it has not ended. */
   readonly backlog: number;
   /** Time at which all these items had ended; `undefined` if some never did. */
   readonly goneAt: number | undefined;
@@ -27,6 +29,7 @@ export interface OutageReport {
 export class Outages {
   readonly #watched: {
     readonly outage: Outage;
+    state: OutageReport["state"];
     backlog: number;
     left: number;
     goneAt: number | undefined;
@@ -40,6 +43,7 @@ export class Outages {
     this.#totals = totals;
     this.#watched = outages.map((outage) => ({
       outage,
+      state: "not begun",
       backlog: 0,
       left: 0,
       goneAt: undefined,
@@ -51,7 +55,7 @@ export class Outages {
   /** Calls `at` with each time at which `begin` or `end` must be called. */
   schedule(at: (time: number, action: () => void) => void, open: () => Iterable<OpenItem>): void {
     this.#watched.forEach(({ outage: { from, to } }, i) => {
-      at(from, () => this.#watched[i]!.before = { ...this.#totals });
+      at(from, () => this.#begin(i));
       at(to, () => this.#end(i, to, open()));
     });
   }
@@ -63,16 +67,24 @@ export class Outages {
   }
 
   reports(): OutageReport[] {
-    return this.#watched.map(({ outage, backlog, goneAt, before, until = this.#totals }) => ({
+    return this.#watched.map(({ outage, state, backlog, goneAt, before, until = this.#totals }) => ({
       ...outage,
+      state,
       backlog,
       goneAt,
       meanwhile: { attempts: until.attempts - before.attempts, retries: until.retries - before.retries },
     }));
   }
 
+  #begin(i: number): void {
+    const watched = this.#watched[i]!;
+    watched.state = "not ended";
+    watched.before = { ...this.#totals };
+  }
+
   #end(i: number, now: number, open: Iterable<OpenItem>): void {
     const watched = this.#watched[i]!;
+    watched.state = "ended";
     for (const item of open) {
       if (item.failing === "poison") continue;
       (item.outages ??= []).push(i);

@@ -130,6 +130,11 @@ export class Simulation {
     this.outages = new Outages(load.failures.flatMap(({ outage }) => outage ?? []), this.counts);
   }
 
+  /** Changes of the load that were not carried out, because the simulation ended before. */
+  get missedChanges(): readonly Change[] {
+    return this.#terms.load.changes.filter(({ at }) => at > this.clock.now());
+  }
+
   /** Number of items that have arrived and have not ended. */
   get backlog(): number {
     return this.#open.size;
