@@ -98,6 +98,9 @@ Deno.test("simulate: a reload's config and a trace are found in the folder of th
   assertEquals([trace.stderr, JSON.parse(trace.stdout).totals.max], ["", 7]);
   const alone = await workspace.run(["simulate", "two.json", "--load", "loads/trace.jsonl", "--json"]);
   assertEquals([alone.stderr, alone.stdout], ["", trace.stdout]);
+  workspace.write("no.jsonl", '{"at":1,"add":"a"}\n');
+  const no = await workspace.run(["simulate", "two.json", "--load", "no.jsonl"]);
+  assertEquals(no.stderr, "workqueue: Cannot read load 'no.jsonl': it is not a trace, although it ends in .jsonl\n");
   const none = await workspace.run(["simulate", "two.json", "--load", "none.jsonl"]);
   assertEquals([none.code, none.stderr], [2, "workqueue: Cannot read load 'none.jsonl': there is no such file\n"]);
 });

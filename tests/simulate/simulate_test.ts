@@ -252,6 +252,13 @@ Deno.test("simulate: what the load has after the end of the simulation is report
   assertEquals(parseCondition("recovery > 1m").holds(half), true);
 });
 
+Deno.test("simulate: the largest number of requests per second is one of a whole second", async () => {
+  const arrivals = [{ type: "bursts", size: 30 }, { type: "bursts", size: 50, from: "900ms" }];
+  const load = { duration: "2s", arrivals, work: constant(0) }; // in steps of 17 ms
+  const { requests } = await simulate(configOf({ concurrency: 100 }), load);
+  assertEquals(Math.round(requests.max.value), 80);
+});
+
 Deno.test("simulate: a report without items says so, and has no times", async () => {
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(100) };
   const warm = await simulate(configOf({}), { ...load, warmUp: "1m" });

@@ -93,9 +93,14 @@ Deno.test("trace: a backlog that outlasts a short trace is waited for, and the t
   assertEquals([timeline.attempts, timeline.retries].map((counts) => counts.reduce((a, b) => a + b)), [6, 3]);
 });
 
+Deno.test("trace: a last line that was cut off is left out", () => {
+  const trace = '{"workqueue":"trace","version":1}\n{"at":1,"add":"a"}\n{"at":1,"attempt":"a","ms":3';
+  assertEquals([readTrace(trace).arrivals.length, readTrace(trace).attempts.size], [1, 0]);
+});
+
 Deno.test("trace: what is no trace is refused with its line", () => {
   const error = assertThrows(
-    () => readTrace('{"workqueue":"trace"}\n{"at":1,"add":"a"}\n{"at":-1,"add":"a"}\nno\n'),
+    () => readTrace('{"workqueue":"trace","version":1}\n{"at":1,"add":"a"}\n{"at":-1,"add":"a"}\nno\n'),
     ConfigError,
   );
   assertEquals(error.issues.map(({ message }) => message), [
@@ -103,6 +108,8 @@ Deno.test("trace: what is no trace is refused with its line", () => {
     "line 4 is not an event of a trace",
   ]);
   assertThrows(() => readTrace('{"workqueue":"trace","version":1}\n'), ConfigError, "no item is added");
+  const next = '{"workqueue":"trace","version":2}\n{"at":1,"add":"a"}\n';
+  assertThrows(() => readTrace(next), ConfigError, "its version is 2, and must be 1");
 });
 
 Deno.test("trace: a writer that is too slow loses events, and they are counted", async () => {

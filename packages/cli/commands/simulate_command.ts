@@ -25,6 +25,8 @@ import { print } from "./print.ts";
 const DEFAULT_WIDTH = 80;
 /** Extension of traces. */
 const TRACE = ".jsonl";
+/** Beginning of each trace. */
+const HEADER = /^\s*\{\s*"workqueue"/;
 
 /**
  * Runs `workqueue simulate`: simulates one config, compares several, or searches for a number in one.
@@ -57,7 +59,12 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
 
 /** Reads a load document, or a trace. */
 function readLoad(path: string): string | LoadDocument {
-  return path.endsWith(TRACE) ? readText(path, "load") : loadDocumentFile(path, "load document", checked);
+  if (!path.endsWith(TRACE)) return loadDocumentFile(path, "load document", checked);
+  const text = readText(path, "load");
+  if (!HEADER.test(text)) {
+    throw new UsageError(`Cannot read load '${path}': it is not a trace, although it ends in ${TRACE}`);
+  }
+  return text;
 }
 
 function readText(path: string, word: string): string {

@@ -1,5 +1,5 @@
 import { ConfigError } from "@workqueue/core";
-import { isPlainObject } from "@workqueue/core/internal";
+import { inspect, isPlainObject } from "@workqueue/core/internal";
 import type { Arrival } from "../load/arrival.ts";
 
 /** Attempt of a trace. */
@@ -31,7 +31,7 @@ export function isTrace(load: string | object): load is string {
 }
 
 /**
- * Reads a trace that `recordLoad` has written.
+ * Reads a trace that `recordLoad` has written. Its last line may be incomplete.
  *
  * @throws {ConfigError} If a line is not an event of a trace.
  */
@@ -44,8 +44,11 @@ export function readTrace(text: string): Trace {
   for (const [i, line] of lines.entries()) {
     if (line.trim() === "" || problems.length === MAX_PROBLEMS) continue;
     const event = parse(line);
+    if (event === undefined && i > 0 && i === lines.length - 1) continue; // the last line was cut off
     const { at, add, attempt, ms, priority = 0, failed = false } = event ?? {};
     if (i === 0 && event?.["workqueue"] === "trace") {
+      const { version } = event;
+      if (version !== 1) problems.push({ path: "", message: `its version is ${inspect(version)}, and must be 1` });
       if (typeof event["separator"] === "string") separator = event["separator"];
       continue;
     }
