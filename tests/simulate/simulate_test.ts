@@ -259,6 +259,12 @@ Deno.test("simulate: the largest number of requests per second is one of a whole
   assertEquals(Math.round(requests.max.value), 80);
 });
 
+Deno.test("simulate: arrivals whose rate goes to 0 end with the load", async () => {
+  const ramp = { type: "ramp", start: 10, end: 0, over: "1m" };
+  const { arrivals } = await simulate(configOf({}), { duration: "10m", arrivals: [ramp], work: constant(1) });
+  assert(arrivals > 250 && arrivals < 350, `${arrivals}`); // 300 on average
+});
+
 Deno.test("simulate: a report without items says so, and has no times", async () => {
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(100) };
   const warm = await simulate(configOf({}), { ...load, warmUp: "1m" });

@@ -72,7 +72,8 @@ const poisson: LoadDefinition<"arrival", typeof poissonFields> = {
   type: "poisson",
   description: "Items arrive independently of each other, at a constant rate.",
   options: poissonFields,
-  create: ({ rate, ...common }) => within(common, ({ from }, random) => poissonTimes(from, rate, () => rate, random)),
+  create: ({ rate, ...common }) =>
+    within(common, ({ from, end }, random) => poissonTimes(from, end, rate, () => rate, random)),
 };
 
 const bursts: LoadDefinition<"arrival", typeof burstsFields> = {
@@ -93,10 +94,10 @@ const daily: LoadDefinition<"arrival", typeof dailyFields> = {
   options: dailyFields,
   check: atLeast("highest", "lowest"),
   create: ({ lowest, highest, peakAt, day, ...common }) =>
-    within(common, ({ from }, random) => {
+    within(common, ({ from, end }, random) => {
       const rateAt = (time: number) =>
         lowest + (highest - lowest) * (1 + cosineOfTurns((time - peakAt) % day / day)) / 2;
-      return poissonTimes(from, highest, rateAt, random);
+      return poissonTimes(from, end, highest, rateAt, random);
     }),
 };
 
@@ -104,10 +105,10 @@ const ramp: LoadDefinition<"arrival", typeof rampFields> = {
   type: "ramp",
   description: "The rate of independent arrivals changes steadily from one value to another.",
   options: rampFields,
-  create: ({ start, end, over, ...common }) =>
-    within(common, ({ from }, random) => {
-      const rateAt = (time: number) => start + (end - start) * Math.min((time - from) / over, 1);
-      return poissonTimes(from, Math.max(start, end), rateAt, random);
+  create: ({ start, end: last, over, ...common }) =>
+    within(common, ({ from, end }, random) => {
+      const rateAt = (time: number) => start + (last - start) * Math.min((time - from) / over, 1);
+      return poissonTimes(from, end, Math.max(start, last), rateAt, random);
     }),
 };
 
@@ -122,18 +123,24 @@ export const arrivalDefinitions: readonly LoadDefinition<"arrival", never>[] = [
 
 type Common = OptionsOf<typeof common>;
 
-/** Returns arrivals that end when their period is over. */
+/** Period in which items arrive, in milliseconds from the start. */
+interface Period {
+  readonly from: number;
+  readonly end: number;
+}
+
+/** Returns arrivals that end when their period or the load is over. */
 function within(
-  common: Common,
-  times: (common: Common, random: RandomNumbers) => Iterable<number>,
+  { group, priority, from, for: duration }: Common,
+  times: (period: Period, random: RandomNumbers) => Iterable<number>,
 ): Arrivals {
-  const { group, priority, from, for: duration } = common;
   return {
     group,
     priority,
-    *times(random) {
-      for (const time of times(common, random)) {
-        if (time >= from + duration) return;
+    *times(random, endOfLoad) {
+      const end = Math.min(from + duration, endOfLoad);
+      for (const time of times({ from, end }, random)) {
+        if (time >= end) return;
         yield time;
       }
     },
@@ -146,12 +153,13 @@ function within(
  */
 function* poissonTimes(
   from: number,
+  end: number,
   highest: number,
   rateAt: (time: number) => number,
   random: RandomNumbers,
 ): Generator<number> {
   if (highest === 0) return;
-  for (let time = from;;) {
+  for (let time = from; time < end;) {
     time += random.exponential() * SECOND / highest;
     const rate = rateAt(time);
     if (rate >= highest || random.uniform() * highest < rate) yield time;

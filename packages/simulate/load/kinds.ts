@@ -13,8 +13,8 @@ export interface Arrivals {
   readonly group: string | undefined;
   /** Priority of all items; `undefined` if priorities are drawn. */
   readonly priority: number | undefined;
-  /** Iterates over the times of the arrivals, in milliseconds from the start, in ascending order. */
-  times(random: RandomNumbers): Iterator<number, unknown>;
+  /** Iterates over the times of the arrivals before `end`, in milliseconds from the start, in ascending order. */
+  times(random: RandomNumbers, end: number): Iterator<number, unknown>;
 }
 
 /** Source of the keys of arriving items. */

@@ -32,21 +32,21 @@ export function* arrivalsOf(load: Load, seed: number, trace?: Trace): Generator<
 
 /** Iterates over the times of all arrivals, each with its source. */
 function* timesOf({ arrivals, duration }: Load, seed: number): Generator<[number, Arrivals], void> {
-  const sources = arrivals.map((source, i) => source.times(RandomNumbers.for(seed, "arrivals", i)));
-  const next = sources.map((source) => nextOf(source, duration));
+  const sources = arrivals.map((source, i) => source.times(RandomNumbers.for(seed, "arrivals", i), duration));
+  const next = sources.map(nextOf);
   for (;;) {
     const first = Math.min(...next);
     if (first === Infinity) return;
     const source = next.indexOf(first);
-    next[source] = nextOf(sources[source]!, duration);
+    next[source] = nextOf(sources[source]!);
     yield [first, arrivals[source]!];
   }
 }
 
-/** Returns the next time; `Infinity` if there is none before the end. */
-function nextOf(source: Iterator<number, unknown>, end: number): number {
+/** Returns the next time; `Infinity` if there is none. */
+function nextOf(source: Iterator<number, unknown>): number {
   const { done, value } = source.next();
-  return done || (value as number) >= end ? Infinity : value as number;
+  return done ? Infinity : value as number;
 }
 
 /** Returns a function that picks values in proportion to their shares. Without values, it returns `preset`. */
