@@ -94,7 +94,7 @@ Deno.test("simulate: the same seed gives the same report, and another seed anoth
   assert(JSON.stringify(await simulate(config, load, { seed: 8 })) !== JSON.stringify(report));
   let hash = 0;
   for (const character of JSON.stringify(report)) hash = Math.imul(hash, 31) + character.charCodeAt(0) | 0;
-  assertEquals(hash, 91_959_892, "the same on every runtime");
+  assertEquals(hash, 2_026_161_384, "the same on every runtime");
   assertEquals(Object.keys(report.byGroup), ["a", "b"]);
   assertEquals(Object.keys(report.byPriority), ["0", "10"]);
   assertEquals(report.byGroup["a"]!.waits.count + report.byGroup["b"]!.waits.count, report.attempts);
@@ -263,6 +263,53 @@ Deno.test("simulate: arrivals whose rate goes to 0 end with the load", async () 
   const ramp = { type: "ramp", start: 10, end: 0, over: "1m" };
   const { arrivals } = await simulate(configOf({}), { duration: "10m", arrivals: [ramp], work: constant(1) });
   assert(arrivals > 250 && arrivals < 350, `${arrivals}`); // 300 on average
+});
+
+Deno.test("simulate: an arrival is folded if it causes no attempt", async () => {
+  const arrivals = { type: "bursts", size: 2, every: "1s" };
+  const load = { duration: "3s", keys: { type: "repeated", count: 1 }, work: constant(1500), arrivals: [arrivals] };
+  // At 0, one of two causes an attempt, until 1.5 s. At 1 s, one of two causes another, from then on, and so at 2 s.
+  const { attempts, folded, succeeded } = await simulate(configOf({}), load);
+  assertEquals([attempts, folded, succeeded], [3, 3, 3]);
+});
+
+Deno.test("simulate: a failure of a group that the load doesn't have is refused", async () => {
+  const load = {
+    duration: "1s",
+    arrivals: [{ type: "constant", rate: 1, group: "ca" }],
+    groups: [{ name: "eu" }, { name: "us" }],
+    work: constant(1),
+  };
+  const random = (group: string) => ({ type: "random", probability: 1, group });
+  const wrong = { ...load, failures: [random("us"), random("uk"), random("ca")] };
+  const error = await assertRejects(() => simulate(configOf({}), wrong), ConfigError);
+  const message = 'the load has no group "uk"; did you mean "us"?';
+  assertEquals(error.issues, [{ path: "/failures/1/group", message }]);
+  const none = { ...load, arrivals: EACH_SECOND, groups: [], failures: [random("us")] };
+  await assertRejects(() => simulate(configOf({}), none), ConfigError, 'the load has no group "us"');
+});
+
+Deno.test("search: the largest number with which no condition is true, if larger ones are worse", async () => {
+  const load = {
+    duration: "10m",
+    arrivals: [{ type: "constant", rate: 1 }],
+    work: constant(100),
+    failures: [{ type: "outage", from: "2m", for: "3m" }],
+  };
+  const config = (maxDelay: number) =>
+    configOf({ concurrency: 9, limiter: { type: "exponential", baseDelay: 1000, maxDelay } });
+  const recovery = parseCondition("recovery > 20s");
+  const range = "queues.jobs.limiter.maxDelay=1000..900000";
+  const { value, text } = await search(config(1000), load, [recovery], range);
+  for (const [maxDelay, holds] of [[value!, false], [value! + 1, true]] as const) {
+    assertEquals(recovery.holds(await simulate(config(maxDelay), load)), holds, text);
+  }
+  assertEquals(text, `queues.jobs.limiter.maxDelay must be at most ${value}. With ${value! + 1}, recovery > 20s.`);
+  const never = await search(config(1000), load, [parseCondition("attempts > 1")], range);
+  assertEquals([never.value, never.text], [
+    undefined,
+    "With queues.jobs.limiter.maxDelay = 1000 and with 900000, attempts > 1.",
+  ]);
 });
 
 Deno.test("simulate: a report without items says so, and has no times", async () => {

@@ -135,7 +135,10 @@ export function addSimulateFlags(command: Command): Command {
     .option("--runs <n>", "number of seeds when configs are compared", (text) => parseInteger(text, 2, MAX_RUNS), 5)
     .option("--by <figure>", "figure that decides which config is better")
     .addOption(repeatable("--fail-if <condition>", 'fail if this is true, such as "p99 wait > 30s"'))
-    .option("--vary <path=from..to>", "find the smallest number in the config with which no --fail-if is true")
+    .option(
+      "--vary <path=from..to>",
+      "find the smallest number in the config with which no --fail-if is true, or the largest if larger is worse",
+    )
     .option("--json", "print the reports as JSON")
     .option("--svg <file>", "also draw the first report as an image")
     .addHelpText("after", SIMULATE_NOTES);

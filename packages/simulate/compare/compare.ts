@@ -147,7 +147,10 @@ function decide(
     }, compared to ${list}.`;
     return { better: best, verdict };
   }
-  return { better: undefined, verdict: "None is better: no figure that matters differs with confidence." };
+  const which = deciding.length === 1 ? deciding[0]!.name : "no figure that matters";
+  const differs = deciding.length === 1 ? "does not differ" : "differs";
+  const verdict = `None is better: ${which} ${differs} with confidence over ${reports[0]!.length} seeds.`;
+  return { better: undefined, verdict };
 }
 
 function isClearlyLess(values: readonly number[], others: readonly number[]): boolean {

@@ -8,7 +8,10 @@ import { simulate, type SimulateOptions } from "../simulate.ts";
 export interface Found {
   /** Path of the number in the config. */
   readonly path: string;
-  /** Smallest value with which no condition is true; `undefined` if there is none. */
+  /**
+   * Smallest value with which no condition is true or, if a condition is true with the largest value of the range but
+   * not with the smallest, the largest such value. `undefined` if a condition is true with both.
+   */
   readonly value: number | undefined;
   /** The result as a sentence. */
   readonly text: string;
@@ -17,8 +20,9 @@ export interface Found {
 const ACTION = "search";
 
 /**
- * Searches for the smallest whole number in a config with which no condition is true. The search assumes that a larger
- * number is never worse, and halves the range with each simulation.
+ * Searches for the smallest whole number in a config with which no condition is true or, if larger numbers are worse,
+ * for the largest. The search assumes that a larger number is always better or always worse, and halves the range with
+ * each simulation.
  *
  * @example The smallest concurrency
  * ```ts
@@ -62,18 +66,29 @@ export async function search(
     const report = await simulate(withNumber(config, path, value), load, options);
     return conditions.every((condition) => !condition.holds(report));
   };
-  let [low, high] = [Number(from), Number(to)];
+  const [first, last] = [Number(from), Number(to)];
   const bounds = conditions.map(({ text }) => text).join(" or ");
-  if (!await holds(high)) {
-    return { path, value: undefined, text: `With ${path} up to ${high}, ${bounds}.` };
+  if (await holds(last)) {
+    const value = await firstFor(holds, first, last);
+    const before = value > first ? ` With ${value - 1}, ${bounds}.` : "";
+    return { path, value, text: `${path} must be at least ${value}.${before}` };
   }
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (await holds(middle)) high = middle;
-    else low = middle + 1;
+  if (first === last || !await holds(first)) {
+    const numbers = first === last ? first : `${first} and with ${last}`;
+    return { path, value: undefined, text: `With ${path} = ${numbers}, ${bounds}.` };
   }
-  const before = high > Number(from) ? ` With ${high - 1}, ${bounds}.` : "";
-  return { path, value: high, text: `${path} must be at least ${high}.${before}` };
+  const value = await firstFor(async (value) => !await holds(value), first, last) - 1;
+  return { path, value, text: `${path} must be at most ${value}. With ${value + 1}, ${bounds}.` };
+}
+
+/** Returns the first whole number of a range that meets a test. The last one must meet it. */
+async function firstFor(test: (value: number) => Promise<boolean>, first: number, last: number): Promise<number> {
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2);
+    if (await test(middle)) last = middle;
+    else first = middle + 1;
+  }
+  return last;
 }
 
 /** Returns a copy of a config with another number at a path. */

@@ -31,7 +31,7 @@ const common = {
 
 const rate = (description: string) => ({ kind: "number", min: 0, max: MAX_RATE, description }) as const;
 
-const constantFields = { rate: rate("Arrivals per second, at equal distances."), ...common } as const;
+const constantFields = { rate: rate("Arrivals per second, at equal intervals."), ...common } as const;
 const poissonFields = { rate: rate("Arrivals per second, on average."), ...common } as const;
 const burstsFields = {
   size: { kind: "integer", min: 1, max: 10_000_000, description: "Number of items that arrive at the same time." },
@@ -60,7 +60,7 @@ const rampFields = {
 
 const constant: LoadDefinition<"arrival", typeof constantFields> = {
   type: "constant",
-  description: "Items arrive at equal distances.",
+  description: "Items arrive at equal intervals.",
   options: constantFields,
   create: ({ rate, ...common }) =>
     within(common, function* ({ from }) {

@@ -16,7 +16,7 @@ import {
   partSchemas,
   SCHEMA_DIALECT,
 } from "@workqueue/core/internal/registry";
-import { isPlainObject } from "@workqueue/core/internal";
+import { inspect, isPlainObject, suggest } from "@workqueue/core/internal";
 import type { Trace } from "../trace/read_trace.ts";
 import { arrivalDefinitions } from "./arrivals.ts";
 import { backendDefinitions } from "./backend.ts";
@@ -224,12 +224,28 @@ function checkTogether(
     if (isEmpty) reader.fail("/arrivals", "'arrivals' must have at least one source, unless there is a trace");
     if (!has("work")) reader.fail("/work", "missing required option 'work' (time that attempts take)");
   }
+  if (!has("trace")) checkGroups(document, reader);
   const priorities = plain["priorities"] as ReadonlyMap<string, number> | undefined;
   for (const name of priorities?.keys() ?? []) {
     if (name.trim() === "" || !Number.isFinite(Number(name))) {
       reader.fail(`/priorities/${name}`, `a priority must be a finite number, got '${name}'`);
     }
   }
+}
+
+/** Refuses failures of groups that the load doesn't have. */
+function checkGroups(document: Readonly<Record<string, unknown>>, reader: ConfigReader): void {
+  const known = [...namesIn(document["groups"], "name"), ...namesIn(document["arrivals"], "group")];
+  const { failures } = document;
+  for (const [i, part] of (Array.isArray(failures) ? failures : []).entries()) {
+    const group: unknown = part?.["group"];
+    if (typeof group !== "string" || known.includes(group)) continue;
+    reader.fail(`/failures/${i}/group`, `the load has no group ${inspect(group)}${suggest(group, known)}`);
+  }
+}
+
+function namesIn(parts: unknown, option: string): string[] {
+  return (Array.isArray(parts) ? parts : []).map((part) => part?.[option]).filter((name) => typeof name === "string");
 }
 
 function source<Word extends LoadWord>(

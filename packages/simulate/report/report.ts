@@ -36,7 +36,7 @@ export interface SimulationReport extends Counts, ClassReport {
   readonly byPriority: Readonly<Record<string, ClassReport>>;
   /** Share of the workers' time that was spent on attempts. */
   readonly utilization: number;
-  /** Attempts per second at the backend: on average, and in the busiest step. */
+  /** Attempts per second at the backend: on average, and in the busiest second. */
   readonly requests: { readonly mean: number; readonly max: Moment };
   /** Outages of the load, in the order of the document. */
   readonly outages: readonly OutageReport[];

@@ -12,7 +12,6 @@ export function reportOf(simulation: Simulation, queue: string, seed: number): S
     return { at: Math.max(numbers.indexOf(value), 0) * step, value };
   };
   const attempts = steps.map(({ attempts }) => attempts);
-  const busiest = most(inSeconds(attempts, step));
   const backlog = steps.map(({ backlog }) => backlog);
   const waits = steps.map(({ wait }) => wait);
   const report = {
@@ -28,7 +27,7 @@ export function reportOf(simulation: Simulation, queue: string, seed: number): S
     utilization: simulation.capacity === 0 ? 0 : simulation.busy / simulation.capacity,
     requests: {
       mean: duration === 0 ? 0 : counts.attempts / duration * 1000,
-      max: busiest,
+      max: simulation.timeline.busiest,
     },
     outages: simulation.outages.reports(),
     worst: { backlog: most(backlog), wait: most(waits) },
@@ -43,16 +42,6 @@ export function reportOf(simulation: Simulation, queue: string, seed: number): S
     },
   };
   return { ...report, facts: factsOf(report, simulation.missedChanges) };
-}
-
-/** Returns the rate per second in each step or, if steps are shorter than a second, in the second before its end. */
-function inSeconds(counts: readonly number[], step: number): number[] {
-  const width = Math.max(Math.ceil(1000 / step), 1);
-  let sum = 0;
-  return counts.map((count, i) => {
-    sum += count - (counts[i - width] ?? 0);
-    return sum / (width * step) * 1000;
-  });
 }
 
 function classReportOf({ waits, totals }: ClassTimes): ClassReport {

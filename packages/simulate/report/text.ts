@@ -27,13 +27,27 @@ function signOf({ differences }: ComparedFigure, i: number): string {
 }
 
 function summaryOf(report: SimulationReport): string[] {
-  const { queue, duration, seed, arrivals, folded, attempts, retries, succeeded, givenUp, utilization, requests } =
-    report;
+  const {
+    queue,
+    duration,
+    seed,
+    arrivals,
+    folded,
+    events,
+    attempts,
+    retries,
+    succeeded,
+    givenUp,
+    utilization,
+    requests,
+  } = report;
   const failures = Object.entries(report.failures).map(([reason, count]) => `${formatCount(count)} ${reason}`);
   const list = failures.length === 0 ? "" : ` (failures: ${failures.join(", ")})`;
   return [
     `Queue ${queue}, ${formatTime(duration)} simulated, seed ${seed}`,
-    `  arrivals   ${formatCount(arrivals)}${folded === 0 ? "" : `, ${formatCount(folded)} of them folded`}`,
+    `  arrivals   ${formatCount(arrivals)}${folded === 0 ? "" : `, ${formatCount(folded)} of them folded`}${
+      events === 0 ? "" : `; ${formatCount(events)} events of failing keys`
+    }`,
     `  attempts   ${formatCount(attempts)}, ${formatCount(retries)} of them retries${list}`,
     `  succeeded  ${formatCount(succeeded)}; given up ${formatCount(givenUp)}`,
     `  workers    busy ${formatShare(utilization)} of the time`,

@@ -45,7 +45,7 @@ interface Process {
 export interface Counts {
   /** Arrivals of items, including folded ones. */
   arrivals: number;
-  /** Arrivals of keys that were waiting already. */
+  /** Arrivals that caused no attempt, because the key was ready, or was added during its attempt, already. */
   folded: number;
   /** Events of failing keys. */
   events: number;
@@ -195,8 +195,12 @@ export class Simulation {
   #arrive(arrival: Arrival): void {
     this.counts.arrivals++;
     this.timeline.at(arrival.at).arrivals++;
-    if (this.#open.has(arrival.key)) this.counts.folded++;
+    const item = this.#open.get(arrival.key);
+    const queue = this.#process?.queue;
+    const before = queue?.length;
+    const causesAttempt = item === undefined || (item.isRunning && item.again === undefined);
     this.#add(arrival);
+    if (!causesAttempt && queue?.length === before) this.counts.folded++;
   }
 
   /** Adds an item, or an item that is there already. */
@@ -247,12 +251,8 @@ export class Simulation {
     item.again = undefined; // this attempt also serves adds that came during a failed one
     item.attempts++;
     this.counts.attempts++;
-    const step = this.timeline.at(at);
-    step.attempts++;
-    if (attempt > 1) {
-      this.counts.retries++;
-      step.retries++;
-    }
+    const step = this.timeline.begin(at, attempt > 1);
+    if (attempt > 1) this.counts.retries++;
     if (this.#waited > step.wait) step.wait = this.#waited;
     this.ledger.waited(item.arrival, this.#waited);
   }

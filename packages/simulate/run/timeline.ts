@@ -23,6 +23,10 @@ export class Timeline {
   steps: Step[] = [];
   /** Sum of the times for which items were there, in milliseconds. */
   itemTime = 0;
+  /** Second in which most attempts began: its beginning in milliseconds, and their number. */
+  busiest = { at: 0, value: 0 };
+  #second = 0;
+  #inSecond = 0;
   #backlog = 0;
   #changedAt = 0;
 
@@ -39,6 +43,19 @@ export class Timeline {
       this.steps.push({ arrivals: 0, attempts: 0, retries: 0, failures: 0, backlog: this.#backlog, wait: 0 });
     }
     return this.steps[index]!;
+  }
+
+  /** Records an attempt that begins. Times must not decrease. */
+  begin(time: number, isRetry: boolean): Step {
+    const step = this.at(time);
+    step.attempts++;
+    if (isRetry) step.retries++;
+    const second = Math.floor(time / 1000);
+    if (second !== this.#second) this.#inSecond = 0;
+    this.#second = second;
+    this.#inSecond++;
+    if (this.#inSecond > this.busiest.value) this.busiest = { at: 1000 * second, value: this.#inSecond };
+    return step;
   }
 
   /** Records the number of items that have arrived and have not ended. */
