@@ -91,7 +91,7 @@ export class Simulation {
   readonly ledger: Ledger;
   readonly timeline: Timeline;
   readonly outages: Outages;
-  /** Time of all attempts, in milliseconds. */
+  /** Time for which workers were busy with attempts, in milliseconds. */
   busy = 0;
   /** Sum of the times from the arrival of each item to its end, in milliseconds. */
   totalTime = 0;
@@ -111,7 +111,10 @@ export class Simulation {
   #newNumbers = 0;
   /** Wait of the item that was handed out last, in milliseconds. */
   #waited = 0;
-  #capacityAt = 0;
+  /** Number of attempts that are running. */
+  #running = 0;
+  /** Time up to which the workers' time has been counted. */
+  #countedAt = 0;
 
   constructor(terms: Terms) {
     const { load, seed, document } = terms;
@@ -154,7 +157,7 @@ export class Simulation {
     this.#nextArrival();
     await this.clock.run(load.end, () => this.#hasArrived && this.#open.size === 0);
     if (this.clock.isIdle) this.#requireNoneRunning();
-    this.#countCapacity();
+    this.#countWorkers();
     this.#process?.queue.shutDown();
     void this.#process?.pool.stop();
   }
@@ -222,7 +225,8 @@ export class Simulation {
       await this.#work(item, at, signal);
     } finally {
       item.isRunning = false;
-      this.busy += this.clock.now() - at;
+      this.#countWorkers();
+      this.#running--;
     }
     this.counts.succeeded++;
     this.ledger.ended(item.arrival, this.clock.now() - item.arrival.at);
@@ -247,6 +251,8 @@ export class Simulation {
   }
 
   #begin(item: OpenItem, at: number, attempt: number): void {
+    this.#countWorkers();
+    this.#running++;
     item.isRunning = true;
     item.again = undefined; // this attempt also serves adds that came during a failed one
     item.attempts++;
@@ -364,7 +370,7 @@ export class Simulation {
       return;
     }
     const { config, pool } = this.#process ?? {};
-    this.#countCapacity();
+    this.#countWorkers();
     if (action.type === "reload") {
       this.#document = this.#terms.configs[action.config]!;
       config?.reload(this.#document);
@@ -379,12 +385,12 @@ export class Simulation {
   async #deploy(downtime: number, relist: boolean): Promise<void> {
     if (this.#process === undefined) return; // the previous deploy has not ended
     const { queue, pool } = this.#process;
-    this.#countCapacity();
+    this.#countWorkers();
     this.#process = undefined;
     await queue.shutDownWithDrain();
     await pool.finished;
     this.clock.setTimeout(() => {
-      this.#capacityAt = this.clock.now();
+      this.#countWorkers();
       this.#process = this.#start();
       if (!relist) return this.#lose();
       for (const { arrival: { key, priority } } of this.#open.values()) this.#process.queue.add(key, { priority });
@@ -399,11 +405,16 @@ export class Simulation {
     this.timeline.setBacklog(this.clock.now(), 0);
   }
 
-  /** Counts the time since the last call, before the number of workers changes. */
-  #countCapacity(): void {
+  /**
+   * Counts the workers' time since the last call, before the number of workers or of running attempts changes. A pool
+   * that is draining, or whose concurrency was lowered, keeps the workers whose attempts are running.
+   */
+  #countWorkers(): void {
     const now = this.clock.now();
-    this.capacity += (now - this.#capacityAt) * (this.#process?.pool.concurrency ?? 0);
-    this.#capacityAt = now;
+    const time = now - this.#countedAt;
+    this.busy += time * this.#running;
+    this.capacity += time * Math.max(this.#process?.pool.concurrency ?? 0, this.#running);
+    this.#countedAt = now;
   }
 }
 

@@ -1,0 +1,35 @@
+/** Tests of figures and facts that can be calculated by hand. */
+
+import { assertEquals } from "@std/assert";
+import { type LoadDocument, simulate } from "@workqueue/simulate";
+
+type Parts = Partial<LoadDocument> & { readonly arrivals: LoadDocument["arrivals"] };
+
+/** Simulates a queue with the given options. By default, each attempt takes a second. */
+function run(queue: object, load: Parts) {
+  const document = { duration: "1m", work: { type: "constant", time: "1s" }, ...load };
+  return simulate({ queues: { jobs: queue } }, document);
+}
+
+const burst = (size: number, from = "0s") => ({ type: "bursts", size, from });
+
+Deno.test("figures: workers are never busy for more than their time", async () => {
+  const four = { arrivals: [burst(4)] };
+  // Attempts that run when a deploy begins end at 1 s, and the new process starts at 4 s.
+  const deploy = { type: "deploy", at: "500ms", for: "3s" };
+  const deployed = await run({ concurrency: 2 }, { arrivals: [burst(2), burst(1, "5s")], changes: [deploy] });
+  assertEquals([deployed.duration, deployed.utilization], [6000, 3 / 6]); // 2 workers for 1 s, and from 4 s on
+  const draining = await run({ concurrency: 2 }, { ...four, changes: [deploy] });
+  assertEquals([draining.duration, draining.utilization], [2000, 1]);
+  const lowered = { type: "concurrency", at: "500ms", concurrency: 1 };
+  assertEquals((await run({ concurrency: 4 }, { ...four, changes: [lowered] })).utilization, 1);
+});
+
+Deno.test("figures: attempts that are running at the end count as work", async () => {
+  const work = { type: "constant", time: "3m" };
+  const stopped = await run({}, { arrivals: [burst(2)], work });
+  assertEquals([stopped.duration, stopped.unfinished, stopped.utilization], [120_000, 2, 1]);
+  const failures = [{ type: "hang", probability: 1 }];
+  const hanging = await run({ concurrency: 2 }, { arrivals: [burst(1), burst(1, "30s")], failures });
+  assertEquals([hanging.duration, hanging.unfinished, hanging.utilization], [30_000, 2, 1 / 2]);
+});
