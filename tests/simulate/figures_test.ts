@@ -33,3 +33,31 @@ Deno.test("figures: attempts that are running at the end count as work", async (
   const hanging = await run({ concurrency: 2 }, { arrivals: [burst(1), burst(1, "30s")], failures });
   assertEquals([hanging.duration, hanging.unfinished, hanging.utilization], [30_000, 2, 1 / 2]);
 });
+
+Deno.test("figures: an item waits until all pauses have ended", async () => {
+  const changes = [{ type: "pause", at: 0, for: "10s" }, { type: "pause", at: "1s", for: "2s" }];
+  for (const given of [changes, changes.toReversed()]) {
+    const { waits, duration } = await run({}, { arrivals: [burst(1, "4s")], changes: given });
+    assertEquals([waits.max, duration], [6000, 11_000]);
+  }
+});
+
+Deno.test("facts: changes that came during a deploy were not carried out, except for reloads", async () => {
+  const deploy = { type: "deploy", at: "2s", for: "10s" };
+  const changes = [
+    deploy,
+    { type: "pause", at: "3s", for: "1h" },
+    { type: "concurrency", at: "4s", concurrency: 9 },
+    { ...deploy, at: "5s" },
+    { type: "reload", at: "6s", config: "two" },
+  ];
+  const document = { duration: "1m", arrivals: [burst(2, "20s")], work: { type: "constant", time: "1s" }, changes };
+  const config = (concurrency: number) => ({ queues: { jobs: { concurrency } } });
+  const { facts, duration } = await simulate(config(1), document, { configs: { two: config(2) } });
+  assertEquals(duration, 21_000);
+  assertEquals(facts, [
+    "The pause at 3s was not carried out: a deploy had not ended.",
+    "The change of concurrency at 4s was not carried out: a deploy had not ended.",
+    "The deploy at 5s was not carried out: a deploy had not ended.",
+  ]);
+});

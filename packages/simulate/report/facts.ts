@@ -46,7 +46,8 @@ function outageFact(
 
 function missedFact({ at, action: { type } }: Change, duration: number): string {
   const change = type === "concurrency" ? "change of concurrency" : type;
-  return `The ${change} at ${formatTime(at)} was not carried out: the simulation ended at ${formatTime(duration)}.`;
+  const reason = at > duration ? `the simulation ended at ${formatTime(duration)}` : "a deploy had not ended";
+  return `The ${change} at ${formatTime(at)} was not carried out: ${reason}.`;
 }
 
 function unfinishedFacts({ unfinished, lost, givenUp, arrivals }: Omit<SimulationReport, "facts">): string[] {

@@ -39,6 +39,8 @@ interface Process {
   readonly config: WorkQueueConfig;
   readonly queue: RateLimitingQueue<string>;
   readonly pool: WorkerPool<string>;
+  /** End of the pauses so far. */
+  pausedUntil: number;
 }
 
 /** Numbers of a simulation. */
@@ -107,6 +109,8 @@ export class Simulation {
   readonly #backend: SharedBackend | undefined;
   #document: string | object;
   #process: Process | undefined;
+  /** Changes that need a process at a time at which there was none. */
+  readonly #skipped = new Set<Change>();
   #hasArrived = false;
   #newNumbers = 0;
   /** Wait of the item that was handed out last, in milliseconds. */
@@ -133,9 +137,9 @@ export class Simulation {
     this.outages = new Outages(load.failures.flatMap(({ outage }) => outage ?? []), this.counts);
   }
 
-  /** Changes of the load that were not carried out, because the simulation ended before. */
+  /** Changes of the load that were not carried out, because the simulation ended before, or during a deploy. */
   get missedChanges(): readonly Change[] {
-    return this.#terms.load.changes.filter(({ at }) => at > this.clock.now());
+    return this.#terms.load.changes.filter((change) => change.at > this.clock.now() || this.#skipped.has(change));
   }
 
   /** Number of items that have arrived and have not ended. */
@@ -179,7 +183,7 @@ export class Simulation {
       onError: (error, key) => this.#failed(key, error),
       onGiveUp: (_, key, _attempts, reason) => this.#gaveUp(key, reason),
     });
-    return { config, queue, pool };
+    return { config, queue, pool, pausedUntil: 0 };
   }
 
   /** Sets a timer for the next arrival. */
@@ -364,28 +368,29 @@ export class Simulation {
     this.timeline.setBacklog(now, this.#open.size);
   }
 
-  #carryOut({ action }: Change): void {
-    if (action.type === "deploy") {
-      void this.#deploy(action.for, action.relist);
-      return;
-    }
-    const { config, pool } = this.#process ?? {};
+  #carryOut(change: Change): void {
+    const { action } = change;
+    const process = this.#process;
     this.#countWorkers();
     if (action.type === "reload") {
-      this.#document = this.#terms.configs[action.config]!;
-      config?.reload(this.#document);
-    } else if (action.type === "concurrency") {
-      if (pool !== undefined) pool.concurrency = action.concurrency;
-    } else {
-      pool?.pause();
-      this.clock.setTimeout(() => pool?.resume(), action.for);
-    }
+      this.#document = this.#terms.configs[action.config]!; // the next process begins with it
+      process?.config.reload(this.#document);
+    } else if (process === undefined) this.#skipped.add(change);
+    else if (action.type === "concurrency") process.pool.concurrency = action.concurrency;
+    else if (action.type === "pause") this.#pause(process, action.for);
+    else void this.#deploy(process, action.for, action.relist);
   }
 
-  async #deploy(downtime: number, relist: boolean): Promise<void> {
-    if (this.#process === undefined) return; // the previous deploy has not ended
-    const { queue, pool } = this.#process;
-    this.#countWorkers();
+  /** Pauses a pool until all its pauses have ended. */
+  #pause(process: Process, ms: number): void {
+    process.pausedUntil = Math.max(process.pausedUntil, this.clock.now() + ms);
+    process.pool.pause();
+    this.clock.setTimeout(() => {
+      if (this.clock.now() >= process.pausedUntil) process.pool.resume();
+    }, ms);
+  }
+
+  async #deploy({ queue, pool }: Process, downtime: number, relist: boolean): Promise<void> {
     this.#process = undefined;
     await queue.shutDownWithDrain();
     await pool.finished;
