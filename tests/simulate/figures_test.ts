@@ -1,7 +1,7 @@
 /** Tests of figures and facts that can be calculated by hand. */
 
-import { assertEquals } from "@std/assert";
-import { type LoadDocument, simulate } from "@workqueue/simulate";
+import { assert, assertEquals } from "@std/assert";
+import { type LoadDocument, simulate, svgOf, textOf } from "@workqueue/simulate";
 
 type Parts = Partial<LoadDocument> & { readonly arrivals: LoadDocument["arrivals"] };
 
@@ -60,4 +60,27 @@ Deno.test("facts: changes that came during a deploy were not carried out, except
     "The change of concurrency at 4s was not carried out: a deploy had not ended.",
     "The deploy at 5s was not carried out: a deploy had not ended.",
   ]);
+});
+
+Deno.test("facts: items that were lost or given up are counted among all items, one or several", async () => {
+  const failures = [{ type: "poison", share: 1 }];
+  const one = await run({ maxRetries: 0 }, { arrivals: [burst(1)], failures });
+  assertEquals(one.facts[0], "1 item was given up, 100 % of all items.");
+  const deploy = { type: "deploy", at: "500ms", relist: false };
+  const lost = await run({}, { arrivals: [burst(1)], failures, changes: [deploy] });
+  assertEquals(lost.facts[0], "1 item was lost in a deploy.");
+  // Events add the key while its last attempt runs, so another item begins, although nothing else arrives.
+  const limiter = { type: "exponential", baseDelay: "10s", maxDelay: "10s" };
+  const load = { arrivals: [burst(1)], failures, eventsWhileFailing: "1s" };
+  const { arrivals, givenUp, facts } = await run({ limiter, maxRetries: 3 }, load);
+  assert(givenUp > arrivals, `${givenUp}`);
+  assertEquals(facts[0], `${givenUp} items were given up, 100 % of all items.`);
+});
+
+Deno.test("figures: an empty report can be drawn, and times are rounded to the next unit", async () => {
+  const failures = [{ type: "outage", from: 0, for: "1s" }];
+  assert(!svgOf(await run({}, { arrivals: [burst(1, "2h")], failures })).includes("NaN"));
+  const work = { type: "constant", time: 999.6 };
+  const text = textOf(await run({}, { arrivals: [burst(1)], work }));
+  assert(text.includes(", 1s simulated,"), text);
 });

@@ -50,11 +50,14 @@ function missedFact({ at, action: { type } }: Change, duration: number): string 
   return `The ${change} at ${formatTime(at)} was not carried out: ${reason}.`;
 }
 
-function unfinishedFacts({ unfinished, lost, givenUp, arrivals }: Omit<SimulationReport, "facts">): string[] {
+function unfinishedFacts({ unfinished, lost, givenUp, succeeded }: Omit<SimulationReport, "facts">): string[] {
   const facts: string[] = [];
   if (unfinished > 0) facts.push(`${items(unfinished)} had not ended when the simulation was stopped.`);
-  if (lost > 0) facts.push(`${items(lost)} were lost in a deploy.`);
-  if (givenUp > 0) facts.push(`${items(givenUp)} were given up, ${formatShare(givenUp / arrivals)} of all arrivals.`);
+  if (lost > 0) facts.push(`${items(lost)} ${wasOrWere(lost)} lost in a deploy.`);
+  if (givenUp > 0) {
+    const share = formatShare(givenUp / (succeeded + givenUp + lost + unfinished));
+    facts.push(`${items(givenUp)} ${wasOrWere(givenUp)} given up, ${share} of all items.`);
+  }
   return facts;
 }
 
@@ -77,6 +80,10 @@ function waitFacts({ worst: { wait, backlog }, waits }: Omit<SimulationReport, "
     `The longest wait, ${formatTime(wait.value)}, ends at about ${formatTime(wait.at)}; ` +
     `the largest backlog is ${items(backlog.value)}, at about ${formatTime(backlog.at)}.`,
   ];
+}
+
+function wasOrWere(count: number): string {
+  return count === 1 ? "was" : "were";
 }
 
 function items(count: number): string {

@@ -2,7 +2,7 @@ const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000]] 
 
 /** Formats a time or a duration in milliseconds with at most two units, such as `41m` or `1h5m`. */
 export function formatTime(ms: number): string {
-  if (ms < 1000) return ms === 0 ? "0" : `${withDigits(ms, 3)}ms`;
+  if (ms < 999.5) return ms === 0 ? "0" : `${withDigits(ms, 3)}ms`;
   if (ms < 10_000) return `${withDigits(ms / 1000, 2)}s`;
   let seconds = Math.round(ms / 1000) * 1000;
   const parts: string[] = [];

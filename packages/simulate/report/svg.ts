@@ -61,7 +61,7 @@ export function svgOf(report: SimulationReport): string {
 
 function draw({ name, lines, format }: Plot, { duration, timeline: { step }, outages }: SimulationReport): string {
   const most = Math.max(...lines.flatMap(({ numbers }) => numbers), Number.MIN_VALUE);
-  const x = (time: number) => round(Math.min(time / duration, 1) * PLOT.width);
+  const x = (time: number) => round(Math.min(time / Math.max(duration, Number.MIN_VALUE), 1) * PLOT.width);
   const y = (value: number) => round((1 - value / most) * PLOT.height);
   const shades = outages.map(({ from, to }) =>
     `<rect x="${x(from)}" width="${round(x(to) - x(from))}" height="${PLOT.height}" fill="${RED}" fill-opacity="0.12"/>`
