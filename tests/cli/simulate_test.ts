@@ -111,6 +111,25 @@ Deno.test("simulate: a type of a plugin is known", async () => {
   const args = ["simulate", "q.json", "--load", "load.json", "--plugin", `${ROOT}examples/linear_plugin.mjs`];
   const { code, stderr } = await workspace.run(args);
   assertEquals([code, stderr], [0, ""]);
+  const bounds = ["--vary", "queues.jobs.concurrency=1..64", "--fail-if", "p99 wait > 5s"];
+  const found = await workspace.run([...args, ...bounds]);
+  assertEquals([found.code, found.stderr], [0, ""]);
+});
+
+Deno.test("simulate: with --json, standard output is JSON even if a condition of --fail-if is true", async () => {
+  await using workspace = open();
+  const given = ["--load", "load.json", "--json", "--fail-if", "p99 wait > 1ms"];
+  for (const configs of [["two.json"], ["two.json", "four.json", "--runs", "2"]]) {
+    const { code, stdout, stderr } = await workspace.run(["simulate", ...configs, ...given]);
+    assertEquals([code, typeof JSON.parse(stdout)], [1, "object"]);
+    assertMatch(stderr, /^failed: .*p99 wait > 1ms: it is \S+\n/);
+  }
+});
+
+Deno.test("simulate: an image that can't be written is an error that names the file", async () => {
+  await using workspace = open();
+  const { code, stderr } = await workspace.run(["simulate", "two.json", "--load", "load.json", "--svg", "no/x.svg"]);
+  assertEquals([code, stderr], [2, "workqueue: Cannot write image 'no/x.svg': there is no such directory\n"]);
 });
 
 const WRONG: [name: string, args: string[], message: string][] = [
@@ -136,6 +155,15 @@ const WRONG: [name: string, args: string[], message: string][] = [
     ["four.json", "--load", "load.json", "--vary", "queues.jobs.concurrency=1..4"],
     "--vary needs a bound, given with --fail-if\n",
   ],
+  [
+    "an image of a search",
+    [
+      ...["four.json", "--load", "load.json", "--vary", "queues.jobs.concurrency=1..4"],
+      ...["--fail-if", "p99 wait > 1s", "--svg", "x.svg"],
+    ],
+    "--vary has no report; leave out --json and --svg\n",
+  ],
+  ["a config twice", ["four.json", "four.json", "--load", "load.json"], "config 'four.json' is given twice\n"],
   [
     "no range",
     ["four.json", "--load", "load.json", "--fail-if", "p99 wait > 1s", "--vary", "x"],

@@ -182,6 +182,20 @@ Deno.test("simulate: what is wrong with a load, a config or an option is said, a
     ConfigError,
     "the config of this reload was not given",
   );
+  const changes = [{ type: "pause", at: 0, for: 1 }, { type: "reload", at: 0, config: "other" }];
+  const other = { queues: { other: {} } };
+  const noQueue = await assertRejects(
+    () => simulate(configOf({}), { ...load, changes }, { configs: { other } }),
+    ConfigError,
+  );
+  const message = "the config of this reload has no queue 'jobs'";
+  assertEquals(noQueue.issues, [{ path: "/changes/1/config", message }]);
+  for (const name of ["soon", "100", "unlimited"]) {
+    const samples = { ...load, work: { type: "samples", times: { "20ms": 1, [name]: 1 } } };
+    const { issues } = await assertRejects(() => simulate(configOf({}), samples), ConfigError);
+    const message = `'times' must have durations such as "20ms" as names, not "${name}", got an object`;
+    assertEquals(issues, [{ path: "/work/times", message }]);
+  }
 });
 
 Deno.test("compare: the better config is named with the reason, and none if there is no difference", async () => {

@@ -17,8 +17,9 @@ import {
 } from "@workqueue/simulate";
 import { loadPlugins } from "../config/plugins.ts";
 import { EXIT } from "../system/exit_codes.ts";
-import { stdout } from "../system/standard_streams.ts";
+import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { writeTo } from "../system/write_to.ts";
 import type { SimulateFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
@@ -40,17 +41,19 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   const registries = await loadPlugins(flags.plugin);
   try {
     const conditions = (flags.failIf ?? []).map(parseCondition);
+    const twice = paths.find((path, i) => paths.indexOf(path) < i);
+    if (twice !== undefined) throw new UsageError(`Cannot simulate: config '${twice}' is given twice`);
     const configs = Object.fromEntries(paths.map((path) => [nameOf(path, paths), readChecked(path, registries)]));
     const load = readLoad(flags.load);
     const { queue, seed } = flags;
     const options = { ...registries, queue, seed, ...filesOf(load, flags, registries) };
     const width = stdout.columns || DEFAULT_WIDTH;
-    if (flags.vary !== undefined) return await searchIn(configs, load, options, conditions, flags.vary);
+    if (flags.vary !== undefined) return await searchIn(configs, load, options, conditions, flags);
     if (paths.length > 1) return await compareAll(configs, load, options, conditions, flags);
     const report = await simulate(Object.values(configs)[0]!, load, options);
     await print(flags.json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report, width));
-    if (flags.svg !== undefined) writeFileSync(flags.svg, svgOf(report));
-    return await judge(conditions, [report]);
+    if (flags.svg !== undefined) draw(flags.svg, report);
+    return await judge(conditions, [report], flags);
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof Error)) throw error;
     throw new UsageError(error.message, { cause: error });
@@ -115,8 +118,8 @@ async function compareAll(
 ): Promise<number> {
   const comparison = await compare(configs, load, { ...options, runs: flags.runs, by: flags.by });
   await print(flags.json ? `${JSON.stringify(comparison, undefined, 2)}\n` : comparisonText(comparison));
-  if (flags.svg !== undefined) writeFileSync(flags.svg, svgOf(comparison.reports[0]!));
-  return await judge(conditions, comparison.reports, comparison.names);
+  if (flags.svg !== undefined) draw(flags.svg, comparison.reports[0]!);
+  return await judge(conditions, comparison.reports, flags, comparison.names);
 }
 
 async function searchIn(
@@ -124,20 +127,32 @@ async function searchIn(
   load: string | LoadDocument,
   options: SimulateOptions,
   conditions: readonly Condition[],
-  vary: string,
+  { vary, json, svg }: SimulateFlags,
 ): Promise<number> {
   const [config, ...others] = Object.values(configs);
   if (others.length > 0) throw new UsageError("Cannot search: --vary takes one config");
+  if (json || svg !== undefined) {
+    throw new UsageError("Cannot search: --vary has no report; leave out --json and --svg");
+  }
   if (conditions.length === 0) throw new UsageError("Cannot search: --vary needs a bound, given with --fail-if");
-  const { path, value, text } = await search(config!, load, conditions, vary, options);
+  const { value, text } = await search(config!, load, conditions, vary!, options);
   await print(`${text}\n`);
-  return value === undefined || path === "" ? EXIT.incomplete : EXIT.succeeded;
+  return value === undefined ? EXIT.incomplete : EXIT.succeeded;
 }
 
-/** Prints the conditions that are true. Returns the exit code. */
+function draw(path: string, report: SimulationReport): void {
+  try {
+    writeFileSync(path, svgOf(report));
+  } catch (error) {
+    throw new UsageError(`Cannot write image '${path}': ${describeSystemError(error, "directory")}`);
+  }
+}
+
+/** Prints the conditions that are true: on standard error if standard output is JSON. Returns the exit code. */
 async function judge(
   conditions: readonly Condition[],
   reports: readonly SimulationReport[],
+  { json }: SimulateFlags,
   names: readonly string[] = [],
 ): Promise<number> {
   let exitCode: number = EXIT.succeeded;
@@ -145,7 +160,8 @@ async function judge(
     for (const condition of conditions) {
       if (!condition.holds(report)) continue;
       const name = names[i] === undefined ? "" : `${names[i]}: `;
-      await print(`failed: ${name}${condition.text}: it is ${condition.valueIn(report)}\n`);
+      const line = `failed: ${name}${condition.text}: it is ${condition.valueIn(report)}\n`;
+      await (json ? writeTo(stderr, line).catch(() => {}) : print(line)); // the exit code says it as well
       exitCode = EXIT.incomplete;
     }
   }

@@ -63,7 +63,7 @@ export async function search(
     );
   }
   const holds = async (value: number) => {
-    const report = await simulate(withNumber(config, path, value), load, options);
+    const report = await simulate(withNumber(config, path, value, options), load, options);
     return conditions.every((condition) => !condition.holds(report));
   };
   const [first, last] = [Number(from), Number(to)];
@@ -92,8 +92,13 @@ async function firstFor(test: (value: number) => Promise<boolean>, first: number
 }
 
 /** Returns a copy of a config with another number at a path. */
-function withNumber(config: string | object, path: string, value: number): object {
-  loadConfig(config); // reports a config that isn't valid
+function withNumber(
+  config: string | object,
+  path: string,
+  value: number,
+  { limiters, disciplines }: SimulateOptions,
+): object {
+  loadConfig(config, { limiters, disciplines }); // reports a config that isn't valid
   const copy = structuredClone(typeof config === "string" ? JSON.parse(config) : config) as Record<string, unknown>;
   const names = path.split(".");
   let inner: Record<string, unknown> = copy;
