@@ -86,12 +86,15 @@ export async function simulate(
   const registries = { limiters, disciplines };
   const { queueNames } = loadConfig(config, registries);
   const queue = queueOf(queueNames, options.queue ?? built.queue);
-  const missing = built.changes.findIndex(({ action }) => action.type === "reload" && !(action.config in configs));
-  if (missing >= 0) {
-    const message = "the config of this reload was not given; pass it in `configs`";
-    throw new ConfigError(ACTION, [{ path: `/changes/${missing}/config`, message }]);
+  for (const [i, { action }] of built.changes.entries()) {
+    if (action.type !== "reload") continue;
+    const fail = (message: string) => new ConfigError(ACTION, [{ path: `/changes/${i}/config`, message }]);
+    const reloaded = Object.hasOwn(configs, action.config) ? configs[action.config] : undefined;
+    if (reloaded === undefined) throw fail("the config of this reload was not given; pass it in `configs`");
+    if (!loadConfig(reloaded, registries).queueNames.includes(queue)) {
+      throw fail(`the config of this reload has no queue '${queue}'`);
+    }
   }
-  for (const { action } of built.changes) if (action.type === "reload") loadConfig(configs[action.config]!, registries);
   if (built.trace !== undefined && trace === undefined) {
     const message = "the trace was not given; pass its text as `trace`";
     throw new ConfigError(ACTION, [{ path: "/trace", message }]);

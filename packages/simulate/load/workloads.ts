@@ -5,6 +5,7 @@
  */
 
 import { parseDuration } from "@workqueue/core";
+import { inspect } from "@workqueue/core/internal";
 import { exp, log } from "../random/arithmetic.ts";
 import { indexOf } from "./keyspaces.ts";
 import type { LoadDefinition } from "./kinds.ts";
@@ -54,7 +55,14 @@ const samples: LoadDefinition<"workload", typeof samplesFields> = {
   type: "samples",
   description: "Times drawn from a list.",
   options: samplesFields,
-  check: ({ times }) => times.size > 0 ? undefined : { option: "times", rule: "must have at least one time" },
+  check({ times }) {
+    const wrong = [...times.keys()].find((time) => !isDuration(time));
+    if (wrong !== undefined) {
+      const rule = `must have durations such as "20ms" as names, not ${inspect(wrong)}`;
+      return { option: "times", rule };
+    }
+    return times.size > 0 ? undefined : { option: "times", rule: "must have at least one time" };
+  },
   create({ times }) {
     const values = [...times.keys()].map((time) => parseDuration(time));
     let sum = 0;
@@ -62,6 +70,14 @@ const samples: LoadDefinition<"workload", typeof samplesFields> = {
     return { time: (random) => values[indexOf(sums, random.uniform() * sum)]! };
   },
 };
+
+function isDuration(text: string): boolean {
+  try {
+    return parseDuration(text) < Infinity;
+  } catch {
+    return false;
+  }
+}
 
 /** Types of workloads. */
 export const workloadDefinitions: readonly LoadDefinition<"workload", never>[] = [
