@@ -84,3 +84,15 @@ Deno.test("figures: an empty report can be drawn, and times are rounded to the n
   const text = textOf(await run({}, { arrivals: [burst(1)], work }));
   assert(text.includes(", 1s simulated,"), text);
 });
+
+Deno.test("figures: an item whose delay ends after its success belongs to its group", async () => {
+  // The event at 3 s starts an attempt that succeeds at 4 s. The retry, due at 11 s, is one more.
+  const limiter = { type: "exponential", baseDelay: "10s", maxDelay: "10s" };
+  const keys = { type: "repeated", count: 1 };
+  const failures = [{ type: "outage", from: 0, for: "1s" }];
+  for (const group of ["eu", "eu/west"]) {
+    const arrivals = [{ ...burst(1), group }, { ...burst(1, "3s"), group }, { ...burst(1, "20s"), group }];
+    const { attempts, byGroup, waits } = await run({ limiter }, { arrivals, keys, failures });
+    assertEquals([attempts, waits.count, byGroup[group]!.waits.count], [4, 4, 4]);
+  }
+});

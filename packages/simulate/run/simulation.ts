@@ -242,8 +242,7 @@ export class Simulation {
    * its delay has ended only now.
    */
   #reopened(key: string): OpenItem {
-    const slash = key.indexOf("/");
-    const group = this.#slowness.size > 0 && slash > 0 ? key.slice(0, slash) : "";
+    const group = [...this.ledger.byGroup.keys()].find((name) => key.startsWith(`${name}/`)) ?? "";
     const item = newItem({ number: this.#newNumber(), at: this.clock.now(), key, group, priority: 0 });
     this.#open.set(key, item);
     return item;
