@@ -362,6 +362,21 @@ Deno.test("rule 20: attempts that are still running when no timer is left are an
   await assertRejects(() => simulation.run(), Error, message);
 });
 
+Deno.test("simulate: retries that take no time are an error that names the item", async () => {
+  const limiter = { type: "exponential", baseDelay: 0, maxDelay: 0 };
+  const load = {
+    duration: "1m",
+    arrivals: [{ type: "bursts", size: 1, from: "3s" }],
+    work: constant(0),
+    failures: [{ type: "poison", share: 1 }],
+  };
+  await assertRejects(
+    () => simulate(configOf({ limiter }), load),
+    Error,
+    "Cannot simulate: 'item-0' was tried 10001 times at 3000 ms, because neither attempts nor delays take time",
+  );
+});
+
 Deno.test("svg: a report is drawn with colors for light and dark, and names are escaped", async () => {
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1500) };
   const svg = svgOf(await simulate({ queues: { "<a & b>": {} } }, load));

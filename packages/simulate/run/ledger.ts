@@ -7,6 +7,8 @@ export interface OpenItem {
   readonly arrival: Arrival;
   /** Number of attempts so far. */
   attempts: number;
+  /** Time at which the latest attempt began, and the number of attempts that began at this time. */
+  latest: { at: number; attempts: number };
   /** Whether an attempt is running. */
   isRunning: boolean;
   /** Whether the running attempt never ends by itself. */
@@ -26,6 +28,7 @@ export function newItem(arrival: Arrival): OpenItem {
   return {
     arrival,
     attempts: 0,
+    latest: { at: -1, attempts: 0 },
     isRunning: false,
     isHanging: false,
     hasEvents: false,

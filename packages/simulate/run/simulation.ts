@@ -23,6 +23,9 @@ import { Timeline } from "./timeline.ts";
 /** Largest number of groups, and of priorities, of a trace that the report lists. */
 const MAX_CLASSES = 20;
 
+/** Number of attempts at one item from which on time seems to stand still. */
+const MAX_ATTEMPTS_AT_ONCE = 10_000;
+
 /** Number of the first item that begins without an arrival. Arrivals have smaller numbers. */
 const FIRST_NEW_NUMBER = 2 ** 31;
 
@@ -112,6 +115,8 @@ export class Simulation {
   /** Changes that need a process at a time at which there was none. */
   readonly #skipped = new Set<Change>();
   #hasArrived = false;
+  /** Item that is retried without any delay. */
+  #stuck: OpenItem | undefined = undefined;
   #newNumbers = 0;
   /** Wait of the item that was handed out last, in milliseconds. */
   #waited = 0;
@@ -150,7 +155,8 @@ export class Simulation {
   /**
    * Runs the simulation until no item is left, or until the end of the load.
    *
-   * @throws {Error} If an attempt is still running although no timer is left that could end it.
+   * @throws {Error} If an attempt is still running although no timer is left that could end it, or if an item is
+   * retried again and again at the same time.
    */
   async run(): Promise<void> {
     const { load } = this.#terms;
@@ -159,11 +165,19 @@ export class Simulation {
     this.outages.schedule(at, () => this.#open.values());
     for (const change of load.changes) at(change.at, () => this.#carryOut(change));
     this.#nextArrival();
-    await this.clock.run(load.end, () => this.#hasArrived && this.#open.size === 0);
+    await this.clock.run(load.end, () => this.#stuck !== undefined || (this.#hasArrived && this.#open.size === 0));
+    this.#requireProgress();
     if (this.clock.isIdle) this.#requireNoneRunning();
     this.#countWorkers();
     this.#process?.queue.shutDown();
     void this.#process?.pool.stop();
+  }
+
+  #requireProgress(): void {
+    if (this.#stuck === undefined) return;
+    const { arrival: { key }, latest: { at, attempts } } = this.#stuck;
+    const often = `'${key}' was tried ${attempts} times at ${at} ms`;
+    throw new Error(`Cannot simulate: ${often}, because neither attempts nor delays take time`);
   }
 
   #requireNoneRunning(): void {
@@ -259,6 +273,8 @@ export class Simulation {
     item.isRunning = true;
     item.again = undefined; // this attempt also serves adds that came during a failed one
     item.attempts++;
+    item.latest = { at, attempts: at === item.latest.at ? item.latest.attempts + 1 : 1 };
+    if (item.latest.attempts > MAX_ATTEMPTS_AT_ONCE) this.#stuck ??= item;
     this.counts.attempts++;
     const step = this.timeline.begin(at, attempt > 1);
     if (attempt > 1) this.counts.retries++;
