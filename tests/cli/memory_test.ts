@@ -16,15 +16,22 @@ const PLUGIN = `import { readFileSync, writeFileSync } from "node:fs";
 
 const ignore = Deno.build.os !== "linux"; // other systems have no /proc
 
-/** Runs the command with a list of a million lines. Fails if its peak memory is too large. */
-async function runAll(workspace: Workspace, args: string[]): Promise<void> {
+/**
+ * Runs the command with a list of a million lines. Fails if its peak memory is too large in each of three runs, because
+ * a busy machine delays the garbage collection of a single run.
+ */
+async function runAll(workspace: Workspace, args: string[], report = ""): Promise<void> {
   workspace.write("plugin.mjs", PLUGIN);
   workspace.write("list", Array.from({ length: LINES }, (_, i) => `${urlOf(i)}\n`).join(""));
   const all = ["run", "--plugin", "plugin.mjs", "--input", "list", ...args];
-  const { code, stderr } = await workspace.run(all, "", '"$@" > out');
-  assertEquals(code, 0, stderr);
-  const peak = Number(workspace.read("peak"));
-  assert(peak < MOST, `${peak} KiB`);
+  const peaks: number[] = [];
+  do {
+    workspace.write("report.jsonl", report);
+    const { code, stderr } = await workspace.run(all, "", '"$@" > out');
+    assertEquals(code, 0, stderr);
+    peaks.push(Number(workspace.read("peak")));
+  } while (peaks.at(-1)! >= MOST && peaks.length < 3);
+  assert(peaks.at(-1)! < MOST, `${peaks.join(", ")} KiB`);
 }
 
 const urlOf = (i: number) => `https://example.com/items/${i}`;
@@ -46,8 +53,8 @@ Deno.test({
     await using workspace = new Workspace();
     await workspace.run(["run", "--report", "report.jsonl", "--", "echo"], "first\n");
     const lines = Array.from({ length: LINES - 1 }, (_, i) => `{"item":"${urlOf(i)}","outcome":"succeeded"}\n`);
-    workspace.write("report.jsonl", workspace.read("report.jsonl") + lines.join(""));
-    await runAll(workspace, ["--resume", "report.jsonl", "--", "echo"]);
+    const report = workspace.read("report.jsonl") + lines.join("");
+    await runAll(workspace, ["--resume", "report.jsonl", "--", "echo"], report);
     assertEquals(workspace.read("out"), `${urlOf(LINES - 1)}\n`);
   },
 });

@@ -177,7 +177,7 @@ serverTest("queue metrics: while the server is away nobody knows, which is repor
   const name = uniqueName("metrics");
   const errors: string[] = [];
   const onQueueError = (error: unknown) => void errors.push(String(error));
-  await using queue = createRedisQueue({ name, url: server.url, callTimeout: 100, onQueueError });
+  await using queue = createRedisQueue({ name, url: server.url, callTimeout: 400, onQueueError });
   await queue.add("a");
   const metrics = new Watched(name);
   using _measuring = redisQueueMetrics(queue, metrics, EVERY);
