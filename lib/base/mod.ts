@@ -46,4 +46,4 @@ export { escapePointer, isPlainObject } from "./objects.ts";
 export { requireVersion } from "./require_version.ts";
 export { copyOf, inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";
-export type { Duration } from "./duration.ts";
+export { type Duration, tryParseDuration } from "./duration.ts";

@@ -72,7 +72,7 @@ export class ConfigText {
     }
   }
 
-  #error(verb: "read" | "load" | "read" | "reload", issues: readonly ConfigIssue[]): ConfigError {
+  #error(verb: "read" | "load" | "reload", issues: readonly ConfigIssue[]): ConfigError {
     return new ConfigError(`${verb} ${this.title}`, issues);
   }
 }

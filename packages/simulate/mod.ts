@@ -28,6 +28,7 @@ export type { Times } from "./run/distribution.ts";
 export type { Attempts, OutageReport } from "./run/outages.ts";
 export type { Counts } from "./run/simulation.ts";
 export { simulate, type SimulateOptions } from "./simulate.ts";
+export { isTrace } from "./trace/read_trace.ts";
 export { type LoadRecording, recordLoad, type RecordLoadOptions } from "./trace/record_load.ts";
 // Exported because the types above refer to these types, directly or indirectly.
 export type * from "@workqueue/core";

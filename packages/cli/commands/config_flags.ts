@@ -130,7 +130,7 @@ export function addSimulateFlags(command: Command): Command {
     .argument("<file...>", "config files: .json, .jsonc, .yaml, .yml or .toml")
     .requiredOption("--load <file>", "load document (.json, .jsonc, .yaml, .yml or .toml) or trace (.jsonl)")
     .addOption(pluginOption())
-    .option("--queue <name>", "queue to simulate; default that of the load, or the only one")
+    .option("--queue <name>", "queue to simulate; default: the queue that the load names, or the only queue")
     .option("--seed <n>", "seed of all random numbers", (text) => parseInteger(text, 0, Number.MAX_SAFE_INTEGER), 1)
     .option("--runs <n>", "number of seeds when configs are compared", (text) => parseInteger(text, 2, MAX_RUNS), 5)
     .option("--by <figure>", "figure that decides which config is better")

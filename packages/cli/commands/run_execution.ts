@@ -1,7 +1,6 @@
 import type { ReportLock } from "../report/report_lock.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { Interruption } from "../run/interruption.ts";
-import type { LoadRecorder } from "../run/load_recorder.ts";
 import { Run } from "../run/run.ts";
 import { Suspension } from "../run/suspension.ts";
 import { EXIT } from "../system/exit_codes.ts";
@@ -78,7 +77,7 @@ export async function executeRun(
 
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
-  const [missing, traceFailure] = await endOf(recorder);
+  const traceFailure = await errorOf(recorder?.end());
   failure ??= traceFailure;
   failure ??= interruption.error;
   await server?.[Symbol.asyncDispose]();
@@ -91,6 +90,7 @@ export async function executeRun(
   const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
   const isWorthwhile = failure === undefined ? !(plan.progress === "quiet" && isWhole) : tally.hasBegun;
   if (isWorthwhile) stderr.write(summarize(tally, metrics, givenUp, refused));
+  const missing = traceFailure === undefined ? recorder?.missing ?? 0 : 0;
   if (missing > 0) stderr.write(`Trace: ${missing === 1 ? "1 event is" : `${missing} events are`} missing.\n`);
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
@@ -129,15 +129,6 @@ function noteOnce(note: (line: string) => void): (error: unknown) => void {
     if (!isNoted) note(`Running fewer commands at once: ${describeSystemError(error, "command")}.`);
     isNoted = true;
   };
-}
-
-/** Ends the recording. Returns the number of events that are missing in the trace, and the error, if there is one. */
-async function endOf(recorder: LoadRecorder | undefined): Promise<[missing: number, error: unknown]> {
-  try {
-    return [await recorder?.end() ?? 0, undefined];
-  } catch (error) {
-    return [0, error];
-  }
 }
 
 /** Returns the error with which a promise rejects; `undefined` if the promise resolves. */

@@ -3,7 +3,7 @@
  * is invalid.
  */
 
-import { parseDuration } from "@workqueue/core";
+import { tryParseDuration } from "@workqueue/core/internal";
 import { InvalidArgumentError } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { separatorOf } from "../items/line_columns.ts";
@@ -65,13 +65,8 @@ export function parseBackoff(text: string): { type: "exponential"; baseDelay: nu
 }
 
 function parsePositive(text: string): number {
-  let duration = 0;
-  try {
-    duration = parseDuration(text);
-  } catch {
-    // The text is not a duration, so `duration` stays 0, which the check below rejects.
-  }
-  if (duration <= 0 || /^\d+$/.test(text)) {
+  const duration = tryParseDuration(text);
+  if (duration === undefined || duration <= 0 || /^\d+$/.test(text)) {
     throw new InvalidArgumentError("It must be a duration with a unit, such as 250ms, 30s or 1h30m.");
   }
   return duration;
@@ -117,13 +112,8 @@ export function parseExitCodes(text: string): readonly number[] {
   throw new InvalidArgumentError(`It must be exit codes from 1 to ${MAX_EXIT_CODE}, such as 65 or 64,65.`);
 }
 
-/** Parses the path of a report. */
-export const parseReport: (path: string) => string = parseOutputFile;
-
-/** Parses the path of a trace. */
-export const parseRecord: (path: string) => string = parseOutputFile;
-
-function parseOutputFile(path: string): string {
+/** Parses the path of a file that a run writes: of its report, or of its trace. */
+export function parseOutputFile(path: string): string {
   if (path === STANDARD_INPUT) {
     throw new InvalidArgumentError("It must be a file, because standard output is for the output of the commands.");
   }

@@ -6,6 +6,7 @@ import {
   compare,
   comparisonText,
   type Condition,
+  isTrace,
   type LoadDocument,
   parseCondition,
   search,
@@ -26,8 +27,6 @@ import { print } from "./print.ts";
 const DEFAULT_WIDTH = 80;
 /** Extension of traces. */
 const TRACE = ".jsonl";
-/** Beginning of each trace. */
-const HEADER = /^\s*\{\s*"workqueue"/;
 
 /**
  * Runs `workqueue simulate`: simulates one config, compares several, or searches for a number in one.
@@ -64,7 +63,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
 function readLoad(path: string): string | LoadDocument {
   if (!path.endsWith(TRACE)) return loadDocumentFile(path, "load document", checked);
   const text = readText(path, "load");
-  if (!HEADER.test(text)) {
+  if (!isTrace(text)) {
     throw new UsageError(`Cannot read load '${path}': it is not a trace, although it ends in ${TRACE}`);
   }
   return text;
@@ -102,7 +101,6 @@ function filesOf(
   flags: SimulateFlags,
   registries: SimulateOptions,
 ): Pick<SimulateOptions, "configs" | "trace"> {
-  if (flags.load.endsWith(TRACE)) return {};
   const { configs: paths, trace } = checkLoad(load);
   const pathOf = (path: string) => resolve(dirname(flags.load), path);
   const configs = Object.fromEntries(paths.map((path) => [path, readChecked(pathOf(path), registries)]));

@@ -9,10 +9,11 @@ export interface LoadRecorder {
   /**
    * Ends the recording. Resolves when the trace is on disk.
    *
-   * @returns The number of events that are missing in the trace.
    * @throws {UsageError} If the trace couldn't be written.
    */
-  end(): Promise<number>;
+  end(): Promise<void>;
+  /** Number of events that are missing in the trace. */
+  readonly missing: number;
 }
 
 /**
@@ -31,6 +32,8 @@ export async function loadRecorder(file: TraceFile, separator: string | undefine
     async end() {
       await recording?.[Symbol.asyncDispose]();
       await file.close();
+    },
+    get missing() {
       return recording?.dropped ?? 0;
     },
   };

@@ -147,9 +147,9 @@ function decide(
     }, compared to ${list}.`;
     return { better: best, verdict };
   }
-  const which = deciding.length === 1 ? deciding[0]!.name : "no figure that matters";
-  const differs = deciding.length === 1 ? "does not differ" : "differs";
-  const verdict = `None is better: ${which} ${differs} with confidence over ${reports[0]!.length} seeds.`;
+  const [only, ...others] = deciding.map(({ name }) => name);
+  const finding = others.length === 0 ? `${only} does not differ` : "no figure that matters differs";
+  const verdict = `None is better: ${finding} with confidence over ${reports[0]!.length} seeds.`;
   return { better: undefined, verdict };
 }
 

@@ -62,8 +62,11 @@ export async function search(
       `${inspect(range)} must be a path and a range, such as "queues.images.concurrency=1..64"`,
     );
   }
+  const { limiters, disciplines } = options;
+  loadConfig(config, { limiters, disciplines }); // reports a config that isn't valid
+  const document: object = typeof config === "string" ? JSON.parse(config) : config;
   const holds = async (value: number) => {
-    const report = await simulate(withNumber(config, path, value, options), load, options);
+    const report = await simulate(withNumber(document, path, value), load, options);
     return conditions.every((condition) => !condition.holds(report));
   };
   const [first, last] = [Number(from), Number(to)];
@@ -92,14 +95,8 @@ async function firstFor(test: (value: number) => Promise<boolean>, first: number
 }
 
 /** Returns a copy of a config with another number at a path. */
-function withNumber(
-  config: string | object,
-  path: string,
-  value: number,
-  { limiters, disciplines }: SimulateOptions,
-): object {
-  loadConfig(config, { limiters, disciplines }); // reports a config that isn't valid
-  const copy = structuredClone(typeof config === "string" ? JSON.parse(config) : config) as Record<string, unknown>;
+function withNumber(config: object, path: string, value: number): object {
+  const copy = structuredClone(config) as Record<string, unknown>;
   const names = path.split(".");
   let inner: Record<string, unknown> = copy;
   for (const name of names.slice(0, -1)) {

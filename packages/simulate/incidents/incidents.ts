@@ -1,4 +1,4 @@
-/** An incident: a load and two configs in a folder, of which one is better. */
+/** An incident: a folder with a load and two configs. One config handles the load better. */
 export interface Incident {
   readonly folder: string;
   readonly title: string;

@@ -17,7 +17,7 @@ import {
   SCHEMA_DIALECT,
 } from "@workqueue/core/internal/registry";
 import { inspect, isPlainObject, suggest } from "@workqueue/core/internal";
-import type { Trace } from "../trace/read_trace.ts";
+import { isTrace, type Trace } from "../trace/read_trace.ts";
 import { arrivalDefinitions } from "./arrivals.ts";
 import { backendDefinitions } from "./backend.ts";
 import { changeDefinitions } from "./changes.ts";
@@ -132,7 +132,7 @@ export interface LoadFiles {
 }
 
 /**
- * Checks a load document.
+ * Checks a load document. A trace, which refers to no files, is checked when it is simulated.
  *
  * @example Usage
  * ```ts
@@ -148,11 +148,12 @@ export interface LoadFiles {
  * assertEquals(configs, ["new.json"]);
  * ```
  *
- * @param source JSON text, or a parsed document.
+ * @param source JSON text, a parsed document, or the text of a trace.
  * @returns The files to which the document refers.
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
 export function checkLoad(source: string | object): LoadFiles {
+  if (isTrace(source)) return { configs: [], trace: undefined };
   const { changes, trace } = readLoadOptions(source);
   return { configs: changes.flatMap(({ action }) => action.type === "reload" ? action.config : []), trace };
 }
@@ -161,7 +162,7 @@ export function checkLoad(source: string | object): LoadFiles {
  * Reads and checks a load document.
  *
  * @param source JSON text, or a parsed document.
- * @param duration The duration, instead of that of the document.
+ * @param duration The duration to use instead of the document's duration.
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
 export function readLoadOptions(source: string | object, duration?: Duration): LoadOptions {
@@ -223,8 +224,8 @@ function checkTogether(
     const isEmpty = arrivals === undefined || (Array.isArray(arrivals) && arrivals.length === 0);
     if (isEmpty) reader.fail("/arrivals", "'arrivals' must have at least one source, unless there is a trace");
     if (!has("work")) reader.fail("/work", "missing required option 'work' (time that attempts take)");
+    checkGroups(document, reader);
   }
-  if (!has("trace")) checkGroups(document, reader);
   const priorities = plain["priorities"] as ReadonlyMap<string, number> | undefined;
   for (const name of priorities?.keys() ?? []) {
     if (name.trim() === "" || !Number.isFinite(Number(name))) {

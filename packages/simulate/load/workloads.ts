@@ -5,7 +5,7 @@
  */
 
 import { parseDuration } from "@workqueue/core";
-import { inspect } from "@workqueue/core/internal";
+import { inspect, tryParseDuration } from "@workqueue/core/internal";
 import { exp, log } from "../random/arithmetic.ts";
 import { indexOf } from "./keyspaces.ts";
 import type { LoadDefinition } from "./kinds.ts";
@@ -56,7 +56,7 @@ const samples: LoadDefinition<"workload", typeof samplesFields> = {
   description: "Times drawn from a list.",
   options: samplesFields,
   check({ times }) {
-    const wrong = [...times.keys()].find((time) => !isDuration(time));
+    const wrong = [...times.keys()].find((time) => tryParseDuration(time) === undefined);
     if (wrong !== undefined) {
       const rule = `must have durations such as "20ms" as names, not ${inspect(wrong)}`;
       return { option: "times", rule };
@@ -70,14 +70,6 @@ const samples: LoadDefinition<"workload", typeof samplesFields> = {
     return { time: (random) => values[indexOf(sums, random.uniform() * sum)]! };
   },
 };
-
-function isDuration(text: string): boolean {
-  try {
-    return parseDuration(text) < Infinity;
-  } catch {
-    return false;
-  }
-}
 
 /** Types of workloads. */
 export const workloadDefinitions: readonly LoadDefinition<"workload", never>[] = [

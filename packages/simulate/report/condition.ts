@@ -1,5 +1,4 @@
-import { parseDuration } from "@workqueue/core";
-import { argumentError, inspect, suggest } from "@workqueue/core/internal";
+import { argumentError, inspect, suggest, tryParseDuration } from "@workqueue/core/internal";
 import { type Figure, figures, figuresOfClass, formatFigure } from "./figures.ts";
 import type { SimulationReport } from "./report.ts";
 
@@ -72,11 +71,9 @@ function boundOf({ name, unit }: Figure, bound: string): number {
   const invalid = (rule: string) =>
     argumentError(ACTION, `the bound of ${inspect(name)} ${rule}, got ${inspect(bound)}`);
   if (unit === "time") {
-    try {
-      return parseDuration(bound);
-    } catch {
-      throw invalid('must be a duration such as "30s"');
-    }
+    const duration = tryParseDuration(bound);
+    if (duration === undefined) throw invalid('must be a duration such as "30s"');
+    return duration;
   }
   const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(bound) ?? [];
   if (number === undefined || (percent !== "" && unit !== "share")) {

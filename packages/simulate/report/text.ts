@@ -20,7 +20,7 @@ export function comparisonText({ names, figures, verdict }: Comparison): string 
   return [...table([["", ...names], ...rows]), "", verdict, ""].join("\n");
 }
 
-/** Marks a figure that differs from that of the first config with confidence. */
+/** Marks a figure that is, with 95 % confidence, larger or smaller than with the first config. */
 function signOf({ differences }: ComparedFigure, i: number): string {
   const { mean, margin } = differences[i]!;
   return Math.abs(mean) > margin ? mean > 0 ? " ▲" : " ▼" : "  ";

@@ -25,7 +25,21 @@ const MAX_PROBLEMS = 10;
 /** Beginning of the first line of a trace. */
 const HEADER = /^\s*\{\s*"workqueue"\s*:\s*"trace"/;
 
-/** Reports whether a load is the text of a trace. */
+/**
+ * Reports whether a load is the text of a trace, which {@linkcode recordLoad} has written, and not a load document.
+ *
+ * @example Usage
+ * ```ts
+ * import { isTrace } from "@workqueue/simulate";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(isTrace(`{"workqueue":"trace","version":1}\n{"at":0,"add":"a"}\n`), true);
+ * assertEquals(isTrace(`{ "duration": "10m" }`), false);
+ * ```
+ *
+ * @param load The load: JSON text, a parsed document, or the text of a trace.
+ * @returns Whether it is a trace.
+ */
 export function isTrace(load: string | object): load is string {
   return typeof load === "string" && HEADER.test(load);
 }

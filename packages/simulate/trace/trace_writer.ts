@@ -8,14 +8,6 @@ const SLICE = 2000;
 /** Time from the first event until it is formatted, in milliseconds. */
 const DELAY = 200;
 
-/** First line of a trace. */
-export interface TraceHeader {
-  readonly workqueue: "trace";
-  readonly version: 1;
-  /** Text that ends the name of the group in a key; absent if keys have no groups. */
-  readonly separator?: string | undefined;
-}
-
 /** Event of a trace, before it is formatted. */
 interface Event {
   readonly at: number;
@@ -48,8 +40,8 @@ export class TraceWriter {
   /** Writes the first line. */
   constructor(options: TraceWriterOptions) {
     this.#options = options;
-    const header: TraceHeader = { workqueue: "trace", version: 1, separator: options.separator };
-    this.#begin(JSON.stringify(header) + "\n", 0);
+    const header = JSON.stringify({ workqueue: "trace", version: 1, separator: options.separator });
+    this.#begin(`${header}\n`, 0);
   }
 
   add(at: number, key: unknown, priority: number): void {

@@ -1,6 +1,6 @@
 /** Real runs that are recorded and simulated, and the comparison of both. */
 
-import { type LoadDocument, simulate } from "@workqueue/simulate";
+import { simulate } from "@workqueue/simulate";
 
 /** A run on a real clock. All times are in milliseconds. */
 export interface Run {
@@ -91,8 +91,7 @@ const ABSOLUTE = 3;
 
 /** Returns the waits in the simulation of a trace. */
 export async function simulatedWaits(run: Run, trace: string): Promise<Waits> {
-  const load: LoadDocument = { duration: "1h", trace: "trace.jsonl" };
-  const { waits } = await simulate(configOf(run), load, { trace });
+  const { waits } = await simulate(configOf(run), trace, { duration: "1h" });
   return waits;
 }
 
