@@ -94,6 +94,7 @@ export { defineLimiter } from "./limiters/definition.ts";
 export { type BucketLimiter, type bucketOptions, createBucketLimiter } from "./limiters/bucket.ts";
 export { createExponentialLimiter, type exponentialOptions } from "./limiters/exponential.ts";
 export { createFastSlowLimiter, type fastSlowOptions } from "./limiters/fast_slow.ts";
+export { createIgnoreEarlyLimiter, type ignoreEarlyOptions } from "./limiters/ignore_early.ts";
 export { createJitterLimiter, type jitterOptions } from "./limiters/jitter.ts";
 export { createMaxOfLimiter, type maxOfOptions } from "./limiters/max_of.ts";
 export { createMaxWaitLimiter, type maxWaitOptions } from "./limiters/max_wait.ts";

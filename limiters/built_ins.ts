@@ -6,6 +6,7 @@
 export * from "./bucket.ts";
 export * from "./exponential.ts";
 export * from "./fast_slow.ts";
+export * from "./ignore_early.ts";
 export * from "./jitter.ts";
 export * from "./max_of.ts";
 export * from "./max_wait.ts";

@@ -20,7 +20,7 @@
 import { A_FUNCTION, requireOptions } from "../lib/base/arguments.ts";
 import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { numberKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
@@ -112,12 +112,12 @@ class JitterLimiter implements RateLimiter {
     this.#spread = spread;
   }
 
-  when(item: unknown, key: unknown = item): number {
+  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const random = this.#random();
     if (!(typeof random === "number" && random >= 0 && random <= 1)) {
       throw limiterError("spread delay", "random()", "must be a number from 0 to 1", random);
     }
-    return this.#limiter.when(item, key) * (1 - this.#spread * random);
+    return this.#limiter.when(item, key, attempt) * (1 - this.#spread * random);
   }
 
   get forgetAfter(): number | undefined {

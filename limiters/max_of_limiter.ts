@@ -1,4 +1,4 @@
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /** Limiter that returns the longest delay and the highest count of several limiters. */
 export class MaxOfLimiter implements RateLimiter {
@@ -12,12 +12,14 @@ export class MaxOfLimiter implements RateLimiter {
     this.#limiters = limiters;
   }
 
-  when(item: unknown, key: unknown = item): number {
+  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const limiters = this.#limiters;
     let longest = 0;
     let asked = 0;
     try {
-      for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
+      for (; asked < limiters.length; asked++) {
+        longest = Math.max(longest, limiters[asked]!.when(item, key, attempt));
+      }
     } catch (error) {
       // Undo the earlier calls. Otherwise, another call to `when` would count the same failure twice.
       for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key);

@@ -17,7 +17,7 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
@@ -83,8 +83,8 @@ class MaxWaitLimiter implements RateLimiter {
     this.#maxDelay = maxDelay;
   }
 
-  when(item: unknown, key: unknown = item): number {
-    return Math.min(this.#limiter.when(item, key), this.#maxDelay);
+  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
+    return Math.min(this.#limiter.when(item, key, attempt), this.#maxDelay);
   }
 
   get forgetAfter(): number | undefined {

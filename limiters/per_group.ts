@@ -17,7 +17,7 @@
  */
 
 import { limiterError } from "../lib/base/errors.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { type Clock, systemClock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { inSlices } from "../lib/structures/in_slices.ts";
@@ -180,8 +180,16 @@ class LimiterOfGroups implements PerGroupLimiter {
     return group === undefined ? this.#make(name) : this.#upToDate(group);
   }
 
-  when(item: unknown, key: unknown = item): number {
-    return this.of(item, key).when(item, key);
+  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
+    return this.of(item, key).when(item, key, attempt);
+  }
+
+  begin(item: unknown, key: unknown): void {
+    this.#find(item, key)?.begin?.(item, key);
+  }
+
+  ignores(item: unknown, key: unknown): boolean {
+    return this.#find(item, key)?.ignores?.(item, key) === true;
   }
 
   /**

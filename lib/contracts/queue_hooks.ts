@@ -215,6 +215,16 @@ export interface AttemptCounts<T> {
   set(key: unknown, attempts: number, item: T, hasFailed?: boolean): void;
   /** Forgets the key. */
   delete(key: unknown): void;
+  /**
+   * Notes that an attempt at a key begins now, after earlier attempts. `item` is an item with that key. Without this
+   * method, an `ignore-early` limiter judges a failure by the time at which it happened.
+   */
+  begin?(key: unknown, item: T): void;
+  /**
+   * Reports whether a failure of the latest attempt at a key is not counted. `item` is an item with that key. Without
+   * this method, every failure is counted.
+   */
+  isIgnored?(key: unknown, item: T): boolean | undefined;
   /** Number of keys whose last attempt failed. Without this property, snapshots of pools don't have the number. */
   readonly failing?: number;
   /**

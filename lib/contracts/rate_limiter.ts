@@ -21,9 +21,10 @@ export interface RateLimiter<T = unknown> {
    *
    * @param item The item.
    * @param key The item's key. Default: the item itself.
+   * @param attempt The failed attempt, if the queue knows it. Few limiters need it.
    * @returns The delay in milliseconds, a finite number.
    */
-  when(item: T, key?: unknown): number;
+  when(item: T, key?: unknown, attempt?: FailedStart): number;
   /** Forgets the item, for example after the item succeeded or was given up. */
   forget(item: T, key?: unknown): void;
   /**
@@ -52,6 +53,16 @@ export interface RateLimiter<T = unknown> {
    */
   uncount?(item: T, key?: unknown): void;
   /**
+   * Notes that an attempt begins now at an item that was tried before. Pools call this method. Without it, the limiter
+   * knows only the time at which `when` is called.
+   */
+  begin?(item: T, key: unknown): void;
+  /**
+   * Reports whether a failure of the item's latest attempt is not counted. Pools don't count such a failure either, so
+   * it brings the item no closer to `maxRetries`. Without this method, all failures are counted.
+   */
+  ignores?(item: T, key: unknown): boolean;
+  /**
    * Returns the delay after the given number of failures. Only for limiters whose delays depend on this number alone,
    * and not on the item, the time or other items. `when` returns `delayAfter(1)` after the first failure since the item
    * was last forgotten, `delayAfter(2)` after the second, and so on; `numRequeues` returns the number of those
@@ -65,4 +76,12 @@ export interface RateLimiter<T = unknown> {
    * @returns The delay in milliseconds, a finite number.
    */
   delayAfter?(failures: number): number;
+}
+
+/** Attempt that failed, as far as limiters are concerned. */
+export interface FailedStart {
+  /** Time at which the attempt began, in milliseconds by the queue's clock. Default: as noted by `begin`, or now. */
+  readonly startedAt?: number | undefined;
+  /** Minimum delay of the retry, in milliseconds. The limiter's delay may be shorter. Default: 0. */
+  readonly minDelay?: number | undefined;
 }

@@ -43,6 +43,13 @@ export interface RateLimitedAddOptions extends AddOptions {
    * @default {0}
    */
   minDelay?: Duration | undefined;
+  /**
+   * Time at which the failed attempt began, in milliseconds by the queue's clock. An `ignore-early` limiter judges the
+   * failure by this time.
+   *
+   * @default {now}
+   */
+  startedAt?: number | undefined;
 }
 
 /** Options of {@linkcode createRateLimitingQueue}. */

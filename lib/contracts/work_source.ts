@@ -88,6 +88,12 @@ export interface WorkSource<T> {
   ): void | Promise<boolean | GivenUpEnding>;
 
   /**
+   * Reports whether a failure of the attempt is not counted, so that it doesn't count for `maxRetries` either. Omit
+   * this method if all failures are counted.
+   */
+  isIgnored?(attempt: WorkAttempt<T>): boolean | undefined;
+
+  /**
    * Called when an attempt times out while its handler still runs. The item counts as failing from now on. `finish`
    * follows when the handler ends. Omit this method if the source learns of failures only from `finish`.
    */

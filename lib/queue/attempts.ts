@@ -13,8 +13,8 @@ interface Tried<T> {
   readonly hasFailed: boolean;
 }
 
-/** Members of a limiter that decide when attempts are forgotten. */
-type Forgetting<T> = Pick<RateLimiter<T>, "forgetAfter" | "numRequeues">;
+/** Members of a limiter that decide which attempts count, and when attempts are forgotten. */
+type Forgetting<T> = Pick<RateLimiter<T>, "forgetAfter" | "numRequeues" | "begin" | "ignores">;
 
 /**
  * Number of attempts at each key. When the limiter forgets an item after a time (`forgetAfter`), the number of attempts
@@ -41,6 +41,18 @@ export class Attempts<T> implements AttemptCounts<T> {
     return this.#tried.size === 0 ? undefined : this.#get(key, item)?.attempts;
   }
 
+  begin(key: unknown, item: T): void {
+    try {
+      this.#limiter.begin?.(item, key);
+    } catch {
+      // The limiter then judges the attempt without knowing when it began.
+    }
+  }
+
+  isIgnored(key: unknown, item: T): boolean | undefined {
+    return this.#limiter.ignores?.(item, key);
+  }
+
   isFailing(key: unknown, item: T): boolean {
     return this.#get(key, item)?.hasFailed === true;
   }
@@ -50,6 +62,7 @@ export class Attempts<T> implements AttemptCounts<T> {
     const isCounted = !this.#forgets || this.#isKnown(item, key);
     if (this.#forgets) this.#pruner.prune((tried, key) => this.#isPruned(tried, key));
     const before = this.#tried.get(key);
+    if (this.isIgnored(key, item)) attempts--;
     this.#tried.set(key, { item, attempts, isCounted, hasFailed });
     if (hasFailed) this.#failing++;
     if (before?.hasFailed) this.#failLess(key, hasFailed);

@@ -9,7 +9,7 @@ import type { Duration } from "../base/duration.ts";
 import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
 import { argumentError, brokenRule, invalidArgument, limiterError } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
-import type { RateLimiter } from "../contracts/rate_limiter.ts";
+import type { FailedStart, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
   RateLimitedAddOptions,
   RateLimitingQueue,
@@ -86,6 +86,7 @@ export function createRateLimitingQueue<T>(
 }
 
 const ACTION = "create rate limiting queue";
+const ADD = "add item";
 
 /** Reports whether a value has the members of a delaying queue that the layer above uses. */
 function isDelayingQueue(value: unknown): boolean {
@@ -133,29 +134,25 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
-    if (options === undefined) this.below.addAfter(item, delay);
-    else this.below.addAfter(item, delay, this.#passedOn(options));
+    this.below.addAfter(item, delay, this.#passedOn(options));
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    let minDelay = 0;
-    let passedOn: AddOptions | undefined;
-    if (options !== undefined) {
-      passedOn = this.#passedOn(options, ["priority", "minDelay"]);
-      if (options.minDelay !== undefined) minDelay = requireDuration("add item", "minDelay", options.minDelay);
-    }
+    const passedOn = this.#passedOn(options, ["priority", "minDelay", "startedAt"]);
+    const minDelay = requireDuration(ADD, "minDelay", options?.minDelay ?? 0);
+    requireDuration(ADD, "startedAt", options?.startedAt ?? 0);
     const key = this.key(item);
-    const longer = Math.max(this.#askLimiter(item, key), minDelay);
+    const longer = Math.max(this.#askLimiter(item, key, options && { ...options, minDelay }), minDelay);
     if (this.known === undefined) this.#addWhenAllowed(item, longer, passedOn);
     else withKey(this.known, item, key, () => this.#addWhenAllowed(item, longer, passedOn));
   }
 
-  #askLimiter(item: T, key: unknown): number {
+  #askLimiter(item: T, key: unknown, attempt: FailedStart | undefined): number {
     this.#limiterFailure = undefined;
     try {
-      const delay = this.#limiter.when(item, key);
+      const delay = this.#limiter.when(item, key, attempt);
       if (Number.isFinite(delay)) return delay;
-      throw limiterError("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
+      throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
     } catch (error) {
       this.#limiterFailure = { error };
       throw error;
@@ -181,7 +178,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     return this.#limiter.numRequeues(item, this.key(item));
   }
 
-  #passedOn(options: AddOptions, known?: readonly string[]): AddOptions | undefined {
+  #passedOn(options: AddOptions | undefined, known?: readonly string[]): AddOptions | undefined {
     return withPriority(priorityFor(this.below, options, known));
   }
 }

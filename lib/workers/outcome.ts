@@ -73,7 +73,8 @@ export class Outcomes<T> {
     const giveUp = (error: unknown, reason: GiveUpReason) =>
       void this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
     if (isTerminal) return giveUp(error, "terminal");
-    if (attempt.number > maxRetries && !isInterrupted) return giveUp(error, "maxRetries");
+    const isLast = attempt.number > maxRetries && !isInterrupted;
+    if (isLast && !this.#try(attempt, () => this.#source.isIgnored?.(attempt))) return giveUp(error, "maxRetries");
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
     if (!this.#try(attempt, () => this.#takesBack(attempt, "failed"))) return giveUp(error, "shutdown");
     try {

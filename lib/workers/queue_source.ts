@@ -59,7 +59,9 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   attemptOf({ item }: Lease<T>, key: unknown): number {
-    return (this.#counts.get(key, item) ?? 0) + 1;
+    const attempts = this.#counts.get(key, item) ?? 0;
+    if (attempts > 0) this.#counts.begin?.(key, item);
+    return attempts + 1;
   }
 
   finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
@@ -102,6 +104,10 @@ export class QueueSource<T> implements WorkSource<T> {
 
   #count({ key, number, lease: { item } }: WorkAttempt<T>, hasFailed: boolean): void {
     this.#counts.set(key, number, item, hasFailed);
+  }
+
+  isIgnored({ key, lease }: WorkAttempt<T>): boolean | undefined {
+    return this.#counts.isIgnored?.(key, lease.item);
   }
 
   /**

@@ -19,6 +19,8 @@ export class HeldLease<T> implements RedisLease<T> {
   readonly key: string;
   readonly attempt: number;
   readonly token: bigint;
+  /** Whether the work began before a retry of the item was due. */
+  readonly isEarly: boolean;
   /** Name of the throttle bucket from which a token was taken for this lease, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
@@ -27,11 +29,12 @@ export class HeldLease<T> implements RedisLease<T> {
   /** Created on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
-  constructor(item: T, { key, token, failures }: TakenKey, events: LeaseEvents<T>) {
+  constructor(item: T, { key, token, failures, isEarly = false }: TakenKey, events: LeaseEvents<T>) {
     this.item = item;
     this.key = key;
     this.token = BigInt(token);
     this.attempt = failures + 1;
+    this.isEarly = isEarly;
     this.#events = events;
   }
 

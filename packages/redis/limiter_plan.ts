@@ -14,6 +14,9 @@ import {
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 
+/** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
+const FOREVER = 1e13;
+
 /** Limiter in the form in which the server evaluates it. */
 export interface LimiterPlan {
   /** Plan as JSON. */
@@ -23,6 +26,8 @@ export interface LimiterPlan {
    * assumed number is wrong, the server counts nothing and replies with the correct number.
    */
   readonly needsFailures: boolean;
+  /** Whether failures of attempts that began before the retry was due are not counted. */
+  readonly ignoresEarly: boolean;
   /**
    * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the server can't
    * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
@@ -43,13 +48,16 @@ export interface LimiterPlan {
  */
 export function planLimiter(action: string, limiter: LimiterDescription, random: Random = Math.random): LimiterPlan {
   const planner = new Planner(action, limiter, random);
+  const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early";
   const tree = planner.plan(limiter, false);
   if (planner.issues.length > 0) throw new ConfigError(action, planner.issues);
   const { draws, passing, hasLasting, needsFailures } = planner;
-  const text = JSON.stringify(passing === 0 ? [tree] : [tree, passing, hasLasting ? 0 : 1]);
+  const counts = [tree, passing, passing > 0 && !hasLasting ? 1 : 0];
+  const keepsDue = ignoresEarly ? [Math.min(limiter.options["forgetAfter"] as number, FOREVER)] : [];
+  const text = JSON.stringify(passing === 0 && !ignoresEarly ? [tree] : [...counts, ...keepsDue]);
   const given = (failures: number) =>
     JSON.stringify([needsFailures ? failures : -1, ...draws.map((draw) => draw(failures))]);
-  return { text, needsFailures, given: draws.length === 0 ? () => "" : given };
+  return { text, needsFailures, ignoresEarly, given: draws.length === 0 ? () => "" : given };
 }
 
 /** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
@@ -105,6 +113,7 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "bucket": 1,
   "exponential": 1,
   "fast-slow": 1,
+  "ignore-early": 1,
   "jitter": 1,
   "max-of": 1,
   "max-wait": 1,
@@ -215,6 +224,11 @@ class Planner {
         const { fastDelay, slowDelay, maxFastAttempts, forgetAfter } = options;
         return ["fast-slow", this.#counting(part.path, forgetAfter), fastDelay, slowDelay, maxFastAttempts];
       }
+      case "ignore-early":
+        if (part.path !== this.#root.path) {
+          this.issues.push({ path: part.path, message: '"ignore-early" must be around all other limiters on Redis' });
+        }
+        return this.plan(limiter, isInGroup);
       case "jitter":
         this.draws.push(() => requireRandom(this.#random()));
         return ["jitter", this.plan(limiter, isInGroup), options["spread"]];

@@ -301,6 +301,7 @@ export class Queue<T> implements RedisQueue<T> {
       dispatcher: this.#dispatcher,
       throttleName: () => this.#throttleName,
       metrics: this.#provider,
+      ignoresEarly: () => this.#engine.limiter.ignoresEarly,
       isOver: () => this.#isShutDown,
       watchGivenUp: (callback) => {
         this.#givenUpCallbacks.add(callback);

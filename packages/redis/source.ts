@@ -26,6 +26,8 @@ export interface SourceQueue<T> {
   readonly dispatcher: Dispatcher<T>;
   /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
   throttleName(): ThrottleName;
+  /** Reports whether the limiter ignores failures of attempts that began before a retry was due. */
+  ignoresEarly(): boolean;
   isOver(): boolean;
   /** Calls `callback` for each item given up because all of its holders were lost. Returns an unsubscribe function. */
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
@@ -70,6 +72,10 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
 
   attemptOf(lease: WorkLease<T>): number {
     return (lease as PoolLease<T>).held.attempt;
+  }
+
+  isIgnored({ lease }: WorkAttempt<T>): boolean {
+    return (lease as PoolLease<T>).held.isEarly && this.#queue.ignoresEarly();
   }
 
   tryTake(): WorkLease<T> | undefined {

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import * as fc from "fast-check";
 import type { RateLimiter } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
+import { fail } from "./limiter_suite.ts";
 import { type Config, UpdatedLimiter } from "./updated_limiter.ts";
 
 const KEYS = ["a/1", "a/2", "b/1", "c"];
@@ -26,7 +27,7 @@ function make(config: Config, time = 0) {
       if (what === "pass") clock.time += ms;
       else if (what === "forget") limiter.forget(key);
       // Changing a bucket settles its tokens in whole nanoseconds, so its delays are rounded here.
-      const delay = what === "when" ? Math.round(limiter.when(key) * 1000) / 1000 : 0;
+      const delay = what === "when" ? Math.round(fail(limiter, key) * 1000) / 1000 : 0;
       return [delay, counts(limiter)];
     });
   return { clock, live, limiter, run };
@@ -64,7 +65,7 @@ function checkAnswers(before: Config, after: Config, first: Operation[], then: O
   for (const { run } of [updated, fresh]) run(atOnce(first));
   updated.live.update(after);
   for (const { limiter } of [updated, fresh]) {
-    for (const key of KEYS) for (let i = 0; i < delays; i++) limiter.when(key);
+    for (const key of KEYS) for (let i = 0; i < delays; i++) fail(limiter, key);
   }
   assertEquals(updated.run(atOnce(then)), fresh.run(atOnce(then)));
 }

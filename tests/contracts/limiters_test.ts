@@ -86,6 +86,13 @@ const CHANGES: {
       { type: "fast-slow", fastDelay: 3, slowDelay: 70, maxFastAttempts: 4, forgetAfter: 500 },
     ],
   ],
+  "ignore-early": [
+    [
+      "its limiter",
+      { type: "ignore-early", limiter: backoff },
+      { type: "ignore-early", limiter: { ...backoff, baseDelay: 7 }, forgetAfter: "1m" },
+    ],
+  ],
   "jitter": [
     [
       "its spread and its limiter",

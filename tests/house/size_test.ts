@@ -38,6 +38,7 @@ const LIMITERS: Readonly<Record<string, number>> = {
   createDefaultControllerLimiter: 1260,
   createExponentialLimiter: 1660,
   createFastSlowLimiter: 1710,
+  createIgnoreEarlyLimiter: 1800,
   createJitterLimiter: 1210,
   createMaxOfLimiter: 1000,
   createMaxWaitLimiter: 1110,

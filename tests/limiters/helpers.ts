@@ -1,6 +1,6 @@
 /** Helpers for tests of limiters. */
 
-import type { RateLimiter } from "@workqueue/core";
+import type { FailedStart, RateLimiter } from "@workqueue/core";
 
 export const DURATION = `must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms`;
 
@@ -9,6 +9,9 @@ export function delays<T>(limiter: RateLimiter<T>, item: T, count: number): numb
   return Array.from({ length: count }, () => limiter.when(item));
 }
 
+/** A failed attempt, which limiters pass on to the limiters inside them. */
+export const ATTEMPT: FailedStart = { startedAt: 1, minDelay: 2 };
+
 /** Limiter that always gives the same answers and records the calls to its methods. */
 export class Recorder implements RateLimiter {
   readonly calls: unknown[][] = [];
@@ -16,7 +19,8 @@ export class Recorder implements RateLimiter {
   constructor(readonly delay: number, readonly requeues = 0) {}
 
   when(...args: unknown[]): number {
-    this.calls.push(["when", ...args]);
+    const [item, key, ...attempt] = args;
+    this.calls.push(["when", item, key, ...attempt.filter((each) => each !== undefined)]);
     return this.delay;
   }
 

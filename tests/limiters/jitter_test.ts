@@ -9,7 +9,7 @@ import {
 } from "@workqueue/core";
 import { issuesOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
-import { delays, Recorder } from "./helpers.ts";
+import { ATTEMPT, delays, Recorder } from "./helpers.ts";
 
 const backoff = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
 
@@ -40,11 +40,11 @@ Deno.test("jitter: with numbers of one's own or of the runtime, delays are sprea
 Deno.test("jitter: calls each method of the limiter once, with the item and its key", () => {
   const inner = new Recorder(80, 4);
   const limiter = createJitterLimiter<string>(inner, { spread: 0.5, random: () => 0 });
-  assertEquals([limiter.when("item", 1), limiter.numRequeues("item", 2)], [80, 4]);
+  assertEquals([limiter.when("item", 1, ATTEMPT), limiter.numRequeues("item", 2)], [80, 4]);
   limiter.forget("item", 3);
   limiter.when("item");
   assertEquals(inner.calls, [
-    ["when", "item", 1],
+    ["when", "item", 1, ATTEMPT],
     ["numRequeues", "item", 2],
     ["forget", "item", 3],
     ["when", "item", "item"],

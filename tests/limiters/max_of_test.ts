@@ -11,7 +11,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { delays, Recorder } from "./helpers.ts";
+import { ATTEMPT, delays, Recorder } from "./helpers.ts";
 
 Deno.test("max-of: the longest delay and the highest count win", () => {
   const limiter = createMaxOfLimiter<string>(
@@ -35,11 +35,11 @@ Deno.test("max-of: the longest delay and the highest count win", () => {
 Deno.test("max-of: each method of every limiter is called, with the item and its key", () => {
   const inner = [new Recorder(3), new Recorder(2), new Recorder(1)];
   const limiter = createMaxOfLimiter<string>(...inner);
-  limiter.when("item", 1);
+  limiter.when("item", 1, ATTEMPT);
   limiter.forget("item", 2);
   limiter.numRequeues("item", 3);
   for (const { calls } of inner) {
-    assertEquals(calls, [["when", "item", 1], ["forget", "item", 2], ["numRequeues", "item", 3]]);
+    assertEquals(calls, [["when", "item", 1, ATTEMPT], ["forget", "item", 2], ["numRequeues", "item", 3]]);
   }
 });
 

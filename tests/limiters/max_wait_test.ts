@@ -7,7 +7,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { delays, DURATION, Recorder } from "./helpers.ts";
+import { ATTEMPT, delays, DURATION, Recorder } from "./helpers.ts";
 
 Deno.test("max-wait: cuts the delays of another limiter, and passes all else on", () => {
   const limiter = createMaxWaitLimiter<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 10_000 }), "1s");
@@ -19,9 +19,9 @@ Deno.test("max-wait: cuts the delays of another limiter, and passes all else on"
 
   const inner = new Recorder(70, 4);
   const recorded = createMaxWaitLimiter<string>(inner, 50);
-  assertEquals([recorded.when("item", 1), recorded.numRequeues("item", 2)], [50, 4]);
+  assertEquals([recorded.when("item", 1, ATTEMPT), recorded.numRequeues("item", 2)], [50, 4]);
   recorded.forget("item", 3);
-  assertEquals(inner.calls, [["when", "item", 1], ["numRequeues", "item", 2], ["forget", "item", 3]]);
+  assertEquals(inner.calls, [["when", "item", 1, ATTEMPT], ["numRequeues", "item", 2], ["forget", "item", 3]]);
 });
 
 Deno.test("max-wait: a bucket's long queue is cut for every item", () => {

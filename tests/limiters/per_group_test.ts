@@ -13,7 +13,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { assertType, HandClock, issuesOf, type Same } from "../helpers.ts";
-import { Recorder } from "./helpers.ts";
+import { ATTEMPT, Recorder } from "./helpers.ts";
 
 /**
  * Creates a limiter with a bucket of one token per second for each group, and a list of the buckets that it has
@@ -83,9 +83,9 @@ Deno.test("per-group: everything is passed on to the limiter of the group, with 
   const item = {};
   assertEquals([limiter.numRequeues(item, "a/1"), limiter.forget(item, "a/1")], [0, undefined]);
   assertEquals(inner.calls, []); // the group has no limiter until an item fails
-  assertEquals([limiter.when(item, "a/1"), limiter.numRequeues(item, "a/2")], [5, 3]);
+  assertEquals([limiter.when(item, "a/1", ATTEMPT), limiter.numRequeues(item, "a/2")], [5, 3]);
   limiter.forget(item, "a/3");
-  assertEquals(inner.calls, [["when", item, "a/1"], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);
+  assertEquals(inner.calls, [["when", item, "a/1", ATTEMPT], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);
 });
 
 Deno.test("per-group: the limiter of a group is at hand, to pause it or to change it", () => {

@@ -55,7 +55,7 @@ Deno.test("rule 8: the limiter is given the key, so that equal items count toget
   queue.addRateLimited(item);
   queue.forget(item);
   queue.numRequeues(item);
-  assertEquals(calls, [["when", item, "key 1"], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
+  assertEquals(calls, [["when", item, "key 1", undefined], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
 
   using counting = createRateLimitingQueue<{ id: number }>(exponential(), { keyOf: ({ id }) => id });
   counting.addRateLimited({ id: 7 });

@@ -17,10 +17,10 @@ local function text(value)
 end
 local answers = {}
 for i, step in ipairs(cjson.decode(ARGV[1])) do
-  local what, time, a, b, c, d = unpack(step)
+  local what, time, a, b, c, d, e = unpack(step)
   now = time
   local answer, more
-  if what == 'when' then answer, more = limiters().when(cjson.decode(a), b, c)
+  if what == 'when' then answer, more = limiters().when(cjson.decode(a), b, c, d or now, e or 0)
   elseif what == 'requeues' then answer = limiters().requeues(cjson.decode(a), b)
   elseif what == 'forget' then limiter_forget(a)
   elseif what == 'failures' then answers[i] = failures_of(a)
@@ -33,7 +33,7 @@ return answers
 
 /** Step of the script: an operation, its time in whole microseconds, and its arguments. */
 export type Step =
-  | readonly ["when", time: number, plan: string, key: string, given: string]
+  | readonly ["when", time: number, plan: string, key: string, given: string, started?: number, minDelay?: number]
   | readonly ["requeues", time: number, plan: string, key: string]
   | readonly ["forget", time: number, key: string]
   | readonly ["failures", time: number, keys: readonly string[]]

@@ -23,7 +23,7 @@ export const addRateLimited = declareScript({
   reply: optional(NUMBER),
   body: /* lua */ `
 makeDueReady()
-local delay, failures = limiters().when(cjson.decode(plan), key, given)
+local delay, failures = limiters().when(cjson.decode(plan), key, given, now, minDelayUs)
 if not delay then return reply(failures) end
 if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)

@@ -9,6 +9,7 @@
  * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If
  *   limiters have `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters
  *   in the order of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
+ *   If the plan ignores early failures, ` @DUE` follows: the time when the retry is due.
  * - `errors`, a hash by key: the error of the key's latest failure. A failure without an error keeps the previous
  *   error. Removed with the failures.
  * - `failing`, a sorted set: the keys that have failed, with the negative of `COUNT` as the score, so that the keys
@@ -19,13 +20,17 @@
  *   do.
  *
  * ```text
- * limiters().when(plan, key, given)        counts a failure and returns the delay in ms. If `given` was computed for a
+ * limiters().when(plan, key, given, started, min_delay)
+ *                                          counts a failure and returns the delay in ms. If `given` was computed for a
  *                                          wrong number of failures, counts nothing, and returns nil and the correct
- *                                          number
+ *                                          number. `started` is the time at which the attempt began, and `min_delay`
+ *                                          the minimum delay in µs
  * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
  * limiters().requeues(plan, key)           returns the number of failures that the limiter has counted for the key
  * limiter_forget(key)                      forgets the failures
- * failures_of(keys)                        returns the number of failures of each key
+ * failures_of(keys)                        returns the number of failures of each key, and for each key whether an
+ *                                          attempt that begins now is early (1 or 0); nil instead if no entry has a
+ *                                          time when its retry is due
  * limiters().tokens_take(id, rate, burst, wanted)
  *                                          takes up to `wanted` tokens and returns the number taken. If this is less
  *                                          than `wanted`, also returns the µs until the next token, or nil if no token
@@ -123,19 +128,21 @@ local function make_limiters()
     if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
   end
 
-  -- Reads a stored entry. Returns the number of failures, and the count and expiry of each limiter with forgetAfter.
+  -- Reads a stored entry. Returns the number of failures, the count and expiry of each limiter with forgetAfter, and
+  -- the time when the retry is due.
   local function failures_in(stored)
     local failures = tonumber(stored or 0)
     if failures then return failures, {} end
     local ends
     local passing = {}
-    for word in string.gmatch(stored, '%S+') do
+    local due = tonumber(string.match(stored, '@(%S+)$'))
+    for word in string.gmatch(stored, '[^%s@]+') do
       if not failures then failures = tonumber(word) or 0
       elseif ends == nil then ends = tonumber(word) or FAR
       else passing[#passing + 1] = tonumber(word) or 0 end
     end
     if not failures or ends and ends <= now then return 0, {} end
-    return failures, passing
+    return failures, passing, due
   end
 
   local function are_over(stored)
@@ -169,9 +176,10 @@ local function make_limiters()
     return ask(plan[1])
   end
 
-  local function limiter_when(plan, key, given)
+  local function limiter_when(plan, key, given, started, min_delay)
     local stored = call('HGET', failures_key, key)
-    local failures, passing = failures_in(stored)
+    local failures, passing, due = failures_in(stored)
+    if plan[4] and due and started < due then return math.max(due - now, 0) / 1000 end
     local draws = given and given ~= '' and cjson.decode(given) or { -1 }
     if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
 
@@ -227,13 +235,16 @@ local function make_limiters()
     if failures == 0 then call('HDEL', errors_key, key) end -- left over from forgotten or expired failures
     local entry = failures + 1
     if plan[2] then
-      local words, last = {}, 0
+      local due_at = plan[4] and
+        math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
+      local words, last = {}, due_at and math.min(FAR, due_at + plan[4] * 1000) or 0
       for i = 2, 2 * plan[2], 2 do
         words[#words + 1] = string.format(' %.17g %.17g', passing[i - 1], passing[i])
         last = math.max(last, passing[i])
       end
       local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
       entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
+      if due_at then entry = entry .. string.format(' @%.17g', due_at) end
       if not stored and plan[3] == 1 then drop_some(failures_key, are_over, drop_with_failures) end
     end
     call('HSET', failures_key, key, entry)
@@ -276,13 +287,20 @@ local function limiter_forget(key)
 end
 
 local function failures_of(keys)
-  local failures = {}
+  local failures, early, has_due = {}, {}, false
   for first = 1, #keys, 1000 do -- the number of arguments per call is limited
     local stored = redis.call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
     for i = 1, #stored do
-      failures[first + i - 1] = tonumber(stored[i] or 0) or (limiters().failures_in(stored[i]))
+      local count, due = tonumber(stored[i] or 0), nil
+      if not count then
+        local _
+        count, _, due = limiters().failures_in(stored[i])
+        has_due = has_due or due ~= nil
+      end
+      failures[first + i - 1] = count
+      early[first + i - 1] = due and now < due and 1 or 0
     end
   end
-  return failures
+  return failures, has_due and early or nil
 end
 `;

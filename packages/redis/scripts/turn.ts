@@ -79,6 +79,8 @@ export const turn = declareScript({
       token: TEXT,
       payload: optional(TEXT),
       failures: NUMBER,
+      /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
+      isEarly: optional(FLAG),
       /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
     }),
@@ -95,12 +97,12 @@ local failed, errors = 0, {} -- number of failed attempts; list of keys, each fo
 
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
-local function carryOut(kind, key, delay, given, reason)
+local function carryOut(kind, key, token, delay, given, reason)
   if kind == 'done' then return end
   if kind == 'handedBack' then return addNow(key, replaces) end
   if kind == 'retry' then
     decoded = decoded or cjson.decode(plan)
-    local wait, failures = limiters().when(decoded, key, given)
+    local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
     if not wait then return failures end
     if reason ~= '' then
       failed = failed + 1
@@ -132,7 +134,7 @@ local function finish(key, token, kind, delay, given, reason)
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
-  local failures = carryOut(kind, key, delay, given, reason)
+  local failures = carryOut(kind, key, token, delay, given, reason)
   if failures then return { failures } end
   if kind ~= 'succeeded' and kind ~= 'done' then
     flag = split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
@@ -327,7 +329,8 @@ local function hold()
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
-  taken.failures = failures_of(keys)
+  taken.failures, taken.isEarly = failures_of(keys)
+  taken.isEarly = taken.isEarly or {}
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end
 end

@@ -1,0 +1,214 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  createBucketLimiter,
+  createExponentialLimiter,
+  createIgnoreEarlyLimiter,
+  createMaxOfLimiter,
+  createRateLimitingQueue,
+  type LimiterConfig,
+  limiters,
+  runWorkers,
+} from "@workqueue/core";
+import { VirtualClock } from "../../packages/simulate/time/virtual_clock.ts";
+import { HandClock } from "../helpers.ts";
+
+const backoff = (clock: HandClock) => createExponentialLimiter({ baseDelay: 1000, maxDelay: 100_000, clock });
+
+Deno.test("ignore-early: judges a failure by when its attempt began, or else by when it happened", () => {
+  const clock = new HandClock();
+  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
+  const failAt = (time: number, startedAt?: number) => {
+    clock.time = time;
+    return limiter.when("a", "a", startedAt === undefined ? undefined : { startedAt });
+  };
+  assertEquals(failAt(0), 1000);
+  assertEquals(failAt(400), 600);
+  assertEquals(failAt(1300, 999), 0); // began before the retry was due, and failed after it
+  assertEquals(failAt(1300, 1000), 2000);
+  assertEquals(limiter.numRequeues("a"), 2);
+  limiter.forget("a");
+  assertEquals([failAt(1400), limiter.atRest!()], [1000, false]);
+});
+
+Deno.test("ignore-early: an attempt whose beginning was noted is judged by it, and the next one is not", () => {
+  const clock = new HandClock();
+  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
+  const beginAt = (time: number) => {
+    clock.time = time;
+    limiter.begin!("a", "a");
+    return limiter.ignores!("a", "a");
+  };
+  assertEquals(beginAt(0), false); // nothing has failed yet
+  limiter.when("a");
+  assertEquals([beginAt(1000), beginAt(999)], [false, true]);
+  clock.time = 1300;
+  assertEquals([limiter.when("a"), limiter.ignores!("a", "a")], [0, true]);
+  assertEquals([limiter.when("a"), limiter.ignores!("a", "a")], [2000, false]); // by hand
+  assertEquals(beginAt(3299), true);
+  limiter.forget("a");
+  assertEquals(limiter.ignores!("a", "a"), false);
+});
+
+Deno.test("ignore-early: the minimum delay of a retry counts", () => {
+  const clock = new HandClock();
+  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
+  assertEquals(limiter.when("a", "a", { startedAt: 0, minDelay: 5000 }), 1000);
+  clock.time = 4000;
+  assertEquals([limiter.when("a"), limiter.numRequeues("a")], [1000, 1]);
+});
+
+Deno.test("ignore-early: uncount undoes the latest call, and no other", () => {
+  const clock = new HandClock();
+  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
+  limiter.when("a");
+  limiter.uncount!("a");
+  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 1000]);
+  clock.time = 500;
+  limiter.when("a"); // early
+  limiter.uncount!("a");
+  assertEquals(limiter.numRequeues("a"), 1);
+  clock.time = 1000;
+  limiter.when("a");
+  limiter.uncount!("a");
+  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [1, 2000]);
+});
+
+Deno.test("rule 14: ignore-early forgets times some time after they have passed", () => {
+  const clock = new HandClock();
+  const passing = createExponentialLimiter<number>({ baseDelay: 1, maxDelay: 1, forgetAfter: 0, clock });
+  const limiter = createIgnoreEarlyLimiter(passing, { forgetAfter: "1m", clock });
+  for (let i = 0; i < 1000; i++) limiter.when(i);
+  clock.time = 60_001;
+  for (let i = 1000; i < 3000; i++) limiter.when(i);
+  for (let i = 1000; i < 3000; i++) limiter.forget(i);
+  assertEquals(limiter.atRest!(), true);
+});
+
+Deno.test("rule 17: inside a max-of limiter, the other limiters count early failures", () => {
+  const clock = new HandClock();
+  const limiter = createMaxOfLimiter<string>(createIgnoreEarlyLimiter(backoff(clock), { clock }), backoff(clock));
+  limiter.when("a");
+  limiter.when("a");
+  assertEquals([limiter.numRequeues("a"), limiter.ignores], [2, undefined]);
+});
+
+Deno.test("ignore-early: what is no limiter, and bad options are refused", () => {
+  const limiter = createBucketLimiter({ rate: 1, burst: 1 });
+  const action = "Cannot create ignore-early limiter: ";
+  assertThrows(() => createIgnoreEarlyLimiter({} as never), TypeError, `${action}'limiter' must be a rate limiter`);
+  assertThrows(() => createIgnoreEarlyLimiter(limiter, { forgetAfter: -1 }), RangeError, `${action}'forgetAfter'`);
+  assertThrows(() => createIgnoreEarlyLimiter(limiter, { age: 1 } as never), TypeError, '"age" is not an option here');
+});
+
+/** Course of an outage during which events arrive for the one key that is failing. All times are in milliseconds. */
+interface Outage {
+  readonly limiter: LimiterConfig;
+  readonly addWhileDelayed: "keep" | "replace";
+  readonly duration: number;
+  /** Mean time between events; `Infinity` for none. */
+  readonly interval: number;
+  /** Time that each attempt takes. */
+  readonly lasts: number;
+  readonly maxRetries?: number;
+}
+
+/** Result of an outage. */
+interface Course {
+  /** Time of the success; `undefined` if the key was given up. */
+  readonly endedAt: number | undefined;
+  readonly attempts: number;
+  /** Highest number of an attempt. */
+  readonly highest: number;
+}
+
+/** Runs a queue through an outage that begins at time 0, when the key is added. */
+async function courseOf({ limiter, addWhileDelayed, duration, interval, lasts, maxRetries }: Outage): Promise<Course> {
+  const clock = new VirtualClock();
+  const queue = createRateLimitingQueue<string>(limiters.build(limiter, { clock }), { addWhileDelayed, clock });
+  let [endedAt, attempts, highest, isOver] = [undefined as number | undefined, 0, 0, false];
+  const pool = runWorkers(queue, async (_key, { attempt }) => {
+    attempts++;
+    highest = Math.max(highest, attempt);
+    const isDown = clock.now() < duration;
+    if (lasts > 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, lasts));
+    if (isDown) throw new Error("down");
+    endedAt ??= clock.now();
+    isOver = true;
+  }, { clock, maxRetries, onError() {}, onGiveUp: () => isOver = true });
+  queue.add("a");
+  const nextEvent = () => {
+    if (isOver) return;
+    queue.add("a");
+    clock.setTimeout(nextEvent, interval);
+  };
+  if (interval < Infinity) clock.setTimeout(nextEvent, interval);
+  await clock.run(1e9, () => isOver);
+  queue.shutDown();
+  void pool.stop();
+  await clock.run(2e9, () => pool.active === 0); // an event may have started another attempt
+  return { endedAt, attempts, highest };
+}
+
+const INNER: LimiterConfig[] = [
+  { type: "exponential", baseDelay: "5ms", maxDelay: "1000s" },
+  { type: "exponential", baseDelay: "1s", maxDelay: "1m" },
+  { type: "fast-slow", fastDelay: "1s", slowDelay: "1m", maxFastAttempts: 3 },
+  { type: "bucket", rate: 0.5, burst: 3 },
+  { type: "max-wait", maxDelay: "30s", limiter: { type: "exponential", baseDelay: "5ms", maxDelay: "1000s" } },
+  { type: "per-group", separator: "/", limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1h" } },
+  {
+    type: "max-of",
+    limiters: [
+      { type: "exponential", baseDelay: "5ms", maxDelay: "1000s" },
+      { type: "bucket", rate: 10, burst: 100 },
+    ],
+  },
+];
+
+const outage = fc.record({
+  inner: fc.constantFrom(...INNER),
+  addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const),
+  duration: fc.integer({ min: 1000, max: 600_000 }),
+  interval: fc.oneof(fc.integer({ min: 200, max: 60_000 }), fc.constantFrom(333.3, 1000)),
+  lasts: fc.oneof(fc.constantFrom(0, 0.1), fc.integer({ min: 1, max: 3000 })),
+});
+
+Deno.test("rule 17: with events, a key that was failing works again as soon as without them", async () => {
+  await fc.assert(
+    fc.asyncProperty(outage, async ({ inner, ...rest }) => {
+      const load = { ...rest, limiter: { type: "ignore-early", limiter: inner } as const };
+      const without = await courseOf({ ...load, interval: Infinity });
+      const withEvents = await courseOf(load);
+      const counted = without.attempts - 1;
+      assert(withEvents.highest <= without.highest, `attempt ${withEvents.highest}, and ${without.highest} without`);
+      // Each retry may be up to 1 ms late, because timers are set for whole milliseconds.
+      const latest = without.endedAt! + (counted + 1) * (load.lasts + 1);
+      assert(withEvents.endedAt! <= latest, `at ${withEvents.endedAt} instead of ${latest}`);
+    }),
+    { seed: 1, numRuns: 150 },
+  );
+});
+
+Deno.test("rule 17: an event a second for 60 s: a success in time, and in client-go after 964 s", async () => {
+  const load = { addWhileDelayed: "keep", duration: 60_000, lasts: 0 } as const;
+  const exponential: LimiterConfig = { type: "exponential", baseDelay: "5ms", maxDelay: "1000s" };
+  const ignoring = { type: "ignore-early", limiter: exponential } as const;
+  // Without events, the attempts are at 0, 5 ms, 15 ms, 35 ms, … 40.955 s, 81.915 s.
+  const without = await courseOf({ ...load, limiter: exponential, interval: Infinity });
+  assertEquals(without.endedAt, 81_915);
+  // Between the attempts, events find the system working again from 60 s on.
+  const withEvents = await courseOf({ ...load, limiter: ignoring, interval: 1000 });
+  assertEquals([withEvents.endedAt, withEvents.highest], [60_000, without.attempts]);
+});
+
+Deno.test("rule 17: early failures don't count for maxRetries", async () => {
+  const exponential: LimiterConfig = { type: "exponential", baseDelay: "1s", maxDelay: "1m" };
+  const load = { addWhileDelayed: "keep", duration: 60_000, lasts: 10, maxRetries: 8 } as const;
+  const ignoring = { type: "ignore-early", limiter: exponential } as const;
+  const without = await courseOf({ ...load, limiter: exponential, interval: Infinity });
+  assert(without.endedAt! > 60_000);
+  assertEquals((await courseOf({ ...load, limiter: exponential, interval: 1000 })).endedAt, undefined);
+  const withEvents = await courseOf({ ...load, limiter: ignoring, interval: 1000 });
+  assert(withEvents.endedAt! >= 60_000 && withEvents.endedAt! <= without.endedAt! + 90);
+});
