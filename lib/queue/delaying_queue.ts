@@ -23,7 +23,7 @@ import { Deadlines } from "../structures/deadlines.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { hooksOf, setHooks } from "./hooks.ts";
+import { hooksFrom, hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
@@ -137,21 +137,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     super(below, common);
     const { hooks } = this;
     setHooks<T>(this, {
-      newest: (item) => hooks.newest?.(item),
-      ...(hooks.stateOf && { stateOf: (item) => hooks.stateOf!(item) }),
+      ...hooksFrom(hooks),
       takesBack: (item) => this.#takesBack(item),
       takeBack: (item, delay, options) => this.#takesBack(item) && this.#addAfter(item, delay, priorityOf(options)),
       dueAt: (item) => this.#dueAt(this.key(item)),
       nextDueAt: () =>
         this.delayed === 0 ? undefined : Math.min(this.#deadlines.earliest, this.#flushed?.earliest ?? Infinity),
       allDelayed: () => this.#allDelayed(),
-      ...(hooks.beginBatch && { beginBatch: (readyAt) => hooks.beginBatch!(readyAt) }),
       watch: (callback) => this.#watch(callback),
-      ...(hooks.givenUp && { givenUp: (given) => hooks.givenUp!(given) }),
-      mayComeBack: () => hooks.mayComeBack?.() === true,
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,
-      ...(hooks.observe && { observe: (change) => hooks.observe!(change) }),
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = steadyClock(this.clock);

@@ -18,7 +18,7 @@ import type {
 import type { AddOptions } from "../contracts/work_queue.ts";
 import { Attempts } from "./attempts.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
-import { setHooks } from "./hooks.ts";
+import { hooksFrom, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, priorityFor, withPriority } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
@@ -106,18 +106,9 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     this.#attempts = new Attempts(limiter);
     const { hooks } = this;
     setHooks<T>(this, {
-      newest: (item) => hooks.newest?.(item),
-      takesBack: (item) => hooks.takeBack !== undefined && hooks.takesBack?.(item) === true,
-      takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
-      dueAt: (item) => hooks.dueAt?.(item),
-      nextDueAt: () => hooks.nextDueAt?.(),
-      ...(hooks.allDelayed && { allDelayed: () => hooks.allDelayed!() }),
-      ...(hooks.watch && { watch: (callback) => hooks.watch!(callback) }),
-      ...(hooks.givenUp && { givenUp: (given) => hooks.givenUp!(given) }),
-      mayComeBack: () => hooks.mayComeBack?.() === true,
+      ...hooksFrom(hooks),
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? options.metrics,
-      ...(hooks.observe && { observe: (change) => hooks.observe!(change) }),
       takesMinDelay: true,
       limiterThrew: (error) => this.#limiterFailure?.error === error,
       attempts: this.#attempts,
