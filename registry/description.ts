@@ -47,13 +47,14 @@ export interface PartDescription<Part = unknown> {
 
 /**
  * Value of an option in a part's description: plain data, or the descriptions of other parts, with names resolved.
- * Durations are in milliseconds and may be `Infinity`. Weights are an object.
+ * Durations are in milliseconds and may be `Infinity`. Weights are an object, and lists of durations an array.
  */
 export type OptionDescription =
   | number
   | boolean
   | string
   | Readonly<Record<string, number>>
+  | readonly number[]
   | PartDescription
   | readonly PartDescription[];
 

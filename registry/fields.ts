@@ -118,6 +118,24 @@ export interface WeightsField extends FieldBase {
   readonly default?: Readonly<Record<string, number>>;
 }
 
+/** A list of durations: given as {@linkcode Duration}s, passed to `create` in milliseconds. */
+export interface DurationsField extends FieldBase {
+  /** Distinguishes the kinds. */
+  readonly kind: "durations";
+  /** Smallest allowed number of durations. Default: 0. */
+  readonly minItems?: number | undefined;
+  /**
+   * Shortest allowed duration, in milliseconds.
+   *
+   * @default {0}
+   */
+  readonly min?: number | undefined;
+  /** Longest allowed duration, in milliseconds. By default, there is no limit. */
+  readonly max?: number | undefined;
+  /** Value used if the option is omitted. */
+  readonly default?: readonly Duration[];
+}
+
 /** Declaration of an option that is plain data. */
 export type PlainField =
   | DurationField
@@ -126,7 +144,8 @@ export type PlainField =
   | BooleanField
   | StringField
   | EnumField
-  | WeightsField;
+  | WeightsField
+  | DurationsField;
 
 /**
  * An option whose value is a part, such as a limiter. The option is given as the part's config, or as the name of a
@@ -182,6 +201,7 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
   : F extends { kind: "weights" } ? ReadonlyMap<string, number>
+  : F extends { kind: "durations" } ? readonly number[]
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]
@@ -196,6 +216,7 @@ export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; templat
 /** Type of one option as given in code. `Parts` maps each kind of part to the type of a part. */
 export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration
   : F extends { kind: "weights" } ? Readonly<Record<string, number>>
+  : F extends { kind: "durations" } ? readonly Duration[]
   : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
   : ValueOf<F, Parts>;
 

@@ -13,6 +13,7 @@ import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objec
 import type {
   BooleanField,
   DurationField,
+  DurationsField,
   EnumField,
   IntegerField,
   NumberField,
@@ -27,7 +28,7 @@ export interface OptionKind<F = never> {
   /** Returns the rule, as a phrase: "must be …". */
   rule(field: F): string;
   /** Returns the problems inside a value that `read` refused. Absent if a value has no inside. */
-  offencesIn?(option: string, value: unknown): Offence[];
+  offencesIn?(field: F, option: string, value: unknown): Offence[];
   /** Whether values are parts. A missing part is reported like a wrong one, because most functions take it by place. */
   readonly isPart?: true;
 }
@@ -47,6 +48,9 @@ export const UNLIMITED = "unlimited";
 /** Smallest and largest allowed weight. The bounds keep computed values finite. */
 export const MIN_WEIGHT = 0.001;
 export const MAX_WEIGHT = 1000;
+
+/** Maximum length of a list. */
+export const MAX_ITEMS = 1000;
 
 /** Reports whether an option accepts infinity. */
 export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {
@@ -119,7 +123,7 @@ export const weightsKind: OptionKind<WeightsField> = {
   read: (_, value) =>
     isPlainObject(value) && weightOffences("", value).length === 0 ? new Map(Object.entries(value)) : undefined,
   rule: () => `must be an object of numbers${bounds(MIN_WEIGHT, MAX_WEIGHT)} by name`,
-  offencesIn: (option, value) => isPlainObject(value) ? weightOffences(option, value) : [],
+  offencesIn: (_, option, value) => isPlainObject(value) ? weightOffences(option, value) : [],
 };
 
 function weightOffences(option: string, weights: Record<string, unknown>): Offence[] {
@@ -136,6 +140,35 @@ function weightRule(name: string, weight: unknown): string | undefined {
   return typeof weight === "number" && within(weight, MIN_WEIGHT, MAX_WEIGHT) !== undefined
     ? undefined
     : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
+}
+
+/** Lists of durations. They are read as numbers of milliseconds. */
+export const durationsKind: OptionKind<DurationsField> = {
+  read(field, value) {
+    if (!hasLength(field, value)) return undefined;
+    const durations = Array.from(value, (each) => durationKind.read(durationOf(field), each));
+    return durations.includes(undefined) ? undefined : durations;
+  },
+  rule: ({ minItems = 0 }) => `must be a list of ${minItems} to ${MAX_ITEMS} durations`,
+  offencesIn(field, option, value) {
+    if (!hasLength(field, value)) return [];
+    const one = durationOf(field);
+    return Array.from(value, (each, i) => ({
+      option: `${option}[${i}]`,
+      path: `/${i}`,
+      rule: durationKind.rule(one),
+      value: each,
+    })).filter(({ value }) => durationKind.read(one, value) === undefined);
+  },
+};
+
+function hasLength({ minItems = 0 }: DurationsField, value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length >= minItems && value.length <= MAX_ITEMS;
+}
+
+/** Returns the declaration of one duration of a list. */
+function durationOf({ min, max }: DurationsField): DurationField {
+  return { kind: "duration", description: "", min, max };
 }
 
 /** Returns a number if it is within bounds; otherwise `undefined`. */

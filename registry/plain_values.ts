@@ -2,6 +2,7 @@ import type { PlainField } from "./fields.ts";
 import {
   booleanKind,
   durationKind,
+  durationsKind,
   enumKind,
   integerKind,
   numberKind,
@@ -20,6 +21,7 @@ export const PLAIN_KINDS: { readonly [K in PlainField["kind"]]: OptionKind<Plain
   string: stringKind,
   enum: enumKind,
   weights: weightsKind,
+  durations: durationsKind,
 };
 
 /** Returns the kind of an option. */
@@ -34,8 +36,9 @@ export function offencesOf<F>(
   option: string,
   value: unknown,
 ): readonly [Offence, ...Offence[]] {
-  const [first = { option, path: "", rule: kind.rule(field), value }, ...others] = kind.offencesIn?.(option, value) ??
-    [];
+  const [first = { option, path: "", rule: kind.rule(field), value }, ...others] =
+    kind.offencesIn?.(field, option, value) ??
+      [];
   return [first, ...others];
 }
 

@@ -3,6 +3,7 @@ import { escapePointer, isPlainObject, own } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import { type BrokenRule, findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
+import { MAX_ITEMS } from "./option_kinds.ts";
 import { kindOf, missingOption, offencesOf } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
@@ -12,8 +13,6 @@ export const MAX_DEPTH = 32;
 export const MAX_COUNT = 5000;
 /** Maximum number of parts in a document. An object that appears in several places is counted each time. */
 const MAX_TOTAL = 100_000;
-/** Maximum length of a list of parts. */
-export const MAX_ITEMS = 1000;
 
 /** Parts of one kind that a config may use. */
 export interface PartSource<Part = unknown> {

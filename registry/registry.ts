@@ -10,7 +10,7 @@ import {
 } from "./definition.ts";
 import { describePart, type PartDescription } from "./description.ts";
 import type { Fields } from "./fields.ts";
-import { ConfigReader } from "./reader.ts";
+import { ConfigReader, type PartSource } from "./reader.ts";
 import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 import type { PartTree } from "./tree.ts";
 
@@ -153,7 +153,8 @@ export abstract class Registry<Word extends string, Part> {
 
   #read(action: string, config: unknown, context: BuildContext): { tree: PartTree<Part>; building: Building } {
     requireContext(action, context);
-    const reader = new ConfigReader(action, { kind: this.kind, definitions: this });
+    const definitions = this as PartSource<Part>["definitions"]; // TypeScript can't tell which options are plain data
+    const reader = new ConfigReader(action, { kind: this.kind, definitions });
     const tree = reader.readPart(this.kind, "config", config, "");
     reader.throwIssues();
     return { tree: tree!, building: { action, context } };

@@ -2,8 +2,7 @@ import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import { own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./option_kinds.ts";
-import { MAX_ITEMS } from "./reader.ts";
+import { isInfinite, MAX_ITEMS, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./option_kinds.ts";
 
 /** Version of JSON Schema that all schemas of this package use. */
 export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -112,6 +111,13 @@ function plainSchema(field: PlainField): Record<string, unknown> {
         type: "object",
         propertyNames: { not: { enum: PROTOTYPE_NAMES } },
         additionalProperties: { type: "number", minimum: MIN_WEIGHT, maximum: MAX_WEIGHT },
+      };
+    case "durations":
+      return {
+        type: "array",
+        items: durationSchema(field.min ?? 0, field.max ?? Number.MAX_VALUE),
+        minItems: field.minItems ?? 0,
+        maxItems: MAX_ITEMS,
       };
   }
 }

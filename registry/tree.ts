@@ -58,6 +58,9 @@ type Parts = PartTree | readonly PartTree[];
 
 /** Reports whether two values of a plain option are equal. */
 export function isSameValue(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, i) => item === other[i]);
+  }
   if (!(one instanceof Map && other instanceof Map)) return one === other;
   return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
 }

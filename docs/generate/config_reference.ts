@@ -288,6 +288,8 @@ function valueOf(field: Field<Words>): string {
       return field.values.map((value) => `\`"${value}"\``).join(", ");
     case "weights":
       return `object of numbers by name${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
+    case "durations":
+      return "list of durations" + atLeast(field.minItems) + bounds(field.min, field.max, " ms each");
     case "limiter":
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":

@@ -199,6 +199,11 @@ export class DocumentMaker {
         return [];
       case "weights":
         return Object.fromEntries(NAMES.slice(0, this.below(3)).map((name) => [name, 1 + this.below(9)]));
+      case "durations": {
+        const { kind: _, minItems = 0, default: _default, ...each } = field;
+        const duration = { ...each, kind: "duration" } as const;
+        return Array.from({ length: minItems + this.below(3) }, () => this.value(duration, names, depth));
+      }
       case "boolean":
         return this.random() < 0.5;
       case "string":

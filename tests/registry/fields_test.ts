@@ -71,6 +71,21 @@ const KINDS: {
     rule: "must be an object of numbers from 0.001 to 1000 by name",
   },
   {
+    field: { kind: "durations", description: "" },
+    good: [[[], []], [["5s", 5, "1h30m", 0.5], [5000, 5, 5_400_000, 0.5]], [
+      new Array(1000).fill("1s"),
+      new Array(1000).fill(1000),
+    ]],
+    bad: [5, "5s", "unlimited", null, true, {}, { 0: "5s" }, new Array(1001).fill("1s")],
+    rule: "must be a list of 0 to 1000 durations",
+  },
+  {
+    field: { kind: "durations", description: "", minItems: 2 },
+    good: [[["5s", 0], [5000, 0]]],
+    bad: [[], ["5s"], null],
+    rule: "must be a list of 2 to 1000 durations",
+  },
+  {
     field: { kind: "integer", description: "" },
     good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
     bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
@@ -262,6 +277,40 @@ Deno.test("each weight that is none is reported in its place, and so is a name t
     assertEquals(issuesOf(() => build({ x })).map(({ path }) => path), ["/x/a", `/x/${name}`]);
     assertFalse(validate({ type: "spy", x: JSON.parse(`{ "${name}": 1 }`) }));
   }
+});
+
+Deno.test("each duration of a list that is none is reported in its place", () => {
+  const { build, registry } = spy({ x: { kind: "durations", description: "" } });
+  const validate = compile(registry);
+  const duration = 'must be a duration such as "250ms", "1h30m" or a number of milliseconds';
+  for (const bad of [-1, "-1s", "soon", "5", "unlimited", NaN, Infinity, null, ["5s"], {}, undefined]) {
+    const [issue, ...others] = issuesOf(() => build({ x: ["5s", bad] }));
+    assertEquals([issue?.path, others], ["/x/1", []]);
+    assertStringIncludes(issue!.message, `'x[1]' ${duration} of at least 0 ms, got `);
+    if (bad !== undefined) assertFalse(validate({ type: "spy", x: ["5s", bad] }), JSON.stringify(bad));
+  }
+  const holes = new Array(2);
+  assertEquals(issuesOf(() => build({ x: [null, 5, ...holes, "x"] })).map(({ path }) => path), [
+    "/x/0",
+    "/x/2",
+    "/x/3",
+    "/x/4",
+  ]);
+  holes[0] = 1;
+  assertEquals(issuesOf(() => build({ x: holes })).map(({ path }) => path), ["/x/1"]);
+
+  const bounded = spy({ x: { kind: "durations", description: "", min: 100, max: 60_000 } });
+  bounded.build({ x: [100, "1m"] });
+  assertEquals(bounded.created[0]?.options, { x: [100, 60_000] });
+  assertEquals(issuesOf(() => bounded.build({ x: [99, "1s", "61s"] })), [
+    { path: "/x/0", message: `'x[0]' ${duration} from 100 to 60000 ms, got 99` },
+    { path: "/x/2", message: `'x[2]' ${duration} from 100 to 60000 ms, got "61s"` },
+  ]);
+  const isValid = compile(bounded.registry);
+  assertEquals([[100, 60_000], [99], [60_001]].map((x) => isValid({ type: "spy", x })), [true, false, false]);
+
+  const define = () => spy({ x: { kind: "durations", description: "", default: ["1s", -1] } });
+  assertThrows(define, RangeError, `Cannot define limiter "spy": 'x.default[1]' ${duration} of at least 0 ms, got -1`);
 });
 
 Deno.test("numbers are finite, but for one whose declaration says otherwise", () => {

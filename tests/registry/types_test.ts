@@ -102,15 +102,19 @@ Deno.test("types: a template is a config in a config, and a function for create 
     each: { kind: "limiter", template: true, description: "" },
     longest: { kind: "duration", infinite: true, description: "" },
     shares: { kind: "weights", required: false, description: "" },
+    pauses: { kind: "durations", minItems: 1, description: "" },
+    more: { kind: "durations", default: ["1s"], description: "" },
   } as const;
   defineLimiter({
     type: "grouping",
     description: "",
     options,
-    create({ each, longest, shares }) {
+    create({ each, longest, shares, pauses, more }) {
       assertType<Same<typeof each, Template<RateLimiter>>>();
       assertType<Same<typeof longest, number>>();
       assertType<Same<typeof shares, ReadonlyMap<string, number> | undefined>>();
+      assertType<Same<typeof pauses, readonly number[]>>();
+      assertType<Same<typeof more, readonly number[]>>();
       return each();
     },
   });
@@ -119,6 +123,9 @@ Deno.test("types: a template is a config in a config, and a function for create 
   assertType<Same<Input["each"], Exclude<LimiterConfig, string>>>();
   assertType<Same<InCode["each"], () => RateLimiter>>();
   assertType<Same<InCode["longest"], Duration>>();
+  assertType<Same<Input["pauses"], readonly Duration[]>>();
+  assertType<Same<InCode["pauses"], readonly Duration[]>>();
+  assertType<Same<InCode["more"], readonly Duration[] | undefined>>();
   assertType<Same<InCode["shares"], Readonly<Record<string, number>> | undefined>>();
 });
 

@@ -85,6 +85,7 @@ function isDescription(value: unknown): value is LimiterDescription {
 
 function optionText(value: unknown, kind: string | undefined): string {
   if (value === Infinity) return "unlimited";
+  if (Array.isArray(value) && kind === "durations") return value.map(formatDuration).join(", ");
   if (typeof value === "number") return kind === "duration" ? formatDuration(value) : formatNumber(value);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
