@@ -99,6 +99,7 @@ export { createJitterLimiter, type jitterOptions } from "./limiters/jitter.ts";
 export { createMaxOfLimiter, type maxOfOptions } from "./limiters/max_of.ts";
 export { createMaxWaitLimiter, type maxWaitOptions } from "./limiters/max_wait.ts";
 export { createPerGroupLimiter, type PerGroupLimiter, type perGroupOptions } from "./limiters/per_group.ts";
+export { createStepsLimiter, type stepsOptions } from "./limiters/steps.ts";
 export type * from "./disciplines/discipline_config.ts";
 export type * from "./disciplines/types.ts";
 export type { DisciplineRegistry } from "./disciplines/discipline_registry.ts";

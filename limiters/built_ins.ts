@@ -11,3 +11,4 @@ export * from "./jitter.ts";
 export * from "./max_of.ts";
 export * from "./max_wait.ts";
 export * from "./per_group.ts";
+export * from "./steps.ts";

@@ -118,6 +118,7 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "max-of": 1,
   "max-wait": 1,
   "per-group": 1,
+  "steps": 1,
 };
 
 /**
@@ -224,6 +225,8 @@ class Planner {
         const { fastDelay, slowDelay, maxFastAttempts, forgetAfter } = options;
         return ["fast-slow", this.#counting(part.path, forgetAfter), fastDelay, slowDelay, maxFastAttempts];
       }
+      case "steps":
+        return ["steps", this.#counting(part.path, options["forgetAfter"]), options["delays"]];
       case "ignore-early":
         if (part.path !== this.#root.path) {
           this.issues.push({ path: part.path, message: '"ignore-early" must be around all other limiters on Redis' });

@@ -134,6 +134,10 @@ const CHANGES: {
       { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: [backoff, { ...bucket, burst: 5 }] } },
     ],
   ],
+  "steps": [
+    ["its delays", { type: "steps", delays: [5, 50, 500] }, { type: "steps", delays: [7, 70] }],
+    ["to pass", { type: "steps", delays: [5, 50] }, { type: "steps", delays: [5, 50], forgetAfter: 800 }],
+  ],
 };
 for (const [type, changes] of Object.entries(CHANGES)) {
   for (const [what, ...change] of changes) testLimiterUpdate(`${type} of which changes ${what}`, ...change);

@@ -48,7 +48,10 @@ export class UpdatedLimiter {
   #optionsOf({ options }: LimiterDescription): LimiterOptions<LimiterFields> {
     return Object.fromEntries(
       Object.entries(options).map(([option, value]) => {
-        if (Array.isArray(value)) return [option, value.map((each, i) => this.#part(`${option} ${i}`, each))];
+        if (Array.isArray(value)) {
+          const each = (item: unknown, i: number) => isDescription(item) ? this.#part(`${option} ${i}`, item) : item;
+          return [option, value.map(each)];
+        }
         if (!isDescription(value)) return [option, value];
         return [option, value.template ? this.#template(value) : this.#part(option, value)];
       }),

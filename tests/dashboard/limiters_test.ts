@@ -20,6 +20,8 @@ Deno.test("limiters: the tree has names, options as text, and the tokens of buck
   const { config, limits, clock } = limitsFor({ type: "max-of", limiters: [exponential, "api", bucket] }, {
     api: bucket,
   });
+  const { limits: steps } = limitsFor({ type: "steps", delays: ["5s", 300_000] });
+  assertEquals(steps.tree().options, { delays: "5 s, 5 min" });
   config.bucket("api").take(2);
   config.bucket("api").pauseFor("5s");
   clock.time = 1000;
@@ -110,6 +112,7 @@ const decisions: [
     119_000,
     `${PATH}/limiters/1`,
   ],
+  ["steps", { type: "steps", delays: ["1s", "2s", "5s"] }, 3, 1000, 4000, PATH],
   [
     "fast, and a backoff",
     {

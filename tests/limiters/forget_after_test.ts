@@ -5,6 +5,7 @@ import {
   type Clock,
   createExponentialLimiter,
   createFastSlowLimiter,
+  createStepsLimiter,
   limiters,
   loadConfig,
   type RateLimiter,
@@ -12,7 +13,7 @@ import {
 import { HandClock, issuesOf } from "../helpers.ts";
 import { delays } from "./helpers.ts";
 
-/** Limiters that count failures: one has delays of 10, 20, 40, 40, … ms, the other of 10, 10, 40, 40, … ms. */
+/** Limiters that count failures, with their first four delays. */
 const COUNTING: [name: string, delays: number[], create: (forgetAfter: number, clock: Clock) => RateLimiter][] = [
   [
     "exponential",
@@ -24,6 +25,11 @@ const COUNTING: [name: string, delays: number[], create: (forgetAfter: number, c
     [10, 10, 40, 40],
     (forgetAfter, clock) =>
       createFastSlowLimiter({ fastDelay: 10, slowDelay: 40, maxFastAttempts: 2, forgetAfter, clock }),
+  ],
+  [
+    "steps",
+    [10, 30, 40, 40],
+    (forgetAfter, clock) => createStepsLimiter({ delays: [10, 30, 40], forgetAfter, clock }),
   ],
 ];
 

@@ -6,6 +6,7 @@ import {
   createFastSlowLimiter,
   createMaxOfLimiter,
   createMaxWaitLimiter,
+  createStepsLimiter,
   type RateLimiter,
 } from "@workqueue/core";
 
@@ -13,6 +14,7 @@ Deno.test("rule 8: limiters count by the key where there is one, and by the item
   const cases: [name: string, limiter: RateLimiter<object | string>, delays: number[]][] = [
     ["exponential", createExponentialLimiter({ baseDelay: 1, maxDelay: 100 }), [1, 2, 4]],
     ["fast-slow", createFastSlowLimiter({ fastDelay: 1, slowDelay: 9, maxFastAttempts: 2 }), [1, 1, 9]],
+    ["steps", createStepsLimiter({ delays: [3, 7, 5] }), [3, 7, 5]],
     ["max-of", createMaxOfLimiter(createExponentialLimiter({ baseDelay: 1, maxDelay: 100 })), [1, 2, 4]],
     ["max-wait", createMaxWaitLimiter(createExponentialLimiter({ baseDelay: 1, maxDelay: 100 }), 3), [1, 2, 3]],
     ["item default", createDefaultItemLimiter(), [1, 2, 4]],

@@ -3,6 +3,7 @@ import {
   createExponentialLimiter,
   createFastSlowLimiter,
   createJitterLimiter,
+  createStepsLimiter,
   type RateLimiter,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
@@ -12,6 +13,7 @@ const limiters: Record<string, () => RateLimiter> = {
   "exponential, lasting": () => createExponentialLimiter(backoff),
   "exponential, forgetting": () => createExponentialLimiter({ ...backoff, forgetAfter: "1h", clock: new HandClock() }),
   "fast-slow": () => createFastSlowLimiter({ fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 }),
+  "steps": () => createStepsLimiter({ delays: [10, 20, 40] }),
   "jitter": () => createJitterLimiter(createExponentialLimiter(backoff), { spread: 0 }),
 };
 

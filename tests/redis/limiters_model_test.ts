@@ -75,6 +75,14 @@ function config(names: number): fc.Arbitrary<object> {
           forgetAfter,
         }),
       },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("steps"),
+          delays: fc.array(delay, { minLength: 1, maxLength: 5 }),
+          forgetAfter,
+        }),
+      },
       { weight: 1, arbitrary: fc.record({ type: fc.constant("linear"), step: delay }) },
       {
         weight: 3,

@@ -65,6 +65,8 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
       return { baseDelay: draw(3000) };
     case "fast-slow":
       return { fastDelay: draw(3000), slowDelay: draw(9000), maxFastAttempts: draw(4) };
+    case "steps":
+      return { delays: Array.from({ length: 1 + draw(4) }, () => draw(9000)) };
     case "linear":
       return { step: draw(3000) };
     case "max-wait":
@@ -94,6 +96,7 @@ function config(names: number): fc.Arbitrary<Node> {
       of("exponential", { baseDelay: delay, maxDelay: fc.constant(1e13), forgetAfter }, 3),
       of("bucket", { rate: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 5 }) }, 4),
       of("fast-slow", { fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4), forgetAfter }),
+      of("steps", { delays: fc.array(delay, { minLength: 1, maxLength: 4 }), forgetAfter }),
       of("linear", { step: delay }),
       of("max-of", { limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }) }, 3),
       of("max-wait", { limiter: tie("any"), maxDelay: delay }, 1),

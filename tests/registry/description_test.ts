@@ -65,6 +65,14 @@ Deno.test("what was left out and has no default is absent", () => {
   assertEquals(Object.keys(options), ["baseDelay", "maxDelay"]);
 });
 
+Deno.test("a list of durations is described in milliseconds", () => {
+  assertEquals<unknown>(data(limiters.describe({ type: "steps", delays: ["5s", 5, "2h"] })), {
+    type: "steps",
+    path: "",
+    options: { delays: [5000, 5, 7_200_000] },
+  });
+});
+
 Deno.test("disciplines are described too, weights as an object and lengths without an end as infinity", () => {
   const description = disciplines.describe({
     type: "fair",

@@ -164,7 +164,7 @@ local function make_limiters()
     local function ask(node)
       local kind = node[1]
       if kind == 'bucket' then return 0 end
-      if kind == 'exponential' or kind == 'fast-slow' or kind == 'given' then
+      if kind == 'exponential' or kind == 'fast-slow' or kind == 'steps' or kind == 'given' then
         return counted(node[2], failures, passing)
       end
       local most = 0
@@ -222,6 +222,7 @@ local function make_limiters()
       local delay
       if kind == 'exponential' then delay = math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])
       elseif kind == 'fast-slow' then delay = count <= node[5] and node[3] or node[4]
+      elseif kind == 'steps' then delay = node[3][math.min(count, #node[3])]
       else delay = draw() end
       if counting ~= 0 and counting[1] > 0 then
         local i = counting[1]
