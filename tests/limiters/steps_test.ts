@@ -104,6 +104,8 @@ Deno.test("steps: a reload changes the delays, and keeps the counts", () => {
   }]);
   assert(config.limiter("a") === limiter);
   assertEquals(limiter.when("x"), 120_000);
+  assertEquals(config.reload(document("5s", "5m", "2m", "1h")).length, 1); // a longer list
+  assertEquals(limiter.when("x"), 3_600_000);
   config.reload(document("1s")); // a shorter list
   assertEquals([limiter.when("x"), limiter.when("y")], [1000, 1000]);
 });
