@@ -43,7 +43,7 @@ const LIMITERS: Readonly<Record<string, number>> = {
   createMaxOfLimiter: 1000,
   createMaxWaitLimiter: 1110,
   createPerGroupLimiter: 1800,
-  createStepsLimiter: 1800,
+  createStepsLimiter: 1760,
   createBucketLimiter: 2950,
 };
 
