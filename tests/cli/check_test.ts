@@ -4,7 +4,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
 
 const MESSAGES = {
-  type: `'type' must be one of "bucket", "exponential", "fast-slow", "jitter", "max-of", "max-wait", "per-group"` +
+  type: `'type' must be one of "bucket", "exponential", "fast-slow", "ignore-early", "jitter", "max-of", ` +
+    `"max-wait", "per-group", "steps"` +
     `, got "exponentail"; did you mean "exponential"?`,
   missing: "missing required option 'burst' (maximum number of retries at once)",
   concurency: `"concurency" is not an option here; did you mean "concurrency"?`,
