@@ -17,6 +17,7 @@ export class Watchdog {
   readonly #wire: Wire;
   #owes = false;
   #heardAt = 0;
+  #lookAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(wire: Wire) {
@@ -43,14 +44,22 @@ export class Watchdog {
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#look(), ms);
+    this.#lookAt = performance.now() + ms;
+    this.#timer = setTimeout(() => this.#lookInTime(), ms);
     this.#timer.unref(); // only the wire should keep the process alive
   }
 
   /**
-   * Ends the wire if the server has been silent for too long. Data that has already arrived is read first, because this
-   * process may have been paused or busy.
+   * Ends the wire if the server has been silent for too long. If the timer is late, this process was paused or busy,
+   * and may have sent its commands only now. In that case, the server gets the time anew.
    */
+  #lookInTime(): void {
+    const silence = this.#wire.silence!;
+    if (performance.now() - this.#lookAt > silence / 2) this.#wait(silence);
+    else this.#look();
+  }
+
+  /** Ends the wire if the server has been silent for too long. Data that has already arrived is read first. */
   #look(turns = TURNS_TO_READ): void {
     const silence = this.#wire.silence!;
     const left = this.#heardAt + silence - performance.now();
