@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import type { SeatOrder } from "../lib/queue/seat_order.ts";
 import { NONE, type Seats } from "../lib/structures/seats.ts";
@@ -23,14 +24,19 @@ export class EntryOrder implements SeatOrder {
   readonly awaitsDone: boolean;
   readonly #discipline: QueueDiscipline<unknown>;
   readonly #seats: Seats;
+  readonly #clock: Clock;
   /** Seats of ready entries. */
   readonly #ready = new Map<ReadyEntry<unknown>, number>();
   /** Entries of all seats, ready or not done. */
   readonly #entries = new Map<number, ReadyEntry<unknown>>();
 
-  constructor(discipline: QueueDiscipline<unknown>, seats: Seats) {
+  /** Times at which the seats were popped, if `done` must be called for them. */
+  readonly #poppedAt = new Map<number, number>();
+
+  constructor(discipline: QueueDiscipline<unknown>, seats: Seats, clock: Clock) {
     this.#discipline = discipline;
     this.#seats = seats;
+    this.#clock = clock;
     this.awaitsDone = discipline.done !== undefined;
   }
 
@@ -40,6 +46,10 @@ export class EntryOrder implements SeatOrder {
 
   get blocked(): number {
     return this.#discipline.blocked ?? 0;
+  }
+
+  get nextChangeAt(): number {
+    return this.#discipline.nextChangeAt ?? Infinity;
   }
 
   push(seat: number, item: unknown, key: unknown, given?: ReadyEntry<unknown>): void {
@@ -60,7 +70,8 @@ export class EntryOrder implements SeatOrder {
     const seat = this.#ready.get(entry);
     if (seat === undefined) return NONE;
     this.#ready.delete(entry);
-    if (!this.awaitsDone) this.#entries.delete(seat);
+    if (this.awaitsDone) this.#poppedAt.set(seat, this.#clock.now());
+    else this.#entries.delete(seat);
     return seat;
   }
 
@@ -80,11 +91,13 @@ export class EntryOrder implements SeatOrder {
     }
   }
 
-  done(seat: number): void {
+  done(seat: number, durationMs?: number): void {
     const entry = this.#entries.get(seat);
     if (entry === undefined) return;
+    const poppedAt = this.#poppedAt.get(seat)!;
     this.#entries.delete(seat);
-    this.#discipline.done?.(entry);
+    this.#poppedAt.delete(seat);
+    this.#discipline.done?.(entry, { durationMs: durationMs ?? this.#clock.now() - poppedAt });
   }
 
   peek(limit: number): number[] {

@@ -24,8 +24,7 @@ import { createGroupedInCode, groupBySeparator } from "../registry/grouping.ts";
 import { integerKind, stringKind, weightsKind } from "../registry/option_kinds.ts";
 import { partTemplate } from "../registry/options_in_code.ts";
 import { type DisciplineDefinition, type DisciplineFields, disciplineKind } from "./definition.ts";
-import { FairOrder } from "./fair_order.ts";
-import { SeatedDiscipline } from "./seated_discipline.ts";
+import { FairDiscipline } from "./fair_discipline.ts";
 
 export type * from "./types.ts";
 
@@ -60,8 +59,7 @@ export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = 
   type: "fair",
   description: "Lets groups of items take turns, by weight.",
   options: fairOptions,
-  create: ({ separator, ...options }) =>
-    new SeatedDiscipline((seats) => new FairOrder(seats, groupBySeparator(separator), options)),
+  create: ({ separator, ...options }) => new FairDiscipline(groupBySeparator(separator), options),
 };
 
 /**
@@ -137,6 +135,6 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
     fairDiscipline,
     { string: stringKind, weights: weightsKind, integer: integerKind, discipline: partTemplate(disciplineKind) },
     options,
-    (groupOf, options) => new SeatedDiscipline((seats) => new FairOrder(seats, groupOf, options)),
+    (groupOf, options) => new FairDiscipline(groupOf, options),
   ) as QueueDiscipline<T>;
 }

@@ -1,5 +1,8 @@
 import { argumentError } from "../lib/base/errors.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import type { LineGroups } from "../lib/queue/line.ts";
 import type { SeatOrder } from "../lib/queue/seat_order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { NONE, type Seats } from "../lib/structures/seats.ts";
@@ -7,7 +10,9 @@ import type { GroupOf } from "../registry/grouping.ts";
 import { disciplineKind } from "./definition.ts";
 import { EntryOrder } from "./entry_order.ts";
 import { FifoOrder } from "./fifo_order.ts";
+import { Mean } from "./mean.ts";
 import { SeatedDiscipline } from "./seated_discipline.ts";
+import { type Rate, StartRate } from "./start_rate.ts";
 import { Taker, Turns } from "./turns.ts";
 
 /** Options of the order. */
@@ -15,6 +20,9 @@ export interface FairOrderOptions {
   /** Weights of groups by name. Other groups have a weight of 1. */
   readonly weights?: ReadonlyMap<unknown, number> | undefined;
   readonly maxPerGroup?: number | undefined;
+  readonly ratePerGroup?: Rate | undefined;
+  /** Whether a turn costs one (`"items"`), or as much as the time of its item (`"time"`). Default: `"items"`. */
+  readonly by?: "items" | "time" | undefined;
   /** Creates the discipline within a group. First in, first out if omitted. */
   readonly within?: (() => QueueDiscipline<unknown>) | undefined;
 }
@@ -27,11 +35,25 @@ export interface FairOrderOptions {
  */
 const MAX_IDLE = 10_000;
 
-/** A group of items. A group exists from its first seat until its last turn is over. */
+/** Pause of a group. Once its time is over, the group hands out one seat, the probe. */
+interface Pause {
+  readonly until: number;
+  /** Seat of the probe; `NONE` if it was not handed out yet. */
+  probe: number;
+}
+
+/** Hand-out of a seat whose time is charged to its group. */
+interface Run {
+  readonly beganAt: number;
+  /** Time that was charged in advance. */
+  readonly charged: number;
+}
+
+/** A group of items. A group exists from its first seat or pause until it behaves like a new group. */
 class Group extends Taker<Group> {
   readonly name: unknown;
   readonly within: SeatOrder;
-  /** Cost of a turn: one divided by the group's weight. */
+  /** Cost of one item or of one millisecond: one divided by the group's weight. */
   readonly cost: number;
   /** End of the group's last turn, in virtual time. */
   finish = 0;
@@ -39,36 +61,84 @@ class Group extends Taker<Group> {
   /** Number of seats that can be handed out, and total number of seats. */
   ready = 0;
   size = 0;
-  /** Slot of the group in the heap of idle groups. */
-  idleSlot = NONE;
+  /** The group's pause, until its probe is done. */
+  pause: Pause | undefined = undefined;
+  /** Rate at which the group's seats are handed out; `undefined` if it is not limited. */
+  readonly rate: StartRate | undefined;
+  /** Mean duration of the group's items; `undefined` unless turns are charged by time. */
+  readonly mean: Mean | undefined;
+  /** Heap that has the group, the group's slot in it, and its number. A group is in at most one heap. */
+  heap: NumberHeap<Group> | undefined = undefined;
+  slot = NONE;
+  number = 0;
   readonly #isBounded: boolean;
 
-  constructor(name: unknown, within: SeatOrder, weight: number, isBounded: boolean) {
+  constructor(
+    name: unknown,
+    within: SeatOrder,
+    weight: number,
+    rate: StartRate | undefined,
+    mean: Mean | undefined,
+    isBounded: boolean,
+  ) {
     super();
     this.name = name;
     this.within = within;
     this.cost = 1 / weight;
+    this.rate = rate;
+    this.mean = mean;
     this.#isBounded = isBounded;
   }
 
   /** Whether the number of processing seats matters to this order or to the inner order. */
   get countsProcessing(): boolean {
-    return this.#isBounded || this.within.awaitsDone;
+    return this.#isBounded || this.pause !== undefined || this.within.awaitsDone;
+  }
+
+  /** Whether the group's ready seats depend on the time. */
+  get isTimed(): boolean {
+    return this.rate !== undefined || this.pause !== undefined;
+  }
+
+  /** Returns the maximum number of seats that may be handed out at a time. */
+  allowedAt(now: number): number {
+    const allowed = this.rate?.allowedAt(now) ?? Infinity;
+    if (this.pause === undefined) return allowed;
+    return this.pause.until > now || this.pause.probe !== NONE ? 0 : Math.min(allowed, 1);
+  }
+
+  /** Returns the next time at which more seats may be handed out; `Infinity` if this doesn't depend on the time. */
+  allowsMoreAt(now: number): number {
+    const { pause, rate } = this;
+    if (pause === undefined) return rate?.allowsMoreAt(now) ?? Infinity;
+    if (pause.until > now) return pause.until;
+    return pause.probe === NONE && rate?.allowedAt(now) === 0 ? rate.allowsMoreAt(now) : Infinity;
+  }
+
+  /** Time until which the group must be remembered even if it is idle. */
+  get isKeptUntil(): number {
+    return Math.max(this.rate?.fullAt ?? -Infinity, this.pause?.until ?? -Infinity);
   }
 }
 
 /**
  * Start-time fair queuing. Each group has its own clock, which advances by the cost of each item handed out. Virtual
  * time is the clock of the group that was served last. The group with the earliest clock is next.
+ *
+ * Times of pauses and rates count from the first look at the clock, so that small numbers keep them exact.
  */
-export class FairOrder implements SeatOrder {
+export class FairOrder implements SeatOrder, LineGroups {
   readonly usesTime: boolean;
   /** Becomes true when a group that counts its processing seats hands out a seat. */
   awaitsDone = false;
+  readonly groups: LineGroups = this;
   readonly #seats: Seats;
+  readonly #clock: Clock;
+  #firstLook: number | undefined;
   readonly #groupOf: GroupOf;
   readonly #weights: ReadonlyMap<unknown, number> | undefined;
   readonly #maxPerGroup: number;
+  readonly #ratePerGroup: Rate | undefined;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
   /** Next turns of the groups with a seat to hand out. */
@@ -78,35 +148,84 @@ export class FairOrder implements SeatOrder {
    * seats are counted, none that are processing.
    */
   readonly #idle = new NumberHeap<Group>();
+  /** Groups with seats that are blocked until a time, by that time. */
+  readonly #changing = new NumberHeap<Group>();
+  /** Groups that would be idle but must be remembered until a time, by that time. */
+  readonly #kept = new NumberHeap<Group>();
   /**
    * Groups of seats, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
    * discipline.
    */
   readonly #homes = new Map<number, Group>();
+  /** Hand-outs that are not done; `undefined` unless turns are charged by time. */
+  readonly #runs: Map<number, Run> | undefined;
+  /** Mean duration of all items, for groups of which none is done yet. */
+  readonly #mean = new Mean(1);
   /** Virtual time. */
   #now = 0;
   #latestFinish = 0;
   #length = 0;
   #size = 0;
 
-  constructor(seats: Seats, groupOf: GroupOf, { weights, maxPerGroup = Infinity, within }: FairOrderOptions) {
+  /** @param clock Clock of the queue. */
+  constructor(
+    seats: Seats,
+    clock: Clock,
+    groupOf: GroupOf,
+    { weights, maxPerGroup = Infinity, ratePerGroup, by, within }: FairOrderOptions,
+  ) {
     this.#seats = seats;
+    this.#clock = clock;
     this.#groupOf = groupOf;
     this.#weights = weights;
     this.#maxPerGroup = maxPerGroup;
+    this.#ratePerGroup = ratePerGroup;
+    if (by === "time") this.#runs = new Map();
     this.#makeWithin = within;
     this.usesTime = within !== undefined;
   }
 
   get length(): number {
+    if (this.#changing.length > 0) this.#advance();
     return this.#length;
   }
 
   get blocked(): number {
+    if (this.#changing.length > 0) this.#advance();
     return this.#size - this.#length;
   }
 
+  get nextChangeAt(): number {
+    if (this.#changing.length === 0) return Infinity;
+    this.#advance();
+    return this.#origin + this.#changing.smallest;
+  }
+
+  pauseGroup(name: unknown, until: number): void {
+    const end = until - this.#origin;
+    if (!(end > this.#time())) return;
+    const group = this.#groupNamed(name);
+    if (group.pause === undefined || group.pause.until < end) group.pause = { until: end, probe: NONE };
+    this.#settle(group);
+  }
+
+  resumeGroup(name: unknown): void {
+    const group = this.#groups.get(name);
+    if (group?.pause === undefined) return;
+    group.pause = undefined;
+    this.#settle(group);
+  }
+
+  groupOf({ key, item }: Pick<ReadyEntry<unknown>, "key" | "item">): unknown {
+    return this.#groupOf(item as never, key);
+  }
+
+  readDuration(action: string, option: string, duration: unknown): number {
+    return requireDuration(action, option, duration);
+  }
+
   push(seat: number, item: unknown, key: unknown, entry?: ReadyEntry<unknown>): void {
+    if (this.#kept.length > 0) this.#settleDue(this.#kept);
     const group = this.#groupNamed(this.#groupOf(item as never, key));
     try {
       group.within.push(seat, item, key, entry);
@@ -139,13 +258,19 @@ export class FairOrder implements SeatOrder {
     }
   }
 
-  done(seat: number): void {
+  done(seat: number, durationMs?: number): void {
     const group = this.#homes.get(seat);
     if (group === undefined) return;
     this.#homes.delete(seat);
     group.processing--;
+    if (group.pause?.probe === seat) group.pause = undefined;
+    const run = this.#runs?.get(seat);
+    if (run !== undefined) {
+      this.#runs!.delete(seat);
+      this.#correct(group, run, durationMs ?? this.#time() - run.beganAt);
+    }
     try {
-      group.within.done(seat);
+      group.within.done(seat, durationMs);
     } finally {
       this.#settle(group);
     }
@@ -163,7 +288,7 @@ export class FairOrder implements SeatOrder {
       const group = groups[next];
       const isFirst = group !== undefined && group.start <= again.smallest;
       if (isFirst) next++;
-      const preview = isFirst ? new Preview(group) : again.pop();
+      const preview = isFirst ? new Preview(group, this.#costOf(group)) : again.pop();
       const seat = preview?.next(limit);
       if (preview === undefined || seat === undefined) break;
       seats.push(seat);
@@ -176,7 +301,10 @@ export class FairOrder implements SeatOrder {
     const group = this.#groups.get(name);
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
-    const made = new Group(name, this.#newWithin(), weight, this.#maxPerGroup < Infinity);
+    const rate = this.#ratePerGroup && new StartRate(this.#ratePerGroup);
+    const isByTime = this.#runs !== undefined;
+    const isBounded = isByTime || this.#maxPerGroup < Infinity;
+    const made = new Group(name, this.#newWithin(), weight, rate, isByTime ? new Mean() : undefined, isBounded);
     const other = this.#groups.get(name); // `within` may have added items to the queue and so created the group
     if (other !== undefined) return other;
     this.#groups.set(name, made);
@@ -189,24 +317,74 @@ export class FairOrder implements SeatOrder {
     if (!disciplineKind.is(made)) {
       throw argumentError("add item", "'within' created something that is not a queue discipline");
     }
-    const order = made instanceof SeatedDiscipline ? made.orderOf(made, this.#seats) : undefined;
-    return order ?? new EntryOrder(made, this.#seats);
+    const order = made instanceof SeatedDiscipline ? made.orderOf(made, this.#seats, this.#clock) : undefined;
+    return order ?? new EntryOrder(made, this.#seats, this.#clock);
+  }
+
+  /** Returns the cost of the group's next turn: with turns by time, the estimated time of its item. */
+  #costOf({ cost, mean }: Group): number {
+    return mean === undefined ? cost : cost * (mean.count > 0 ? mean : this.#mean).value;
   }
 
   #handOut(seat: number, group: Group): void {
+    const cost = this.#costOf(group);
+    if (this.#runs !== undefined || group.rate !== undefined) {
+      const now = this.#time();
+      group.rate?.start(now);
+      this.#runs?.set(seat, { beganAt: now, charged: cost / group.cost });
+    }
+    if (group.pause !== undefined) group.pause.probe = seat;
     if (group.countsProcessing) {
       this.awaitsDone = true;
       group.processing++;
       this.#homes.set(seat, group);
     } else if (this.#makeWithin !== undefined) this.#homes.delete(seat);
-    group.finish = group.start + group.cost;
+    group.finish = group.start + cost;
     this.#latestFinish = Math.max(this.#latestFinish, group.finish);
-    this.#moveTo(group.start);
+    this.#moveTo(Math.max(this.#now, group.start));
+  }
+
+  /** Charges a group for the time that an item took, instead of the estimate. */
+  #correct(group: Group, { charged }: Run, durationMs: number): void {
+    const duration = Math.max(durationMs, 0);
+    group.mean!.add(duration);
+    this.#mean.add(duration);
+    const more = group.cost * (duration - charged);
+    group.finish += more;
+    this.#latestFinish = Math.max(this.#latestFinish, group.finish);
+    if (more === 0 || group.round === undefined) return;
+    this.#turns.remove(group);
+    this.#turns.set(group, group.start + more); // may be earlier than virtual time: the group was charged too much
   }
 
   #moveTo(time: number): void {
     this.#now = time;
     this.#forgetIdle();
+  }
+
+  /** Time from which the order's times count. */
+  get #origin(): number {
+    return this.#firstLook ??= this.#clock.now();
+  }
+
+  #time(): number {
+    const origin = this.#origin; // first, because this may be the first look at the clock
+    return this.#clock.now() - origin;
+  }
+
+  /** Unblocks the seats whose time has come. */
+  #advance(): void {
+    this.#settleDue(this.#changing);
+  }
+
+  /** Settles the groups of a heap whose time has come, each once. */
+  #settleDue(heap: NumberHeap<Group>): void {
+    const now = this.#time();
+    for (let left = heap.length; left > 0 && heap.smallest <= now; left--) {
+      const group = heap.pop()!;
+      group.heap = undefined;
+      this.#settle(group);
+    }
   }
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
@@ -217,7 +395,7 @@ export class FairOrder implements SeatOrder {
   }
 
   #forget(group: Group): void {
-    group.idleSlot = NONE;
+    group.heap = undefined;
     this.#groups.delete(group.name);
     if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // small numbers keep virtual time exact
   }
@@ -228,8 +406,15 @@ export class FairOrder implements SeatOrder {
    * @param hadTurn Whether the group's turn is over.
    */
   #settle(group: Group, hadTurn = false): void {
-    const { within } = group;
-    const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
+    const { within, isTimed } = group;
+    const now = isTimed ? this.#time() : 0;
+    let ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
+    let changesAt = within.nextChangeAt ?? Infinity;
+    if (changesAt < Infinity) changesAt -= this.#origin;
+    if (isTimed && group.allowedAt(now) < ready) {
+      ready = group.allowedAt(now);
+      changesAt = Math.min(changesAt, group.allowsMoreAt(now));
+    }
     const size = within.length + within.blocked;
     this.#length += ready - group.ready;
     this.#size += size - group.size;
@@ -238,16 +423,26 @@ export class FairOrder implements SeatOrder {
 
     if (ready === 0) {
       if (group.round !== undefined) this.#turns.remove(group);
+    } else if (hadTurn && this.#runs !== undefined) {
+      this.#turns.set(group, Math.max(group.start, group.finish)); // may be earlier than virtual time
     } else if (hadTurn || group.round === undefined) this.#turns.set(group, Math.max(this.#now, group.finish));
 
-    const isIdle = size === 0 && group.processing === 0;
-    if (!isIdle && group.idleSlot !== NONE) {
-      this.#idle.remove(group.idleSlot);
-      group.idleSlot = NONE;
-    } else if (isIdle && group.idleSlot === NONE) {
-      group.idleSlot = this.#idle.push(group, group.finish);
+    if (size > 0 || group.processing > 0) {
+      this.#place(group, changesAt < Infinity ? this.#changing : undefined, changesAt);
+    } else if (isTimed && group.isKeptUntil > now) this.#place(group, this.#kept, group.isKeptUntil);
+    else {
+      this.#place(group, this.#idle, group.pause === undefined ? group.finish : Number.MAX_VALUE);
       this.#forgetIdle();
     }
+  }
+
+  /** Puts a group into a heap, if it is not there already, and removes it from any other heap. */
+  #place(group: Group, heap: NumberHeap<Group> | undefined, number: number): void {
+    if (group.heap === heap && (heap === undefined || group.number === number)) return;
+    group.heap?.remove(group.slot);
+    group.heap = heap;
+    group.number = number;
+    if (heap !== undefined) group.slot = heap.push(group, number);
   }
 }
 
@@ -255,11 +450,13 @@ export class FairOrder implements SeatOrder {
 class Preview {
   start: number;
   readonly #group: Group;
+  readonly #cost: number;
   #given = 0;
   #known: readonly number[] = [];
 
-  constructor(group: Group) {
+  constructor(group: Group, cost: number) {
     this.#group = group;
+    this.#cost = cost;
     this.start = group.start;
   }
 
@@ -276,7 +473,7 @@ class Preview {
       const { within, ready } = this.#group;
       this.#known = within.peek(Math.min(2 * this.#given + 1, ready, limit));
     }
-    this.start += this.#group.cost;
+    this.start += this.#cost;
     return this.#known[this.#given++];
   }
 }

@@ -1,5 +1,5 @@
-import type { Clock } from "../lib/base/clock.ts";
-import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { QueueDiscipline, ReadyEntry, WorkDone } from "../lib/contracts/discipline.ts";
 import { type Line, setLineMaker } from "../lib/queue/line.ts";
 import { DisciplineUse, type OrderUser, type SeatOrder } from "../lib/queue/seat_order.ts";
 import { SeatedLine } from "../lib/queue/seated_line.ts";
@@ -15,22 +15,30 @@ const POPPED = 0;
  * discipline, such as a discipline that wraps this one, calls the methods of `QueueDiscipline`, which give each entry a
  * seat.
  */
-export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
-  readonly #makeOrder: (seats: Seats) => SeatOrder;
+export class SeatedDiscipline<O extends SeatOrder = SeatOrder> implements QueueDiscipline<unknown>, OrderUser {
+  readonly #makeOrder: (seats: Seats, clock: Clock) => O;
+  /** Clock of the queue. The queue of a discipline that wraps this one is unknown: it has the system clock. */
+  #clock = systemClock;
   /** Seats and order of the entries; `undefined` until they are needed. */
   #table: Seats | undefined;
-  #order: SeatOrder | undefined;
+  #order: O | undefined;
   readonly #use = new DisciplineUse();
   #pushed = 0;
 
-  /** @param makeOrder Makes the order of the seats of a table. */
-  constructor(makeOrder: (seats: Seats) => SeatOrder) {
+  readonly #prototype: object;
+
+  /**
+   * @param makeOrder Makes the order of the seats of a table, for a queue with a clock.
+   * @param prototype Prototype of the class of the discipline.
+   */
+  constructor(makeOrder: (seats: Seats, clock: Clock) => O, prototype: object = SeatedDiscipline.prototype) {
     this.#makeOrder = makeOrder;
+    this.#prototype = prototype;
     setLineMaker(this, (given, clock) => this.#makeLine(given, clock));
   }
 
-  get order(): SeatOrder {
-    return this.#order ??= this.#makeOrder(this.#seats);
+  get order(): O {
+    return this.#order ??= this.#makeOrder(this.#seats, this.#clock);
   }
 
   get length(): number {
@@ -84,11 +92,11 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
     }
   }
 
-  done(entry: ReadyEntry<unknown>): void {
+  done(entry: ReadyEntry<unknown>, work?: WorkDone): void {
     const seat = this.#seats.seatOf(entry);
     if (seat === NONE || this.#seats.ticketOf(seat) !== POPPED) return;
     this.#seats.free(seat);
-    this.order.done(seat);
+    this.order.done(seat, work?.durationMs);
   }
 
   entryOf(seat: number): ReadyEntry<unknown> {
@@ -106,17 +114,18 @@ export class SeatedDiscipline implements QueueDiscipline<unknown>, OrderUser {
    * @returns The order; `undefined` if the methods of `given` must be used, because they are not those of this class or
    * because this discipline has entries.
    */
-  orderOf(given: object, seats: Seats): SeatOrder | undefined {
-    const isPlain = given === this && Object.getPrototypeOf(this) === SeatedDiscipline.prototype &&
+  orderOf(given: object, seats: Seats, clock: Clock): O | undefined {
+    const isPlain = given === this && Object.getPrototypeOf(this) === this.#prototype &&
       Object.keys(this).length === 0;
     if (!isPlain || this.#table !== undefined && this.#table.size > 0) return undefined;
     Object.preventExtensions(this); // methods that replace those of this class from now on would not be called
-    return this.#makeOrder(seats);
+    return this.#makeOrder(seats, clock);
   }
 
   #makeLine(given: object, clock: Clock): Line<unknown> | undefined {
+    this.#clock = clock;
     const seats = new Seats();
-    const order = this.orderOf(given, seats);
+    const order = this.orderOf(given, seats, clock);
     return order && new SeatedLine(seats, order, this.#use, clock);
   }
 }

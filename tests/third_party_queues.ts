@@ -28,6 +28,14 @@ export class ArrayQueue<T> implements WorkQueue<T> {
     else if (!this.again.includes(item)) this.again.push(item);
   }
 
+  pauseGroup(): void {
+    throw new Error("no groups");
+  }
+
+  resumeGroup(): void {
+    throw new Error("no groups");
+  }
+
   tryGet(): Lease<T> | undefined {
     if (this.ready.length === 0) return undefined;
     const item = this.ready.shift() as T;

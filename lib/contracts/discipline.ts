@@ -18,6 +18,12 @@ export interface ReadyEntry<T> {
   readonly readyAt: number;
 }
 
+/** Work on an item that has ended, as a {@linkcode QueueDiscipline} sees it. */
+export interface WorkDone {
+  /** Time from the hand-out of the item until it was done, in milliseconds. */
+  readonly durationMs: number;
+}
+
 /**
  * Order of a work queue's ready items. Without a discipline, a queue is first in, first out.
  *
@@ -67,18 +73,41 @@ export interface QueueDiscipline<T> {
    * its delay had passed, the newest item is still handed out.
    */
   touch(entry: ReadyEntry<T>): void;
-  /** Number of entries that can be handed out now. */
+  /**
+   * Number of entries that can be handed out now. May increase as time passes: see
+   * {@linkcode QueueDiscipline.nextChangeAt}.
+   */
   readonly length: number;
   /**
-   * Number of entries that are blocked until `done` is called for another entry. Omit this property if entries are
-   * never blocked.
+   * Number of entries that are blocked, until `done` is called for another entry or until a time. Omit this property if
+   * entries are never blocked.
    */
   readonly blocked?: number;
+  /**
+   * Next time at which {@linkcode QueueDiscipline.length} increases although neither `push` nor `done` is called, in
+   * milliseconds by the queue's clock; `Infinity` if there is none. If a call to `get` or a pool waits for an item, the
+   * queue sets a timer for this time, and then reads `length` again. So the discipline must use the same clock as the
+   * queue. The queue reads this property after each call that may change it. Omit this property if entries are never
+   * blocked until a time.
+   */
+  readonly nextChangeAt?: number;
   /**
    * Called once for each popped entry, when the work on the entry's item has ended. If the key was added again in the
    * meantime, `done` is called before the key is pushed again. `done` may increase {@linkcode QueueDiscipline.length}.
    */
-  done?(entry: ReadyEntry<T>): void;
+  done?(entry: ReadyEntry<T>, work?: WorkDone): void;
+  /**
+   * Blocks the entries of a group until a time, in milliseconds by the queue's clock. The queue's `pauseGroup` calls
+   * this method. Omit this method if the discipline has no groups.
+   */
+  pauseGroup?(group: unknown, until: number): void;
+  /** Ends the pause of a group. The queue's `resumeGroup` calls this method. */
+  resumeGroup?(group: unknown): void;
+  /**
+   * Returns the group of an entry. Without this method, a `RetryAfterError` can't pause the group of an item: it delays
+   * the item.
+   */
+  groupOf?(entry: Pick<ReadyEntry<T>, "key" | "item">): unknown;
   /**
    * Returns at most `limit` of the entries that will be popped next, in order as far as the order is known. The call
    * must not change the discipline. A snapshot of the queue lists the returned entries first and the other ready items

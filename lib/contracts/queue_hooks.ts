@@ -97,6 +97,13 @@ export interface QueueHooks<T> {
   mayComeBack?(): boolean;
 
   /**
+   * Pauses the group of an item for the given number of milliseconds or, without an entry, the whole queue, which then
+   * hands out nothing. If the group or the queue is already paused, the later end applies. Returns `false` if the item
+   * has no group. Without the hook, a `RetryAfterError` delays only its item.
+   */
+  pause?(ms: number, entry?: { readonly item: unknown; readonly key: unknown }): boolean;
+
+  /**
    * Item that a layer or pool is currently passing to the queue, with its key. The queue reads the key from this object
    * instead of calling `keyOf`, which may throw. Without the hook, each layer and pool calls `keyOf`.
    */

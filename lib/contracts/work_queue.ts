@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
 import type { QueueDisciplineFor } from "./discipline.ts";
 import type { MetricsProvider } from "./metrics.ts";
 
@@ -107,6 +108,30 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @throws {RangeError} (as a rejection) If `count` is a number but not a positive integer.
    */
   whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
+  /**
+   * Pauses a group of items: until the pause ends, the group's ready items are blocked. They take no worker, and other
+   * groups go on. Items of the group that are processing are not affected. A group may be paused before it has items.
+   *
+   * When the pause ends, one item of the group is handed out as a probe. The other items follow once the probe is done,
+   * whatever its outcome, unless the group was paused again in the meantime.
+   *
+   * @param group The group, as the discipline's `groupOf` returns it: with a `separator`, the text before it.
+   * @param duration Length of the pause from now: milliseconds, or a string such as `"30s"`. Zero or less has no
+   * effect. If the group is already paused, the later end applies. To set an earlier end, call `resumeGroup` first.
+   * @throws {TypeError} If `duration` is neither a duration nor a number.
+   * @throws {RangeError} If `duration` is `NaN` or infinite.
+   * @throws {Error} If the queue has no groups, because its discipline is not a fair one.
+   */
+  pauseGroup(group: unknown, duration: Duration): void;
+
+  /**
+   * Ends the pause of a group now, without a probe. Does nothing if the group is not paused.
+   *
+   * @param group The group.
+   * @throws {Error} If the queue has no groups, because its discipline is not a fair one.
+   */
+  resumeGroup(group: unknown): void;
 
   /**
    * Returns a snapshot of the queue. The counts are exact. The lists have at most `limit` items each. The cost grows

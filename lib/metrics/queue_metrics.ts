@@ -25,7 +25,7 @@ export class QueueMetrics implements QueueObserver {
   readonly #longestRunningProcessor: Meter;
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
-  readonly #line: { readonly blocked: number };
+  readonly #countBlocked: () => number;
   /** For each ticket, the time at which its key became ready. Removed when the key is handed out. */
   readonly #readyAt = new TicketTimes();
   /** For each ticket, the time at which its item was handed out. Removed when the item is done. */
@@ -45,7 +45,7 @@ export class QueueMetrics implements QueueObserver {
     queue: string,
     clock: Clock,
     priorityLevels: Readonly<Record<string, number>> | undefined,
-    line: { readonly blocked: number },
+    countBlocked: () => number,
   ) {
     this.#clock = clock;
     this.#depth = meterOf(provider, "depth", queue);
@@ -57,7 +57,7 @@ export class QueueMetrics implements QueueObserver {
     this.#longestRunningProcessor = meterOf(provider, "longestRunningProcessor", queue);
     this.#oldestReady = meterOf(provider, "oldestReady", queue);
     this.#blocked = meterOf(provider, "blocked", queue);
-    this.#line = line;
+    this.#countBlocked = countBlocked;
     this.#createdAt = clock.now();
     this.#shared = measureName(provider, queue);
   }
@@ -146,7 +146,7 @@ export class QueueMetrics implements QueueObserver {
     this.#longestRunningProcessor.set(secondsSince(this.#startedAt.first));
     this.#oldestReady?.set(secondsSince(this.#readyAt.first));
     try {
-      this.#blocked?.set(this.#line.blocked);
+      this.#blocked?.set(this.#countBlocked());
     } catch {
       // If a discipline throws, the metric keeps its value.
     }

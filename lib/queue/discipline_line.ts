@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { ChurnMap } from "../base/churn_map.ts";
-import { type Line, type ListedKey, noReadyItem, READY } from "./line.ts";
+import { type Line, type LineGroups, type ListedKey, noReadyItem, READY } from "./line.ts";
 
 /** Ticket of an entry that was not added to the line. */
 const GONE = 0;
@@ -16,6 +16,8 @@ class Entry<T> implements ReadyEntry<T> {
   ticket: number;
   /** Priority with which the key was added again while processing. */
   nextPriority = 0;
+  /** Time at which the entry was popped, if the discipline is told of the work on it. */
+  poppedAt = 0;
   /** Whether the discipline refused the entry. */
   isRefused = false;
   /** Neighbors in the list of processing entries, or in the list of refused entries. */
@@ -115,6 +117,14 @@ export class DisciplineLine<T> implements Line<T> {
     return (this.#discipline.blocked ?? 0) + this.#ready - this.length;
   }
 
+  get nextChangeAt(): number | undefined {
+    return this.#discipline.nextChangeAt;
+  }
+
+  get groups(): LineGroups | undefined {
+    return this.#discipline.pauseGroup && this.#discipline as LineGroups;
+  }
+
   get processing(): number {
     return this.#processing.length;
   }
@@ -168,6 +178,7 @@ export class DisciplineLine<T> implements Line<T> {
     this.drawn = entry.ticket;
     this.priority = entry.priority;
     entry.ticket = ++this.called;
+    if (this.#discipline.done !== undefined) entry.poppedAt = this.#clock.now();
     return entry.key;
   }
 
@@ -242,6 +253,8 @@ export class DisciplineLine<T> implements Line<T> {
 
   /** Notifies the discipline that an entry is done, unless the discipline had refused the entry. */
   #tellDone(entry: Entry<T>): void {
-    if (!entry.isRefused) this.#discipline.done?.(entry);
+    const discipline = this.#discipline;
+    if (entry.isRefused || discipline.done === undefined) return;
+    discipline.done(entry, { durationMs: this.#clock.now() - entry.poppedAt });
   }
 }

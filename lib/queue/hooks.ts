@@ -21,6 +21,7 @@ const TAKEN_OVER = [
   "watch",
   "givenUp",
   "mayComeBack",
+  "pause",
   "observe",
 ] as const;
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
 
 /**
  * Offset added to the tickets of ready keys in a line that calls keys in any order: the ticket of a ready key must
@@ -59,6 +60,13 @@ export interface Line<T> {
   readonly length: number;
   /** Number of keys that are ready but can't be called now. */
   readonly blocked: number;
+  /**
+   * Next time at which blocked keys become ready although nothing is done; `Infinity` if there is none. Absent if keys
+   * are never blocked until a time.
+   */
+  readonly nextChangeAt?: number | undefined;
+  /** Groups of the keys; absent if they have none. */
+  readonly groups?: LineGroups | undefined;
   /** Number of keys that are processing. */
   readonly processing: number;
   /** Number of keys in the line: the sum of `length`, `blocked` and `processing`. */
@@ -130,6 +138,16 @@ export interface Line<T> {
 
   /** Returns at most `limit` processing keys. */
   listProcessing(limit: number): ListedKey[];
+}
+
+/** Groups of the keys in a line: the members of a discipline that concern them. */
+export interface LineGroups extends Pick<QueueDiscipline<unknown>, "resumeGroup" | "groupOf"> {
+  pauseGroup(group: unknown, until: number): void;
+  /**
+   * Converts a duration to milliseconds, or throws. A work queue contains no parser, so without this method, it accepts
+   * only numbers. The layers above a work queue accept any duration.
+   */
+  readDuration?(action: string, option: string, duration: unknown): number;
 }
 
 /** Key and priority, as a snapshot shows them. */

@@ -1,5 +1,6 @@
 import { OPTIONS, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
 import type { KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
@@ -11,6 +12,8 @@ import type {
   WorkQueue,
 } from "../contracts/work_queue.ts";
 import { setTotals, totalsOf } from "../metrics/totals.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
+import { noGroups, PAUSE, RESUME } from "./groups.ts";
 import { hooksOf, takesOptions } from "./hooks.ts";
 import { noKnownKey } from "./known_key.ts";
 
@@ -87,6 +90,17 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
 
   whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
     return this.below.whenBelow(count, options);
+  }
+
+  pauseGroup(group: unknown, duration: Duration): void {
+    const ms = requireDuration(PAUSE, "duration", duration);
+    if (this.below.pauseGroup === undefined) throw noGroups(PAUSE);
+    this.below.pauseGroup(group, ms);
+  }
+
+  resumeGroup(group: unknown): void {
+    if (this.below.resumeGroup === undefined) throw noGroups(RESUME);
+    this.below.resumeGroup(group);
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {

@@ -1,6 +1,7 @@
 import { argumentError } from "../base/errors.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
 import { NONE } from "../structures/seats.ts";
+import type { LineGroups } from "./line.ts";
 
 /**
  * Order of the ready keys in a table of seats: a discipline that works on seats instead of entries.
@@ -10,8 +11,12 @@ import { NONE } from "../structures/seats.ts";
 export interface SeatOrder {
   /** Number of seats that `pop` can return now. */
   readonly length: number;
-  /** Number of seats that are blocked until `done` is called for another seat. */
+  /** Number of seats that are blocked, until `done` is called for another seat or until a time. */
   readonly blocked: number;
+  /** Next time at which blocked seats become ready; absent if seats are never blocked until a time. */
+  readonly nextChangeAt?: number;
+  /** Groups of the seats; absent if they have none. */
+  readonly groups?: LineGroups;
   /** Whether the order reads the times at which the keys became ready. */
   readonly usesTime: boolean;
   /** Whether `done` must be called for each popped seat. May become true during `pop`, for the popped seat too. */
@@ -34,8 +39,12 @@ export interface SeatOrder {
    */
   touch(seat: number, before: number, item: unknown): void;
 
-  /** Called when a popped seat is done or free. Does nothing for a seat that was not pushed. */
-  done(seat: number): void;
+  /**
+   * Called when a popped seat is done or free. Does nothing for a seat that was not pushed.
+   *
+   * @param durationMs Time since the seat was popped, if the caller knows it.
+   */
+  done(seat: number, durationMs?: number): void;
 
   /** Returns at most `limit` of the seats that will be popped next, in order as far as the order is known. */
   peek(limit: number): number[];

@@ -2,7 +2,7 @@ import { type Clock, isRealTime } from "../base/clock.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
 import { wallClock } from "../structures/burst.ts";
 import { NONE, SeatList, type Seats } from "../structures/seats.ts";
-import { type Line, type ListedKey, noReadyItem, READY } from "./line.ts";
+import { type Line, type LineGroups, type ListedKey, noReadyItem, READY } from "./line.ts";
 import type { DisciplineUse, OrderUser, SeatOrder } from "./seat_order.ts";
 
 /**
@@ -53,6 +53,14 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
 
   get blocked(): number {
     return this.#use.blocked + this.#ready - this.length;
+  }
+
+  get nextChangeAt(): number | undefined {
+    return this.order.nextChangeAt;
+  }
+
+  get groups(): LineGroups | undefined {
+    return this.order.groups;
   }
 
   get processing(): number {

@@ -1,7 +1,9 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { OPTIONS, setBrand } from "../base/brands.ts";
-import type { Clock } from "../base/clock.ts";
-import type { QueueDiscipline } from "../contracts/discipline.ts";
+import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
+import { invalidArgument } from "../base/errors.ts";
+import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
@@ -21,10 +23,11 @@ import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { FifoLine } from "./fifo_line.ts";
+import { noGroups, PAUSE, RESUME } from "./groups.ts";
 import { setHooks } from "./hooks.ts";
 import { iterateItems } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
-import { type Line, lineOf } from "./line.ts";
+import { type Line, type LineGroups, lineOf } from "./line.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 
 /**
@@ -109,13 +112,24 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #isAttended = false;
   readonly #watch = (callback: () => void): () => void => {
     this.#isAttended = true;
-    return this.#watchers.add(callback);
+    const stop = this.#watchers.add(callback);
+    this.#setTimer();
+    return () => {
+      stop();
+      this.#setTimer();
+    };
   };
   readonly #waits = new Waits((count) => {
     if (count === IDLE) return this.#line.size === 0;
-    return this.#shuttingDown || this.length + this.#line.blocked < count;
+    return this.#shuttingDown || this.#line.length + this.#line.blocked < count;
   }, this.#watch);
   #shuttingDown = false;
+  readonly #clock: Clock;
+  /** Time until which no item is handed out; 0 if the queue is not paused. */
+  #pausedUntil = 0;
+  /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
+  #timer: unknown = undefined;
+  #wakeAt = Infinity;
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
@@ -127,12 +141,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#processingItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
-    const steady = steadyClock(clock);
+    const steady = this.#clock = steadyClock(clock);
     this.#line = discipline === undefined
       ? new FifoLine()
       : lineOf(discipline, steady) ?? new DisciplineLine(discipline as QueueDiscipline<T>, steady);
     if (metrics !== undefined && name !== "") {
-      this.#observer = new QueueMetrics(metrics, name, steady, priorityLevels, this.#line);
+      const blocked = () => this.#blocked;
+      this.#observer = new QueueMetrics(metrics, name, steady, priorityLevels, blocked);
     }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
@@ -142,6 +157,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
       watch: this.#watch,
       mayComeBack: () => this.#comingBack > 0,
+      pause: (ms, entry) => this.#pause(ms, entry),
       known: this.#known,
       metrics: this.#observer && metrics,
       observe: (change) => {
@@ -155,7 +171,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   get length(): number {
-    return this.#line.length;
+    return this.#pausedUntil > 0 && this.#isPaused() ? 0 : this.#line.length;
   }
 
   get processing(): number {
@@ -183,7 +199,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
       if (this.length > 0) return Promise.resolve(this.#take());
       if (this.#isOver()) return Promise.resolve(SHUTDOWN);
       this.#isAttended = true;
-      return this.#getters.wait(signal);
+      const got = this.#getters.wait(signal, () => this.#setTimer());
+      this.#setTimer();
+      return got;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -245,18 +263,33 @@ export class TicketQueue<T> implements WorkQueue<T> {
     await this.#waits.wait(count, signal);
   }
 
+  pauseGroup(group: unknown, duration: Duration): void {
+    const groups = this.#groups(PAUSE);
+    const ms = groups.readDuration?.(PAUSE, "duration", duration) ?? duration as number;
+    if (!Number.isFinite(ms)) throw invalidArgument(PAUSE, "duration", "must be a finite number", duration);
+    groups.pauseGroup(group, this.#clock.now() + ms);
+    this.#setTimer();
+  }
+
+  resumeGroup(group: unknown): void {
+    this.#groups(RESUME).resumeGroup?.(group);
+    this.#serve();
+    this.#tellWatchers();
+  }
+
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     const limit = limitOf(options);
-    const { length, blocked, processing } = this.#line;
+    const { length } = this;
+    const { processing } = this.#line;
     const itemOf = (items: ChurnMap<unknown, T> | undefined, key: unknown) =>
       (items === undefined ? key : items.get(key)) as T;
     return {
       name: this.name,
       ready: length,
-      blocked,
+      blocked: this.#blocked,
       delayed: 0,
       processing,
-      readyItems: this.#line.listReady(limit)
+      readyItems: this.#line.listReady(Math.min(limit, length))
         .map(({ key, priority }) => ({ item: itemOf(this.#items, key), priority })),
       delayedItems: [],
       processingItems: this.#line.listProcessing(limit)
@@ -274,6 +307,33 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
     return iterateItems(this);
+  }
+
+  get #blocked(): number {
+    return this.#line.blocked + this.#line.length - this.length;
+  }
+
+  #isPaused(): boolean {
+    if (this.#clock.now() < this.#pausedUntil) return true;
+    this.#pausedUntil = 0;
+    return false;
+  }
+
+  #groups(action: string): LineGroups {
+    const { groups } = this.#line;
+    if (groups === undefined) throw noGroups(action);
+    return groups;
+  }
+
+  /** Pauses the group of an entry, or the queue. Reports whether there is something to pause. */
+  #pause(ms: number, entry?: Pick<ReadyEntry<unknown>, "key" | "item">): boolean {
+    const { groups } = this.#line;
+    const until = this.#clock.now() + ms;
+    if (entry === undefined) this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    else if (groups?.groupOf === undefined) return false;
+    else groups.pauseGroup(groups.groupOf(entry), until);
+    this.#setTimer();
+    return true;
   }
 
   #key(item: T): unknown {
@@ -361,6 +421,40 @@ export class TicketQueue<T> implements WorkQueue<T> {
       }
     }
     if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
+    this.#setTimer();
+  }
+
+  #tellWatchers(): void {
+    this.#watchers.tell();
+    this.#setTimer();
+  }
+
+  /**
+   * Sets the timer for the next time at which blocked items become ready. The timer is set only if no item is ready,
+   * and a call or a callback awaits one.
+   */
+  #setTimer(): void {
+    const nextChangeAt = this.#pausedUntil || this.#line.nextChangeAt;
+    if (nextChangeAt === undefined) return;
+    const isAwaited = this.length === 0 && !(this.#getters.isEmpty && this.#watchers.isEmpty);
+    const wakeAt = isAwaited ? nextChangeAt : Infinity;
+    if (wakeAt === this.#wakeAt) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#wakeAt = wakeAt;
+    if (wakeAt === Infinity) return;
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), MAX_TIMEOUT);
+    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+  }
+
+  /** Hands out items that have become ready with time. If the discipline throws, a pending call to `get` rejects. */
+  #wake(): void {
+    this.#wakeAt = Infinity;
+    try {
+      this.#serve();
+      this.#tellWatchers();
+    } catch (error) {
+      if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
+    }
   }
 
   #beginBatch(time: number): AddSlice {
@@ -386,7 +480,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
    * shutdown, only keys that were added again while processing can still be handed out.
    */
   #isOver(): boolean {
-    return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;
+    return this.#shuttingDown && this.#line.length === 0 && this.#line.blocked === 0;
   }
 
   /** Hands out the next ready item. There must be a ready item. */
@@ -398,7 +492,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#latestKey = key;
     if (this.#isAttended) {
       this.#observer?.taken(key, this.#line.drawn, ticket);
-      this.#watchers.tell();
+      this.#tellWatchers();
     }
     return new TicketLease(this, key, item, priority, ticket);
   }
@@ -461,6 +555,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#drainers.serveAll();
       if (this.#shuttingDown) this.#observer?.end();
     }
-    this.#watchers.tell();
+    this.#tellWatchers();
   }
 }

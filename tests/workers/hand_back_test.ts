@@ -64,6 +64,8 @@ class Draining implements Disposable {
       get: (options) => inner.get(options),
       tryGet: () => inner.tryGet(),
       done: (item) => inner.done(item),
+      pauseGroup: (group, duration) => inner.pauseGroup(group, duration),
+      resumeGroup: (group) => inner.resumeGroup(group),
       cancelDelayed: (item) => inner.cancelDelayed(item),
       whenIdle: (options) => inner.whenIdle(options),
       whenBelow: (count, options) => inner.whenBelow(count, options),

@@ -1,0 +1,27 @@
+import type { ReadyEntry } from "../lib/contracts/discipline.ts";
+import type { GroupOf } from "../registry/grouping.ts";
+import { FairOrder, type FairOrderOptions } from "./fair_order.ts";
+import { SeatedDiscipline } from "./seated_discipline.ts";
+
+/** Fair discipline. Its own methods are those that another discipline needs that wraps it. */
+export class FairDiscipline extends SeatedDiscipline<FairOrder> {
+  constructor(groupOf: GroupOf, options: FairOrderOptions) {
+    super((seats, clock) => new FairOrder(seats, clock, groupOf, options), FairDiscipline.prototype);
+  }
+
+  get nextChangeAt(): number {
+    return this.order.nextChangeAt;
+  }
+
+  pauseGroup(group: unknown, until: number): void {
+    this.order.pauseGroup(group, until);
+  }
+
+  resumeGroup(group: unknown): void {
+    this.order.resumeGroup(group);
+  }
+
+  groupOf(entry: Pick<ReadyEntry<unknown>, "key" | "item">): unknown {
+    return this.order.groupOf(entry);
+  }
+}

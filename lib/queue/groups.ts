@@ -1,0 +1,9 @@
+import { argumentError } from "../base/errors.ts";
+
+export const PAUSE = "pause group";
+export const RESUME = "resume group";
+
+/** Creates the error for a queue that has no groups. */
+export function noGroups(action: string): Error {
+  return argumentError(action, "the queue must have a discipline with groups, such as createFairDiscipline()", Error);
+}
