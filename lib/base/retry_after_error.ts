@@ -7,11 +7,29 @@ import { retryAfter, type RetryAfterResponse } from "./http_retry_after.ts";
 
 export type { RetryAfterResponse } from "./http_retry_after.ts";
 
+const ACTION = "create retry-after error";
+const SCOPES: readonly unknown[] = ["item", "group", "queue"];
+
+/**
+ * Scope of a {@linkcode RetryAfterError}: what must wait.
+ *
+ * - `"item"`: the item;
+ * - `"group"`: the items of the item's group, in a queue with a fair discipline;
+ * - `"queue"`: all items of the queue.
+ */
+export type RetryScope = "item" | "group" | "queue";
+
 /**
  * Thrown by a handler of {@linkcode runWorkers} to delay the next attempt at the item by at least a given time, such
  * as an HTTP server's `Retry-After`. The attempt is a failure like any other: it is counted and reported, and the item
  * is given up after `maxRetries`. The limiter still computes a delay, and the longer of the two delays applies. If the
  * item is added during the delay, it becomes ready at once.
+ *
+ * With the scope `"group"`, the item's group is paused, as by `pauseGroup`. This is for a server that limits each
+ * tenant or host. With the scope `"queue"`, the queue hands out nothing during the delay. In both cases, the attempt is
+ * not a failure: it is neither counted nor reported, and the item is ready again, behind the other items of its group.
+ * If the queue has no groups or can't be paused, as on Redis, the error delays only its item, and `onError` is told
+ * once.
  *
  * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. In that
  * case, the queue's limiter does not count the failure.
@@ -45,19 +63,25 @@ export class RetryAfterError extends Error {
   override name = "RetryAfterError";
   /** Minimum delay, in milliseconds. */
   readonly delay: number;
+  /** Scope of the delay. */
+  readonly scope: RetryScope;
 
   /**
    * Creates the error.
    *
    * @param delay Minimum delay: milliseconds, or a string such as `"30s"`. Zero or less has no effect.
    * @param message Description of the failure.
-   * @param options The `cause` of the error. None by default.
+   * @param options The `cause` of the error, and the `scope` of the delay: `"item"` by default.
    * @throws {RangeError} If `delay` is `NaN` or infinite.
-   * @throws {TypeError} If `delay` is neither a duration nor a number.
+   * @throws {TypeError} If `delay` is neither a duration nor a number, or `scope` is unknown.
    */
-  constructor(delay: Duration, message?: string, options?: ErrorOptions) {
+  constructor(delay: Duration, message?: string, options?: ErrorOptions & { scope?: RetryScope | undefined }) {
     super(message, options);
-    this.delay = requireDuration("create retry-after error", "delay", delay);
+    this.delay = requireDuration(ACTION, "delay", delay);
+    this.scope = options?.scope ?? "item";
+    if (!SCOPES.includes(this.scope)) {
+      throw invalidArgument(ACTION, "scope", 'must be one of "item", "group", "queue"', this.scope);
+    }
     setBrand(this, RETRY_AFTER, this.delay); // lets pools recognize errors from another copy of this package
   }
 
@@ -84,15 +108,19 @@ export class RetryAfterError extends Error {
    * ```
    *
    * @param response The response, for example from `fetch`.
+   * @param options The `scope` of the delay: `"item"` by default.
    * @returns The error to throw, or `undefined` if the header is missing or not valid.
-   * @throws {TypeError} If `response` has no `headers` with a `get` method.
+   * @throws {TypeError} If `response` has no `headers` with a `get` method, or `scope` is unknown.
    */
-  static from(response: RetryAfterResponse): RetryAfterError | undefined {
+  static from(
+    response: RetryAfterResponse,
+    options?: { scope?: RetryScope | undefined },
+  ): RetryAfterError | undefined {
     if (!hasMethods(response?.headers, "get")) {
-      throw invalidArgument("create retry-after error", "response", "must be a Response", response);
+      throw invalidArgument(ACTION, "response", "must be a Response", response);
     }
     const delay = retryAfter(response);
     if (delay === undefined) return undefined;
-    return new RetryAfterError(delay, `${response.status} ${response.statusText ?? ""}`.trim());
+    return new RetryAfterError(delay, `${response.status} ${response.statusText ?? ""}`.trim(), options);
   }
 }

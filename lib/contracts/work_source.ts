@@ -94,6 +94,12 @@ export interface WorkSource<T> {
   isIgnored?(attempt: WorkAttempt<T>): boolean | undefined;
 
   /**
+   * Hands out no item of the attempt's group, or no item at all, for the given number of milliseconds. Reports whether
+   * that is possible. If this method is omitted or returns `false`, a `RetryAfterError` delays only its item.
+   */
+  pause?(attempt: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean;
+
+  /**
    * Called when an attempt times out while its handler still runs. The item counts as failing from now on. `finish`
    * follows when the handler ends. Omit this method if the source learns of failures only from `finish`.
    */

@@ -125,8 +125,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }, this.#watch);
   #shuttingDown = false;
   readonly #clock: Clock;
-  /** Time until which no item is handed out; 0 if the queue is not paused. */
-  #pausedUntil = 0;
+  /** Time until which no item is handed out; `undefined` if the queue is not paused. */
+  #pausedUntil: number | undefined = undefined;
   /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
   #timer: unknown = undefined;
   #wakeAt = Infinity;
@@ -171,7 +171,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   get length(): number {
-    return this.#pausedUntil > 0 && this.#isPaused() ? 0 : this.#line.length;
+    return this.#pausedUntil !== undefined && this.#isPaused() ? 0 : this.#line.length;
   }
 
   get processing(): number {
@@ -314,8 +314,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #isPaused(): boolean {
-    if (this.#clock.now() < this.#pausedUntil) return true;
-    this.#pausedUntil = 0;
+    if (this.#clock.now() < this.#pausedUntil!) return true;
+    this.#pausedUntil = undefined;
     return false;
   }
 
@@ -329,7 +329,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #pause(ms: number, entry?: Pick<ReadyEntry<unknown>, "key" | "item">): boolean {
     const { groups } = this.#line;
     const until = this.#clock.now() + ms;
-    if (entry === undefined) this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    if (entry === undefined) this.#pausedUntil = Math.max(this.#pausedUntil ?? until, until);
     else if (groups?.groupOf === undefined) return false;
     else groups.pauseGroup(groups.groupOf(entry), until);
     this.#setTimer();
@@ -434,10 +434,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
    * and a call or a callback awaits one.
    */
   #setTimer(): void {
-    const nextChangeAt = this.#pausedUntil || this.#line.nextChangeAt;
-    if (nextChangeAt === undefined) return;
+    if (this.#line.nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return;
     const isAwaited = this.length === 0 && !(this.#getters.isEmpty && this.#watchers.isEmpty);
-    const wakeAt = isAwaited ? nextChangeAt : Infinity;
+    const wakeAt = isAwaited ? this.#pausedUntil ?? this.#line.nextChangeAt ?? Infinity : Infinity;
     if (wakeAt === this.#wakeAt) return;
     this.#clock.clearTimeout(this.#timer);
     this.#wakeAt = wakeAt;

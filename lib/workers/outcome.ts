@@ -1,5 +1,6 @@
 import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
+import { argumentError } from "../base/errors.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
 import type { Ending, GivenUpEnding, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
@@ -28,6 +29,8 @@ export class Outcomes<T> {
   readonly #rules: OutcomeRules;
   readonly #onSettled: () => void;
   #pending = 0;
+  /** Whether it was reported that the scope of a `RetryAfterError` is not possible. */
+  #hasReportedScope = false;
 
   /** `onSettled` is called when an asynchronous ending has been carried out or has failed. */
   constructor(
@@ -66,6 +69,7 @@ export class Outcomes<T> {
     const isTerminal = brandOf(thrown, TERMINAL) === true;
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
     if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
+    if (!attempt.isLost && this.#try(attempt, () => this.#pauses(attempt, thrown))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
     if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
@@ -84,6 +88,20 @@ export class Outcomes<T> {
       this.#reports.error(failure, attempt);
       giveUp(failure, "limiter");
     }
+  }
+
+  /**
+   * Pauses the group of the item or the whole queue, if a `RetryAfterError` asks for this, and hands the item back.
+   * Returns `false` if the attempt is a failure nevertheless.
+   */
+  #pauses(attempt: Attempt<T>, thrown: unknown): boolean {
+    const ms = retryAfterOf(thrown);
+    const scope = ms > 0 && brandOf(thrown, "scope");
+    if (scope !== "group" && scope !== "queue") return false;
+    if (this.#source.pause?.(attempt, scope, ms)) return attempt.timedOut === undefined && this.handBack(attempt);
+    if (!this.#hasReportedScope) this.#reports.error(impossibleScope(scope), attempt);
+    this.#hasReportedScope = true;
+    return false;
   }
 
   /** Records that an attempt has failed although its handler still runs. An ending follows when the handler ends. */
@@ -168,6 +186,11 @@ function lostLease(ending: Ending): Error {
   return withCode("WQ_LEASE_LOST", new Error(message, "error" in ending ? { cause: ending.error } : {}));
 }
 
+/** Creates the error for a `RetryAfterError` whose scope the queue doesn't support. */
+function impossibleScope(scope: "group" | "queue"): Error {
+  return argumentError(`pause ${scope}`, "the queue does not support it, so only the item is delayed", Error);
+}
+
 /**
  * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
  * Returns 0 for any other error.
@@ -181,9 +204,9 @@ function retryAfterOf(thrown: unknown): number {
  * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
  * whose properties throw when read.
  */
-function brandOf(thrown: unknown, brand: symbol): unknown {
+function brandOf(thrown: unknown, brand: symbol | "scope"): unknown {
   try {
-    return (thrown as Record<symbol, unknown> | null | undefined)?.[brand];
+    return (thrown as Record<symbol | string, unknown> | null | undefined)?.[brand];
   } catch {
     return undefined;
   }

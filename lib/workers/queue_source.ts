@@ -106,6 +106,10 @@ export class QueueSource<T> implements WorkSource<T> {
     this.#counts.set(key, number, item, hasFailed);
   }
 
+  pause({ key, lease: { item } }: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean {
+    return this.#hooks.pause?.(ms, scope === "group" ? { item, key } : undefined) ?? false;
+  }
+
   isIgnored({ key, lease }: WorkAttempt<T>): boolean | undefined {
     return this.#counts.isIgnored?.(key, lease.item);
   }

@@ -14,7 +14,7 @@ export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { SOURCE } from "../base/brands.ts";
 export { TerminalError } from "../base/errors.ts";
-export { RetryAfterError, type RetryAfterResponse } from "../base/retry_after_error.ts";
+export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contracts/discipline.ts";
