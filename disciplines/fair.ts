@@ -21,7 +21,7 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { OptionsInCode } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator } from "../registry/grouping.ts";
-import { integerKind, stringKind, weightsKind } from "../registry/option_kinds.ts";
+import { enumKind, integerKind, rateKind, stringKind, weightsKind } from "../registry/option_kinds.ts";
 import { partTemplate } from "../registry/options_in_code.ts";
 import { type DisciplineDefinition, type DisciplineFields, disciplineKind } from "./definition.ts";
 import { FairDiscipline } from "./fair_discipline.ts";
@@ -45,6 +45,19 @@ export const fairOptions = {
     min: 1,
     required: false,
     description: "Maximum number of items of one group that are processing at once. No limit if omitted.",
+  },
+  ratePerGroup: {
+    kind: "rate",
+    required: false,
+    description:
+      "Maximum rate at which items of one group are handed out: 'rate' items per second on average, 'burst' " +
+      "at once. No limit if omitted.",
+  },
+  by: {
+    kind: "enum",
+    values: ["items", "time"],
+    required: false,
+    description: 'Share of a group: of the items, or of the time that the items take. "items" if omitted.',
   },
   within: {
     kind: "discipline",
@@ -84,11 +97,18 @@ export type FairOptions<T> =
  * was ready, is delayed afterwards by at most one turn. A group that becomes ready waits for about one item from each
  * of the other groups.
  *
- * `maxPerGroup` limits how many items of one group are processing at once. Once a group reaches this limit, its other
- * items are blocked, while other groups continue.
+ * `maxPerGroup` limits how many items of one group are processing at once, and `ratePerGroup` limits how many are
+ * handed out per second. Once a group reaches a limit, its other items are blocked, while other groups continue. A
+ * group can also be paused: see `pauseGroup` of queues, and `RetryAfterError`. Nobody has to poll: the queue sets a
+ * timer for the time at which the next item becomes ready.
+ *
+ * `by: "time"` shares the time of the workers instead of the number of items. When an item is handed out, its group is
+ * charged with the mean duration of the group's items, which is corrected once the item is done. So a group whose items
+ * take ten times as long gets a tenth as many items.
  *
  * A group is forgotten when its last turn is over, so groups may come and go indefinitely. At most 10,000 groups
- * without items are remembered.
+ * without items are remembered. A group that is paused, or that has used some of its rate, is not forgotten before its
+ * pause is over and its whole burst is available again.
  *
  * @example Usage
  * ```ts
@@ -120,10 +140,11 @@ export type FairOptions<T> =
  * @param options Either `groupOf`, which returns the group of an item and is called whenever an item becomes ready, or
  * `separator`: the group is then the text before the first separator in the key, and every key must be a string.
  * `weights`: weights of groups by name, from 0.001 to 1,000; other groups have a weight of 1. `maxPerGroup`: maximum
- * number of items of one group that are processing at once; by default, no limit. `within`: creates the discipline
- * within a group; by default, first in, first out. If `groupOf` throws, `add` throws the same error. If `groupOf`
- * throws for an item that came back from a worker or from a delay, the item is ready anyway: it goes first, and does
- * not count toward `maxPerGroup`.
+ * number of items of one group that are processing at once; by default, no limit. `ratePerGroup`: `rate` items of one
+ * group per second on average, `burst` at once; by default, no limit. `by`: what groups share, `"items"` (default) or
+ * `"time"`. `within`: creates the discipline within a group; by default, first in, first out. If `groupOf` throws,
+ * `add` throws the same error. If `groupOf` throws for an item that came back from a worker or from a delay, the item
+ * is ready anyway: it goes first, and does not count toward `maxPerGroup`.
  * @returns The discipline, to use in one queue. With a `separator`, the discipline's `push` throws a `TypeError` for
  * keys that are not strings.
  * @throws {RangeError} If an option is a number out of range.
@@ -133,7 +154,14 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
   return createGroupedInCode(
     "discipline",
     fairDiscipline,
-    { string: stringKind, weights: weightsKind, integer: integerKind, discipline: partTemplate(disciplineKind) },
+    {
+      string: stringKind,
+      weights: weightsKind,
+      integer: integerKind,
+      rate: rateKind,
+      enum: enumKind,
+      discipline: partTemplate(disciplineKind),
+    },
     options,
     (groupOf, options) => new FairDiscipline(groupOf, options),
   ) as QueueDiscipline<T>;

@@ -6,13 +6,14 @@ import type { LineGroups } from "../lib/queue/line.ts";
 import type { SeatOrder } from "../lib/queue/seat_order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { NONE, type Seats } from "../lib/structures/seats.ts";
+import type { Rate } from "../registry/fields.ts";
 import type { GroupOf } from "../registry/grouping.ts";
 import { disciplineKind } from "./definition.ts";
 import { EntryOrder } from "./entry_order.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { Mean } from "./mean.ts";
 import { SeatedDiscipline } from "./seated_discipline.ts";
-import { type Rate, StartRate } from "./start_rate.ts";
+import { StartRate } from "./start_rate.ts";
 import { Taker, Turns } from "./turns.ts";
 
 /** Options of the order. */
@@ -111,8 +112,9 @@ class Group extends Taker<Group> {
   allowsMoreAt(now: number): number {
     const { pause, rate } = this;
     if (pause === undefined) return rate?.allowsMoreAt(now) ?? Infinity;
-    if (pause.until > now) return pause.until;
-    return pause.probe === NONE && rate?.allowedAt(now) === 0 ? rate.allowsMoreAt(now) : Infinity;
+    const token = rate?.allowedAt(now) === 0 ? rate.allowsMoreAt(now) : now;
+    if (pause.until > now) return Math.max(pause.until, token);
+    return pause.probe === NONE && token > now ? token : Infinity;
   }
 
   /** Time until which the group must be remembered even if it is idle. */
@@ -380,11 +382,13 @@ export class FairOrder implements SeatOrder, LineGroups {
   /** Settles the groups of a heap whose time has come, each once. */
   #settleDue(heap: NumberHeap<Group>): void {
     const now = this.#time();
-    for (let left = heap.length; left > 0 && heap.smallest <= now; left--) {
+    const due: Group[] = [];
+    while (heap.smallest <= now) {
       const group = heap.pop()!;
       group.heap = undefined;
-      this.#settle(group);
+      due.push(group);
     }
+    for (const group of due) this.#settle(group);
   }
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */

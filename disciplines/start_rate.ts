@@ -1,10 +1,4 @@
-/** Maximum rate of starts, as the options of a discipline give it. */
-export interface Rate {
-  /** Starts per second. */
-  readonly rate: number;
-  /** Maximum number of starts at once. */
-  readonly burst: number;
-}
+import type { Rate } from "../registry/fields.ts";
 
 /** Part of a start by which a computed number of starts may be too small, because of rounding. */
 const ROUNDING = 1e-9;
@@ -30,9 +24,11 @@ export class StartRate {
     return Math.max(Math.floor(this.#burst - missing + ROUNDING), 0);
   }
 
-  /** Returns the time at which one more start is allowed than now; in the past if the bucket is full. */
+  /** Returns the time at which one more start is allowed than now; `Infinity` if the bucket is full. */
   allowsMoreAt(now: number): number {
-    const at = this.fullAt - (this.#burst - this.allowedAt(now) - 1) * this.#interval;
+    const missing = this.#burst - this.allowedAt(now);
+    if (missing === 0) return Infinity;
+    const at = this.fullAt - (missing - 1) * this.#interval;
     return Math.round(at * 1e6) / 1e6; // to the nanosecond, so that rounding doesn't make a timer a millisecond late
   }
 

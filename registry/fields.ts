@@ -136,6 +136,22 @@ export interface DurationsField extends FieldBase {
   readonly default?: readonly Duration[];
 }
 
+/** A rate: an object with a `rate` per second and a `burst`. */
+export interface RateField extends FieldBase {
+  /** Distinguishes the kinds. */
+  readonly kind: "rate";
+  /** Value used if the option is omitted. */
+  readonly default?: Rate;
+}
+
+/** Value of an option that is a rate. */
+export interface Rate {
+  /** Number per second, on average: from 0.000001 to 1,000,000. */
+  readonly rate: number;
+  /** Maximum number at once: an integer from 1 to 1,000,000. */
+  readonly burst: number;
+}
+
 /** Declaration of an option that is plain data. */
 export type PlainField =
   | DurationField
@@ -145,7 +161,8 @@ export type PlainField =
   | StringField
   | EnumField
   | WeightsField
-  | DurationsField;
+  | DurationsField
+  | RateField;
 
 /**
  * An option whose value is a part, such as a limiter. The option is given as the part's config, or as the name of a
@@ -202,6 +219,7 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "string" } ? string
   : F extends { kind: "weights" } ? ReadonlyMap<string, number>
   : F extends { kind: "durations" } ? readonly number[]
+  : F extends { kind: "rate" } ? Rate
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]

@@ -17,6 +17,7 @@ import type {
   EnumField,
   IntegerField,
   NumberField,
+  RateField,
   StringField,
   WeightsField,
 } from "./fields.ts";
@@ -48,6 +49,10 @@ export const UNLIMITED = "unlimited";
 /** Smallest and largest allowed weight. The bounds keep computed values finite. */
 export const MIN_WEIGHT = 0.001;
 export const MAX_WEIGHT = 1000;
+
+/** Smallest rate, and largest rate and burst. */
+export const MIN_RATE = 1e-6;
+export const MAX_RATE = 1e6;
 
 /** Maximum length of a list. */
 export const MAX_ITEMS = 1000;
@@ -140,6 +145,39 @@ function weightRule(name: string, weight: unknown): string | undefined {
   return typeof weight === "number" && within(weight, MIN_WEIGHT, MAX_WEIGHT) !== undefined
     ? undefined
     : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
+}
+
+/** Rates. */
+export const rateKind: OptionKind<RateField> = {
+  read: (_, value) =>
+    isPlainObject(value) && rateOffences("", value).length === 0
+      ? { rate: value["rate"], burst: value["burst"] }
+      : undefined,
+  rule: () => "must be an object with 'rate' and 'burst'",
+  offencesIn: (_, option, value) => isPlainObject(value) ? rateOffences(option, value) : [],
+};
+
+function rateOffences(option: string, given: Record<string, unknown>): Offence[] {
+  const names = new Set(["rate", "burst", ...Object.keys(given)]);
+  return [...names].flatMap((name) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const rule = rateRule(name, value);
+    return rule === undefined ? [] : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
+  });
+}
+
+function rateRule(name: string, value: unknown): string | undefined {
+  const isNumber = typeof value === "number";
+  switch (name) {
+    case "rate":
+      if (isNumber && within(value, MIN_RATE, MAX_RATE) !== undefined) return undefined;
+      return `must be a number${bounds(MIN_RATE, MAX_RATE)}`;
+    case "burst":
+      if (Number.isInteger(value) && within(value, 1, MAX_RATE) !== undefined) return undefined;
+      return `must be an integer${bounds(1, MAX_RATE)}`;
+    default:
+      return "must be left out, as a rate has only 'rate' and 'burst'";
+  }
 }
 
 /** Lists of durations. They are read as numbers of milliseconds. */

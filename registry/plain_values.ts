@@ -8,6 +8,7 @@ import {
   numberKind,
   type Offence,
   type OptionKind,
+  rateKind,
   stringKind,
   weightsKind,
 } from "./option_kinds.ts";
@@ -22,6 +23,7 @@ export const PLAIN_KINDS: { readonly [K in PlainField["kind"]]: OptionKind<Plain
   enum: enumKind,
   weights: weightsKind,
   durations: durationsKind,
+  rate: rateKind,
 };
 
 /** Returns the kind of an option. */

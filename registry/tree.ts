@@ -6,6 +6,7 @@
  */
 
 import type { PartDefinition, PartKind } from "./definition.ts";
+import type { Rate } from "./fields.ts";
 
 /** Options of a part or a queue, after they have been read and checked. */
 export interface OptionsTree {
@@ -61,8 +62,13 @@ export function isSameValue(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, i) => item === other[i]);
   }
+  if (isRate(one) && isRate(other)) return one.rate === other.rate && one.burst === other.burst;
   if (!(one instanceof Map && other instanceof Map)) return one === other;
   return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
+}
+
+function isRate(value: unknown): value is Rate {
+  return typeof value === "object" && value !== null && "burst" in value;
 }
 
 /**

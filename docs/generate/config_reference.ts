@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
-import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/option_kinds.ts";
+import { MAX_RATE, MAX_WEIGHT, MIN_RATE, MIN_WEIGHT } from "../../registry/option_kinds.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
@@ -290,6 +290,8 @@ function valueOf(field: Field<Words>): string {
       return `object of numbers by name${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
     case "durations":
       return "list of durations" + atLeast(field.minItems) + bounds(field.min, field.max, " ms each");
+    case "rate":
+      return `\`{ rate, burst }\`: number${bounds(MIN_RATE, MAX_RATE)}, integer${bounds(1, MAX_RATE)}`;
     case "limiter":
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":

@@ -204,6 +204,8 @@ export class DocumentMaker {
         const duration = { ...each, kind: "duration" } as const;
         return Array.from({ length: minItems + this.below(3) }, () => this.value(duration, names, depth));
       }
+      case "rate":
+        return { rate: 1 + this.below(9), burst: 1 + this.below(9) };
       case "boolean":
         return this.random() < 0.5;
       case "string":

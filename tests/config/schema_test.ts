@@ -35,6 +35,7 @@ const custom = defineLimiter({
     part: { kind: "number", min: -1, max: 1, default: 0, description: "A number." },
     steps: { kind: "integer", default: 1, description: "A whole number." },
     debt: { kind: "duration", min: -1000, max: 1000, default: 0, description: "A duration that may be negative." },
+    speed: { kind: "rate", required: false, description: "A rate." },
     pauses: { kind: "durations", min: 1, max: 60_000, default: ["1s"], description: "Durations." },
     others: { kind: "limiters", minItems: 2, required: false, description: "A list." },
   },
@@ -217,6 +218,8 @@ function edgesOf(field: AnyField): Json[] {
     ...[0, 1, 2, 3, 1000, 1001].map((length) => Array<Json>(length).fill(BUCKET)),
     ...[0, 1, 2, 3, 1000, 1001].map((length) => Array<Json>(length).fill("1s")),
     ...[...numbers, "soon", null].map((item) => ["1s", item]),
+    ...numbers.flatMap((number) => [{ rate: number, burst: 1 }, { rate: 1, burst: number }]),
+    ...[{ rate: 1 }, { burst: 1 }, { rate: 1, burst: 1, more: 1 }],
     ...[0, 1, 99, 100, 101].map((length) => "1ms".padStart(length, "0")),
   ];
 }

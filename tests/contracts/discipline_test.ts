@@ -21,6 +21,12 @@ disciplineSuite(
   key,
 );
 disciplineSuite("fair, one at once", () => createFairDiscipline<string>({ separator: "/", maxPerGroup: 1 }), key);
+disciplineSuite("fair, by time", () => createFairDiscipline<string>({ separator: "/", by: "time" }), key);
+disciplineSuite(
+  "fair, with a high rate",
+  () => createFairDiscipline<string>({ separator: "/", ratePerGroup: { rate: 1e6, burst: 1e6 } }),
+  key,
+);
 disciplineSuite(
   "fair in fair",
   () =>

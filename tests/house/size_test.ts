@@ -23,8 +23,8 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 }
 
 // The queue itself takes 2.8 kB. Strict options and their messages take 1.1, metrics 1.0, disciplines written by
-// users 0.9, pauses and items that are blocked until a time 0.4, maps that don't block the event loop and snapshots 0.5 each, fake timers 0.4, hooks for the layers above
-// 0.3, and `for await`, hints such as "did you mean" and clocks that fail 0.2 each.
+// users 0.9, maps that don't block the event loop, snapshots, and pauses with their timer 0.5 each, fake timers 0.4,
+// hooks for the layers above 0.3, and `for await`, hints such as "did you mean" and clocks that fail 0.2 each.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8.8 kB", async () => {
   const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
   assert(length > 1000 && length <= 8800, `${length} bytes`);

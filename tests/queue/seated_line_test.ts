@@ -36,7 +36,7 @@ function wrapped<T>(discipline: QueueDiscipline<T>): QueueDiscipline<T> {
     push: (entry) => discipline.push(entry),
     pop: () => discipline.pop(),
     touch: (entry) => discipline.touch(entry),
-    done: (entry) => discipline.done?.(entry),
+    done: (entry, work) => discipline.done?.(entry, work),
     peek: (limit) => discipline.peek!(limit),
     get length() {
       return discipline.length;
@@ -114,6 +114,7 @@ const disciplines: Record<string, (notes: unknown[]) => QueueDiscipline<Item>> =
   "priority without a head start": () => createPriorityDiscipline({ maxHeadStart: 0 }),
   "strict priority": () => createPriorityDiscipline({ min: -3, max: 3, maxHeadStart: Infinity }),
   "fair": () => createFairDiscipline({ groupOf, weights }),
+  "fair, by time": () => createFairDiscipline({ groupOf, weights, by: "time" }),
   "fair, one at once": () => createFairDiscipline({ groupOf, weights, maxPerGroup: 1 }),
   "fair, with priorities inside": () =>
     createFairDiscipline({ groupOf, maxPerGroup: 2, within: () => createPriorityDiscipline({ maxHeadStart: 3000 }) }),

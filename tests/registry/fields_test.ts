@@ -86,6 +86,16 @@ const KINDS: {
     rule: "must be a list of 2 to 1000 durations",
   },
   {
+    field: { kind: "rate", description: "" },
+    good: [
+      [{ rate: 0.5, burst: 1 }, { rate: 0.5, burst: 1 }],
+      [{ burst: 1_000_000, rate: 1e-6 }, { rate: 1e-6, burst: 1_000_000 }],
+      [{ rate: 1e6, burst: 3 }, { rate: 1e6, burst: 3 }],
+    ],
+    bad: [5, "5/s", null, [], true],
+    rule: "must be an object with 'rate' and 'burst'",
+  },
+  {
     field: { kind: "integer", description: "" },
     good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
     bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
@@ -311,6 +321,30 @@ Deno.test("each duration of a list that is none is reported in its place", () =>
 
   const define = () => spy({ x: { kind: "durations", description: "", default: ["1s", -1] } });
   assertThrows(define, RangeError, `Cannot define limiter "spy": 'x.default[1]' ${duration} of at least 0 ms, got -1`);
+});
+
+Deno.test("each member of a rate that is none is reported in its place", () => {
+  const { build, registry } = spy({ x: { kind: "rate", description: "" } });
+  const validate = compile(registry);
+  const rate = "must be a number from 0.000001 to 1000000";
+  const burst = "must be an integer from 1 to 1000000";
+  for (
+    const [value, ...messages] of [
+      [{ rate: 0, burst: 1 }, `'x.rate' ${rate}, got 0`],
+      [{ rate: Infinity, burst: 1 }, `'x.rate' ${rate}, got Infinity`],
+      [{ rate: "5", burst: 1 }, `'x.rate' ${rate}, got "5"`],
+      [{ rate: 1, burst: 0 }, `'x.burst' ${burst}, got 0`],
+      [{ rate: 1, burst: 1.5 }, `'x.burst' ${burst}, got 1.5`],
+      [{ rate: 1, burst: 1e6 + 1 }, `'x.burst' ${burst}, got 1000001`],
+      [{}, `'x.rate' ${rate}, got undefined`, `'x.burst' ${burst}, got undefined`],
+      [{ rate: 1, burst: 1, per: "s" }, `'x.per' must be left out, as a rate has only 'rate' and 'burst', got "s"`],
+    ] as const
+  ) {
+    const issues = issuesOf(() => build({ x: value }));
+    assertEquals(issues.map(({ message }) => message), messages);
+    for (const { path, message } of issues) assertEquals(path, `/x/${/x\.(\w+)/.exec(message)![1]}`);
+    if (!Object.values(value).includes(Infinity)) assertFalse(validate({ type: "spy", x: value }));
+  }
 });
 
 Deno.test("numbers are finite, but for one whose declaration says otherwise", () => {

@@ -15,6 +15,7 @@ import {
   type LoadConfigOptions,
   type OptionsInCode,
   type OptionsInput,
+  type Rate,
   type RateLimiter,
   type Template,
 } from "@workqueue/core";
@@ -104,17 +105,19 @@ Deno.test("types: a template is a config in a config, and a function for create 
     shares: { kind: "weights", required: false, description: "" },
     pauses: { kind: "durations", minItems: 1, description: "" },
     more: { kind: "durations", default: ["1s"], description: "" },
+    speed: { kind: "rate", required: false, description: "" },
   } as const;
   defineLimiter({
     type: "grouping",
     description: "",
     options,
-    create({ each, longest, shares, pauses, more }) {
+    create({ each, longest, shares, pauses, more, speed }) {
       assertType<Same<typeof each, Template<RateLimiter>>>();
       assertType<Same<typeof longest, number>>();
       assertType<Same<typeof shares, ReadonlyMap<string, number> | undefined>>();
       assertType<Same<typeof pauses, readonly number[]>>();
       assertType<Same<typeof more, readonly number[]>>();
+      assertType<Same<typeof speed, Rate | undefined>>();
       return each();
     },
   });
@@ -126,6 +129,7 @@ Deno.test("types: a template is a config in a config, and a function for create 
   assertType<Same<Input["pauses"], readonly Duration[]>>();
   assertType<Same<InCode["pauses"], readonly Duration[]>>();
   assertType<Same<InCode["more"], readonly Duration[] | undefined>>();
+  assertType<Same<InCode["speed"], Rate | undefined>>();
   assertType<Same<InCode["shares"], Readonly<Record<string, number>> | undefined>>();
 });
 
