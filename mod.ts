@@ -31,7 +31,7 @@ export { type Clock, systemClock } from "./lib/base/clock.ts";
 export { type Duration, parseDuration } from "./lib/base/duration.ts";
 export type { ErrorCode } from "./lib/base/error_codes.ts";
 export { ConfigError, type ConfigIssue, TerminalError } from "./lib/base/errors.ts";
-export { RetryAfterError, type RetryAfterResponse } from "./lib/base/retry_after_error.ts";
+export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "./lib/base/retry_after_error.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "./lib/contracts/discipline.ts";
 export {
   type Counter,
