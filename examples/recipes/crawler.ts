@@ -12,10 +12,8 @@
  */
 
 import {
-  createBucketLimiter,
   createExponentialLimiter,
   createFairDiscipline,
-  createPerGroupLimiter,
   createRateLimitingQueue,
   RetryAfterError,
   runWorkers,
@@ -27,8 +25,8 @@ import { serveSite } from "./site.ts";
 /** Minimum time between the starts of two requests to a host, in milliseconds. */
 export const INTERVAL = 50;
 
-/** Duration of the pause if a host is too busy and does not send `Retry-After`. */
-const TOO_BUSY = "100ms";
+/** Duration of the pause if a host is too busy and does not send `Retry-After`, in milliseconds. */
+const TOO_BUSY = 100;
 
 const groupOf = (url: string) => new URL(url).host;
 
@@ -39,7 +37,6 @@ const groupOf = (url: string) => new URL(url).host;
 export async function crawl(first: readonly string[], log: (line: string) => void, fetchPage = fetch): Promise<void> {
   const allowed = new Set(first.map(groupOf));
   const seen = new Set<string>();
-  const hosts = createPerGroupLimiter({ groupOf, limiter: () => createBucketLimiter({ rate: Infinity, burst: 1 }) });
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "100ms", maxDelay: "1m" }), {
     discipline: createFairDiscipline({ groupOf, maxPerGroup: 1 }),
   });
@@ -52,15 +49,13 @@ export async function crawl(first: readonly string[], log: (line: string) => voi
   }
 
   await using _pool = runWorkers(queue, async (url, { signal, attempt }) => {
-    const { bucket } = hosts.of(url);
-    await bucket.wait(1, { signal });
-    bucket.pauseFor(INTERVAL);
+    queue.pauseGroup(groupOf(url), INTERVAL);
     const response = await fetchPage(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
     const page = await response.text();
-    if (response.status === 429 || response.status === 503) { // pauses requests for all pages on the host
-      bucket.pauseFor(RetryAfterError.from(response)?.delay ?? TOO_BUSY);
-    }
-    if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);
+    const retryAfter = RetryAfterError.from(response)?.delay ?? TOO_BUSY;
+    if (response.status === 429) throw new RetryAfterError(retryAfter, "too many requests", { scope: "group" });
+    if (response.status === 503) queue.pauseGroup(groupOf(url), retryAfter); // and the failure is counted
+    if (response.status >= 500) throw new Error(`status ${response.status}`);
     if (!response.ok) throw new TerminalError(`status ${response.status}`); // not retried
     for (const link of parse(page).querySelectorAll("a[href]")) {
       const target = URL.parse(link.getAttribute("href")!, response.url);

@@ -48,5 +48,6 @@ export async function deliver(
   if (status < 500 && !RETRIED.includes(status)) throw new TerminalError(`status ${status}`);
   const retryAfter = RetryAfterError.from(response);
   if (retryAfter === undefined) throw new Error(`status ${status}`);
-  throw new RetryAfterError(Math.min(retryAfter.delay, MAX_RETRY_AFTER), `status ${status}`);
+  const scope = status === 429 ? "group" : "item"; // 429 means all deliveries of the tenant
+  throw new RetryAfterError(Math.min(retryAfter.delay, MAX_RETRY_AFTER), `status ${status}`, { scope });
 }

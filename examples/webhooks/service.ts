@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type HandlerContext, RetryAfterError } from "@workqueue/core";
 import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { prometheusMetrics } from "@workqueue/prometheus";
@@ -33,6 +34,8 @@ const LEFT = "left.json";
 const GRACE = Number(process.env["GRACE"] ?? 25_000);
 
 const left = new Map<string, Delivery>();
+/** Tenants whose deliveries were paused. */
+const paused = new Set<string>();
 const tooLong = new AbortController();
 
 const config = loadConfigFile(configFile, { metrics: prometheusMetrics(register) });
@@ -40,7 +43,7 @@ const queue = config.queue<Delivery>("deliveries", {
   keyOf,
   onDrop: (delivery) => left.set(keyOf(delivery), delivery),
 });
-const pool = config.runWorkers("deliveries", queue, (delivery, context) => deliver(delivery, context), {
+const pool = config.runWorkers("deliveries", queue, handle, {
   signal: tooLong.signal,
   onError: (error, delivery, attempt) => console.warn(`${keyOf(delivery)}: attempt ${attempt} failed: ${error}`),
   onGiveUp: (error, delivery, attempts, reason) => {
@@ -78,6 +81,15 @@ if (existsSync(LEFT)) {
   rmSync(LEFT);
 }
 
+async function handle(delivery: Delivery, context: HandlerContext): Promise<void> {
+  try {
+    await deliver(delivery, context);
+  } catch (error) {
+    if (error instanceof RetryAfterError) paused.add(delivery.tenant);
+    throw error;
+  }
+}
+
 let isDraining = false;
 process.on("SIGTERM", drain);
 process.on("SIGINT", drain); // Ctrl-C
@@ -93,6 +105,7 @@ async function drain(): Promise<void> {
       left.set(keyOf(item), item);
       queue.done(item); // makes the tenant's blocked deliveries ready
     }
+    for (const tenant of paused) queue.resumeGroup(tenant); // makes their blocked deliveries ready as well
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.set(keyOf(lease.item), lease.item);
       queue.done(lease.item);
