@@ -384,3 +384,30 @@ Deno.test("svg: a report is drawn with colors for light and dark, and names are 
   assert(svg.includes("prefers-color-scheme: dark"));
   assert(!svg.includes("<a & b>"));
 });
+
+Deno.test("simulate: a tenant that answers 429 waits as a group, and its attempts are counted once", async () => {
+  const config = configOf({
+    discipline: { type: "fair", separator: "/" },
+    concurrency: 20,
+    maxRetries: 3,
+    limiter: { type: "exponential", baseDelay: "10ms", maxDelay: "1s" },
+  });
+  const loadWith = (scope: string) => ({
+    duration: "10s",
+    arrivals: [{ type: "constant", rate: 200 }],
+    groups: [{ name: "hot" }, { name: "cold" }],
+    work: constant(10),
+    failures: [{ type: "outage", group: "hot", from: "1s", for: "2s", retryAfter: "500ms", scope }],
+  });
+  const item = await simulate(config, loadWith("item"));
+  assert(item.failures["outage"]! > 100, `${item.failures["outage"]}`);
+  const group = await simulate(config, loadWith("group"));
+  assert(group.failures["outage"]! <= 20 + 4, `${group.failures["outage"]}`);
+  assertEquals([group.succeeded, group.givenUp, group.unfinished], [group.arrivals, 0, 0]);
+  assertEquals(group.attempts, group.succeeded + group.failures["outage"]!);
+  const queue = await simulate(config, loadWith("queue"));
+  assertEquals([queue.succeeded, queue.attempts], [queue.arrivals, queue.succeeded + queue.failures["outage"]!]);
+
+  const { failures, attempts, succeeded, givenUp } = await simulate(configOf({ concurrency: 20 }), loadWith("group"));
+  assertEquals([attempts, givenUp], [succeeded + failures["outage"]!, 0]); // without groups: the item, counted once
+});

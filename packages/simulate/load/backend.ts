@@ -1,4 +1,5 @@
 import type { LoadDefinition } from "./kinds.ts";
+import { scopeField } from "./scope.ts";
 
 const fields = {
   capacity: {
@@ -23,6 +24,7 @@ const fields = {
     required: false,
     description: "A refusal asks for a retry after this time, as with the header Retry-After.",
   },
+  scope: scopeField,
 } as const;
 
 const backend: LoadDefinition<"backend", typeof fields> = {

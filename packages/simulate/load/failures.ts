@@ -6,6 +6,7 @@
 
 import type { Fields, OptionsOf } from "@workqueue/core/internal/registry";
 import { RandomNumbers } from "../random/random_numbers.ts";
+import { scopeField } from "./scope.ts";
 import type { Failing, Failure, LoadDefinition, SimulatedAttempt } from "./kinds.ts";
 
 const common = {
@@ -20,6 +21,7 @@ const common = {
     required: false,
     description: "The backend asks for a retry after this time, as with the header Retry-After.",
   },
+  scope: scopeField,
 } as const satisfies Fields;
 
 const probability = (description: string) => ({ kind: "number", min: 0, max: 1, description }) as const;
@@ -92,11 +94,11 @@ export const failureDefinitions: readonly LoadDefinition<"failure", never>[] = [
 
 function failure(
   reason: string,
-  { group, after, retryAfter }: Common,
+  { group, after, retryAfter, scope }: Common,
   fails: (attempt: SimulatedAttempt) => boolean,
   isTerminal = false,
 ): Failure {
-  const failing: Failing = { reason, after, retryAfter, isTerminal };
+  const failing: Failing = { reason, after, retryAfter, scope, isTerminal };
   return {
     failing: (attempt) => (group === undefined || group === attempt.group) && fails(attempt) ? failing : undefined,
   };

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RetryScope } from "@workqueue/core";
 import type { Fields, PartDefinition, PartKind } from "@workqueue/core/internal/registry";
 import type { RandomNumbers } from "../random/random_numbers.ts";
 
@@ -52,6 +53,8 @@ export interface Failing {
   readonly after: number | undefined;
   /** Delay of a `RetryAfterError` in milliseconds; `undefined` for another error. */
   readonly retryAfter: number | undefined;
+  /** Scope of the `RetryAfterError`: what must wait. */
+  readonly scope: RetryScope | undefined;
   /** Whether the item is given up at once. */
   readonly isTerminal: boolean;
 }
@@ -89,6 +92,8 @@ export interface Backend {
   readonly stops: boolean;
   /** Delay of the `RetryAfterError` of a refused attempt in milliseconds; `undefined` for another error. */
   readonly retryAfter: number | undefined;
+  /** Scope of the `RetryAfterError`: what must wait. */
+  readonly scope: RetryScope | undefined;
 }
 
 /** Change at a certain time. */

@@ -29,13 +29,24 @@ const MAX_ATTEMPTS_AT_ONCE = 10_000;
 /** Number of the first item that begins without an arrival. Arrivals have smaller numbers. */
 const FIRST_NEW_NUMBER = 2 ** 31;
 
+/** Reports whether an error says that the queue can't pause what a `RetryAfterError` wants to pause. */
+function isImpossibleScope(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("Cannot pause ");
+}
+
 /** Error of an attempt that fails in a simulation. */
 class SimulatedError extends Error {
   override readonly name = "SimulatedError";
 }
 
 /** Failure that the trace has. */
-const IN_TRACE: Failing = { reason: "trace", after: undefined, retryAfter: undefined, isTerminal: false };
+const IN_TRACE: Failing = {
+  reason: "trace",
+  after: undefined,
+  retryAfter: undefined,
+  scope: undefined,
+  isTerminal: false,
+};
 
 /** The queue and the pool of one process. */
 interface Process {
@@ -114,6 +125,8 @@ export class Simulation {
   #process: Process | undefined;
   /** Changes that need a process at a time at which there was none. */
   readonly #skipped = new Set<Change>();
+  /** Errors that were counted when they were thrown. */
+  readonly #counted = new WeakSet<Error>();
   #hasArrived = false;
   /** Item that is retried without any delay. */
   #stuck: OpenItem | undefined = undefined;
@@ -315,14 +328,20 @@ export class Simulation {
   }
 
   get #refusal(): Failing {
-    const { retryAfter } = this.#terms.load.backend!;
-    return { reason: "refused", after: undefined, retryAfter, isTerminal: false };
+    const { retryAfter, scope } = this.#terms.load.backend!;
+    return { reason: "refused", after: undefined, retryAfter, scope, isTerminal: false };
   }
 
-  #error(item: OpenItem, { reason, retryAfter, isTerminal }: Failing): Error {
+  #error(item: OpenItem, { reason, retryAfter, scope, isTerminal }: Failing): Error {
     item.failing = reason;
     if (isTerminal) return new TerminalError(reason);
-    return retryAfter === undefined ? new SimulatedError(reason) : new RetryAfterError(retryAfter, reason);
+    if (retryAfter === undefined) return new SimulatedError(reason);
+    const error = new RetryAfterError(retryAfter, reason, { scope });
+    if (error.scope !== "item") {
+      this.#failed(item.arrival.key, error); // the pool doesn't report the error, because it is no failure to the pool
+      this.#counted.add(error);
+    }
+    return error;
   }
 
   /** Waits for a time, or until the backend has done work that takes this time at full speed. */
@@ -342,7 +361,7 @@ export class Simulation {
 
   #failed(key: string, error: unknown): void {
     const item = this.#open.get(key);
-    if (item === undefined) return;
+    if (item === undefined || this.#counted.has(error as Error) || isImpossibleScope(error)) return;
     if ((error as Error).name === "TimeoutError") item.failing = "timeout";
     const reason = item.failing ?? "other";
     this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
