@@ -111,7 +111,7 @@ const GRAPHS: readonly Panel[] = [
   {
     title: "Ready, blocked, delayed, active",
     description:
-      "Ready: can be handed out now. Blocked: the group is at its limit. Delayed: the delay of a retry or of a rate " +
+      "Ready: can be handed out now. Blocked: the group is at a limit or paused. Delayed: the delay of a retry or of a rate " +
       "limit has not passed. Active: running handlers, and the number that may run at once.",
     unit: "short",
     queries: {

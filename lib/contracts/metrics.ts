@@ -59,7 +59,7 @@ export interface MetricsProvider {
   /** Items whose delay has not passed. */
   delayed?(queue: string): SettableGauge;
   /**
-   * Items whose delay has passed but that can't be handed out yet, for example because their group is at its limit. The
+   * Items whose delay has passed but that can't be handed out yet, for example because their group is at a limit. The
    * depth includes these items. Set twice a second until the queue is shut down, and then set to 0 once the queue is
    * empty.
    */

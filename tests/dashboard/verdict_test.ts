@@ -398,6 +398,12 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "999 items are blocked because their groups are at their limits; 1 item is processing.",
   ],
   [
+    "groups that wait",
+    ready(0, { blocked: 2, processing: 0 }),
+    "busy",
+    "2 items are blocked because their groups are paused or have used their rate.",
+  ],
+  [
     "text that is none",
     { worst: { ...poison, key: "<b>\u202e\n" + "x".repeat(100) } },
     "failing",

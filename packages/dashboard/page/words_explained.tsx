@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "Processing": "Handed out to a worker and not done yet.",
   "Failing items": "Items whose last attempt failed and that will be retried.",
   "Abandoned": "The attempt has timed out, so it has failed, but its handler still runs.",
-  "Blocked": "The delay has passed, but the group is at its limit.",
+  "Blocked": "The delay has passed, but the group is at a limit or paused.",
   "Oldest ready": "Time since the oldest ready or blocked item became ready.",
   "In, out": "Items per second that became ready, and that were handed out, over the last minute.",
   "Given up": "Failed, and will not be retried.",

@@ -323,6 +323,7 @@ function allAreBusy({ look: { ready, workers }, rates }: Situation): string | un
 
 function groupsAreFull({ look: { ready, blocked, processing } }: Situation): string | undefined {
   if (ready > 0 || blocked === 0) return undefined;
+  if (processing === 0) return `${items(blocked)} blocked because their groups are paused or have used their rate.`;
   return `${items(blocked)} blocked because their groups are at their limits; ${items(processing)} processing.`;
 }
 
