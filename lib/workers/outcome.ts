@@ -69,7 +69,7 @@ export class Outcomes<T> {
     const isTerminal = brandOf(thrown, TERMINAL) === true;
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
     if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
-    if (!attempt.isLost && this.#try(attempt, () => this.#pauses(attempt, thrown))) return;
+    if (this.#try(attempt, () => this.#pauses(attempt, thrown))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
     if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);

@@ -50,6 +50,28 @@ Deno.test("rule 13: get is served at the moment of each token, with one timer fo
   }
 });
 
+Deno.test("rule 13: rounding makes no token late, by a timer or without", () => {
+  const { clock, queue, counts } = setUp({ ratePerGroup: { rate: 3, burst: 10 } });
+  for (let i = 0; i < 20; i++) queue.add(`a/${i}`);
+  assertEquals(takeAll(queue).length, 10);
+  clock.time = 1000;
+  assertEquals(counts(), [3, 7]);
+
+  const other = setUp({ ratePerGroup: { rate: 3, burst: 10 } });
+  for (let i = 0; i < 20; i++) other.queue.add(`a/${i}`);
+  takeAll(other.queue);
+  other.clock.time = 999;
+  assertEquals(takeAll(other.queue).length, 2);
+  other.queue.get();
+  assertEquals(other.clock.delays, [1]);
+});
+
+Deno.test("rule 13: a group that has its whole burst names no time", () => {
+  const discipline = createFairDiscipline<string>({ separator: "/", ratePerGroup: { rate: 1, burst: 2 } });
+  for (let i = 0; i < 5; i++) discipline.push({ key: `a/${i}`, item: `a/${i}`, priority: 0, readyAt: 0 });
+  assertEquals([discipline.length, discipline.blocked, discipline.nextChangeAt], [2, 3, Infinity]);
+});
+
 Deno.test("rule 13: retries and items added again take tokens as well, and what is handed back too", () => {
   const { clock, queue, counts } = setUp({ ratePerGroup: { rate: 1, burst: 1 } });
   queue.add("a/0");

@@ -132,3 +132,102 @@ Deno.test("rule 13: by time, an item that was charged too much gives its group t
   assertEquals(work(10), "b/0"); // b was charged 100 ms, and took 10
   assertEquals([work(10), work(10), work(10)], ["b/1", "b/2", "b/3"]);
 });
+
+Deno.test("rule 13: by time, a group with a single item that always comes back gets its share, and no more", () => {
+  const clock = new HandClock();
+  const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline({ separator: "/", by: "time" }) });
+  const times = { one: 0, many: 0 };
+  queue.add("one/0");
+  for (let i = 0; i < 3000; i++) queue.add(`many/${i}`);
+  for (let i = 0; i < 1000; i++) {
+    const lease = take(queue);
+    const group = lease.item.split("/")[0] as keyof typeof times;
+    const ms = group === "one" ? 100 : 10;
+    clock.time += ms;
+    times[group] += ms;
+    if (group === "one") queue.add(lease.item);
+    lease[Symbol.dispose]();
+  }
+  assert(Math.abs(times.one / times.many - 1) < 0.05, JSON.stringify(times));
+});
+
+/** Returns a queue by time whose groups "slow" and "fast" have known means of 100 and 10 ms. */
+function withKnownMeans() {
+  const clock = new HandClock();
+  const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline({ separator: "/", by: "time" }) });
+  for (let i = 0; i < 50; i++) for (const group of ["slow", "fast"]) queue.add(`${group}/${i}`);
+  const end = (lease: Lease<string>) => {
+    clock.time += lease.item.startsWith("slow") ? 100 : 10;
+    lease[Symbol.dispose]();
+    return lease.item.split("/")[0]!;
+  };
+  return { clock, queue, end };
+}
+
+Deno.test("rule 13: by time, each group is charged with its own mean when items are handed out", () => {
+  const { queue, end } = withKnownMeans();
+  for (let i = 0; i < 12; i++) end(take(queue)); // both means are known
+  const begun = Array.from({ length: 22 }, () => take(queue).item.split("/")[0]);
+  assertEquals(begun.filter((group) => group === "slow").length, 2);
+});
+
+Deno.test("rule 13: by time, a group that was charged too much keeps all of its credit, and a newcomer gets none of it", () => {
+  const clock = new HandClock();
+  const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline({ separator: "/", by: "time" }) });
+  for (let i = 0; i < 20; i++) queue.add(`a/${i}`);
+  const first = take(queue);
+  clock.time += 100; // the mean is 100 ms
+  first[Symbol.dispose]();
+  for (let i = 0; i < 60; i++) queue.add(`b/${i}`);
+  const leases = Array.from({ length: 4 }, () => take(queue));
+  assertEquals(leases.map(({ item }) => item), ["b/0", "a/1", "b/1", "a/2"]);
+  clock.time += 10;
+  for (const lease of [leases[0]!, leases[2]!]) lease[Symbol.dispose](); // b was charged 200 ms, and took 20
+  const turns = (count: number) => Array.from({ length: count }, () => take(queue).item[0]).join("");
+  assertEquals(turns(1), "b");
+  for (let i = 0; i < 20; i++) queue.add(`c/${i}`);
+  assertEquals(turns(10), "b".repeat(10)); // the newcomer starts at virtual time, behind the credit of b
+  const others = turns(30);
+  assert(others.lastIndexOf("b") > others.indexOf("c"), others);
+  assertEquals(others.split("a")[0]!.replaceAll("c", ""), "b".repeat(17)); // until b has caught up with a: 28 turns
+});
+
+/** Returns a queue by time whose groups have had ten items of 10 ms each, and functions to work on its items. */
+function warmedUp(...groups: string[]) {
+  const clock = new HandClock();
+  const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline({ separator: "/", by: "time" }) });
+  const work = (ms: number, comesBack = false) => {
+    using lease = take(queue);
+    clock.time += ms;
+    if (comesBack) queue.add(lease.item);
+    return lease.item[0];
+  };
+  const addMany = (group: string, count: number) => {
+    for (let i = 0; i < count; i++) queue.add(`${group}/${i}`);
+  };
+  for (const group of groups) addMany(group, 10);
+  while (queue.length > 0) work(10);
+  return { queue, work, addMany };
+}
+
+Deno.test("rule 13: by time, a group is charged in full for an item that took long, even if it was its only item", () => {
+  const { queue, work, addMany } = warmedUp("a");
+  addMany("a", 200);
+  queue.add("b/0");
+  let turns = 1;
+  while (work(queue.snapshot({ limit: 1 }).readyItems[0]!.item === "b/0" ? 1000 : 10, true) !== "b") turns++;
+  assert(turns < 5);
+  assertEquals(Array.from({ length: 90 }, () => work(10)), Array(90).fill("a"));
+});
+
+Deno.test("rule 13: by time, groups are equal after the queue was idle, whatever they got before", () => {
+  const { work, addMany } = warmedUp("a", "b");
+  addMany("a", 1);
+  assertEquals(work(1000), "a");
+  addMany("b", 1);
+  assertEquals(work(10), "b");
+  addMany("b", 20);
+  addMany("a", 20);
+  const groups = Array.from({ length: 4 }, () => work(10));
+  assert(groups.includes("a"), `${groups}`);
+});

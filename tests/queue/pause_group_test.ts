@@ -16,6 +16,7 @@ import {
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
+import { hooksOf } from "../../lib/queue/hooks.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
 
@@ -272,10 +273,10 @@ for (const [name, make] of Object.entries(layers)) {
 }
 
 Deno.test("rule 13: a discipline inside of the fair one may block until a time as well", async () => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000_000);
   const queue = createWorkQueue<string>({
     clock,
-    discipline: createFairDiscipline({ separator: "/", within: () => new FromTime(clock, 700) }),
+    discipline: createFairDiscipline({ separator: "/", within: () => new FromTime(clock, 1_000_700) }),
   });
   const got = outcome(queue.get());
   queue.add("a/1");
@@ -283,6 +284,48 @@ Deno.test("rule 13: a discipline inside of the fair one may block until a time a
   assertEquals([queue.snapshot().blocked, clock.delays], [2, [700]]);
   clock.fireNext();
   assertEquals([await got, queue.length], ["a/1", 1]);
+});
+
+Deno.test("rule 11: a discipline that names a time in the past keeps the queue from spinning", async () => {
+  const clock = new HandClock(50);
+  class Late extends FromTime {
+    override get nextChangeAt(): number {
+      return 10;
+    }
+  }
+  const queue = createWorkQueue<string>({ clock, discipline: new Late(clock, 53) });
+  const got = outcome(queue.get());
+  queue.add("x");
+  await clock.advance(100);
+  assertEquals([await got, clock.delays], ["x", [1, 1, 1]]);
+});
+
+Deno.test("rule 13: whenBelow and whenIdle count the items of a paused queue", async () => {
+  const clock = new HandClock();
+  const queue = createWorkQueue<string>({ clock });
+  queue.add("x");
+  hooksOf(queue).pause!(100);
+  const waits = [queue.whenBelow(1), queue.whenIdle()];
+  for (const wait of waits) assertFalse(await isSettled(wait));
+  clock.time = 100;
+  assertEquals(takeAll(queue), ["x"]);
+  await Promise.all(waits);
+});
+
+Deno.test("rule 13: whoever watches the queue is told when blocked items become ready", async () => {
+  const clock = new HandClock();
+  const queue = createDelayingQueue<string>({ clock, discipline: fair() });
+  queue.add("a/1");
+  queue.pauseGroup("a", 100);
+  let told = 0;
+  const stop = hooksOf(queue).watch!(() => told++);
+  assertEquals([clock.timers, told], [1, 0]);
+  await clock.advance(100);
+  assertEquals([clock.timers, told], [0, 1]);
+  queue.pauseGroup("a", 100);
+  assertEquals(clock.timers, 1);
+  stop();
+  assertEquals(clock.timers, 0);
 });
 
 Deno.test("rule 11: a discipline that throws when its time has come fails a get, and nothing else", async () => {

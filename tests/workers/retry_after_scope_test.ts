@@ -1,6 +1,6 @@
 /** Rule 13: handlers that make a group or the whole queue wait. */
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
   createExponentialLimiter,
   createFairDiscipline,
@@ -15,7 +15,7 @@ import {
 import { elsewhere, type Engine, test } from "./engines.ts";
 import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
-import { flush } from "../queue_helpers.ts";
+import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
@@ -126,6 +126,23 @@ Deno.test("rule 13: of two pauses of the queue, the later end applies; drains wa
   await drained;
   await pool.finished;
   assertEquals(clock.timers, 0);
+});
+
+Deno.test("rule 13: a paused queue is not over: get and whenBelow wait for its items, also after shutDown", async () => {
+  const { clock, queue, pool, after } = setUp((item) => {
+    if (clock.time < 100) throw new RetryAfterError("1s", `503 ${item}`, { scope: "queue" });
+  }, { queueOptions: { discipline: undefined } });
+  queue.add("x");
+  assertEquals(await after(20), ["0 x"]);
+  await pool.stop();
+  const below = queue.whenBelow(1);
+  assertFalse(await isSettled(below));
+  const got = queue.get();
+  queue.shutDown();
+  assertFalse(await isSettled(got));
+  await clock.advance(990);
+  assertEquals((await got).item, "x");
+  await below;
 });
 
 test("rule 13: without groups, scope group means item, and is reported once", async (engine: Engine) => {
