@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../lib/base/clock.ts";
-import type { QueueDiscipline, ReadyEntry, WorkDone } from "../lib/contracts/discipline.ts";
+import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import { type Line, setLineMaker } from "../lib/queue/line.ts";
 import { DisciplineUse, type OrderUser, type SeatOrder } from "../lib/queue/seat_order.ts";
 import { SeatedLine } from "../lib/queue/seated_line.ts";
@@ -92,7 +92,7 @@ export class SeatedDiscipline<O extends SeatOrder = SeatOrder> implements QueueD
     }
   }
 
-  done(entry: ReadyEntry<unknown>, work?: WorkDone): void {
+  done(entry: ReadyEntry<unknown>, work?: { readonly durationMs: number }): void {
     const seat = this.#seats.seatOf(entry);
     if (seat === NONE || this.#seats.ticketOf(seat) !== POPPED) return;
     this.#seats.free(seat);

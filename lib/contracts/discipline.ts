@@ -18,12 +18,6 @@ export interface ReadyEntry<T> {
   readonly readyAt: number;
 }
 
-/** Work on an item that has ended, as a {@linkcode QueueDiscipline} sees it. */
-export interface WorkDone {
-  /** Time from the hand-out of the item until it was done, in milliseconds. */
-  readonly durationMs: number;
-}
-
 /**
  * Order of a work queue's ready items. Without a discipline, a queue is first in, first out.
  *
@@ -94,8 +88,9 @@ export interface QueueDiscipline<T> {
   /**
    * Called once for each popped entry, when the work on the entry's item has ended. If the key was added again in the
    * meantime, `done` is called before the key is pushed again. `done` may increase {@linkcode QueueDiscipline.length}.
+   * The queue passes the time from the hand-out of the item until it was done, in milliseconds.
    */
-  done?(entry: ReadyEntry<T>, work?: WorkDone): void;
+  done?(entry: ReadyEntry<T>, work?: { readonly durationMs: number }): void;
   /**
    * Blocks the entries of a group until a time, in milliseconds by the queue's clock. The queue's `pauseGroup` calls
    * this method. Omit this method if the discipline has no groups.

@@ -30,7 +30,6 @@ import { QueueLayer } from "./queue_layer.ts";
 import { Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
-export type { Duration } from "../base/duration.ts";
 export type * from "../contracts/delaying_queue.ts";
 export * from "./work_queue.ts";
 

@@ -10,6 +10,7 @@ import { WORK_QUEUE_RULES } from "./options.ts";
 import { TicketQueue } from "./ticket_queue.ts";
 
 export type { Clock } from "../base/clock.ts";
+export type { Duration } from "../base/duration.ts";
 export type * from "../contracts/discipline.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
