@@ -97,11 +97,16 @@ export interface QueueHooks<T> {
   mayComeBack?(): boolean;
 
   /**
-   * Pauses the group of an item for the given number of milliseconds or, without an entry, the whole queue, which then
-   * hands out nothing. If the group or the queue is already paused, the later end applies. Returns `false` if the item
-   * has no group. Without the hook, a `RetryAfterError` delays only its item.
+   * Returns the members of the discipline that concern groups; `undefined` if it has no groups. Without the hook, a
+   * `RetryAfterError` that asks to pause a group delays only its item.
    */
-  pause?(ms: number, entry?: { readonly item: unknown; readonly key: unknown }): boolean;
+  groups?(): { groupOf?(entry: { readonly key: unknown; readonly item: unknown }): unknown } | undefined;
+
+  /**
+   * Hands out nothing for the given number of milliseconds. If the queue is already paused, the later end applies.
+   * Without the hook, a `RetryAfterError` that asks to pause the queue delays only its item.
+   */
+  pauseFor?(ms: number): void;
 
   /**
    * Item that a layer or pool is currently passing to the queue, with its key. The queue reads the key from this object

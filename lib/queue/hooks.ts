@@ -21,7 +21,8 @@ const TAKEN_OVER = [
   "watch",
   "givenUp",
   "mayComeBack",
-  "pause",
+  "groups",
+  "pauseFor",
   "observe",
 ] as const;
 

@@ -3,7 +3,7 @@ import { OPTIONS, setBrand } from "../base/brands.ts";
 import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
@@ -157,7 +157,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
       watch: this.#watch,
       mayComeBack: () => this.#comingBack > 0,
-      pause: (ms, entry) => this.#pause(ms, entry),
+      groups: () => this.#line.groups,
+      pauseFor: (ms) => {
+        this.#pausedUntil = Math.max(this.#pausedUntil ?? 0, this.#clock.now() + ms);
+        this.#setTimer();
+      },
       known: this.#known,
       metrics: this.#observer && metrics,
       observe: (change) => {
@@ -323,17 +327,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const { groups } = this.#line;
     if (groups === undefined) throw noGroups(action);
     return groups;
-  }
-
-  /** Pauses the group of an entry, or the queue. Reports whether there is something to pause. */
-  #pause(ms: number, entry?: Pick<ReadyEntry<unknown>, "key" | "item">): boolean {
-    const { groups } = this.#line;
-    const until = this.#clock.now() + ms;
-    if (entry === undefined) this.#pausedUntil = Math.max(this.#pausedUntil ?? until, until);
-    else if (groups?.groupOf === undefined) return false;
-    else groups.pauseGroup(groups.groupOf(entry), until);
-    this.#setTimer();
-    return true;
   }
 
   #key(item: T): unknown {

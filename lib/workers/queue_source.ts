@@ -107,7 +107,14 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   pause({ key, lease: { item } }: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean {
-    return this.#hooks.pause?.(ms, scope === "group" ? { item, key } : undefined) ?? false;
+    if (scope === "queue") {
+      this.#hooks.pauseFor?.(ms);
+      return this.#hooks.pauseFor !== undefined;
+    }
+    const groups = this.#hooks.groups?.();
+    if (groups?.groupOf === undefined) return false;
+    this.#queue.pauseGroup(groups.groupOf({ item, key }), ms);
+    return true;
   }
 
   isIgnored({ key, lease }: WorkAttempt<T>): boolean | undefined {

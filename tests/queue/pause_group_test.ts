@@ -208,7 +208,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 
   Deno.test(`rule 13, ${name}: a discipline without groups, and durations that are none, are refused`, () => {
-    const message = "the queue must have a discipline with groups, such as createFairDiscipline()";
+    const message = "for groups, there must be a discipline, such as createFairDiscipline()";
     for (const discipline of [undefined, createPriorityDiscipline(), new Lifo<string>()]) {
       const queue = make({ discipline });
       assertThrows(() => queue.pauseGroup("a", "30s"), Error, `Cannot pause group: ${message}`);
@@ -304,7 +304,7 @@ Deno.test("rule 13: whenBelow and whenIdle count the items of a paused queue", a
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock });
   queue.add("x");
-  hooksOf(queue).pause!(100);
+  hooksOf(queue).pauseFor!(100);
   const waits = [queue.whenBelow(1), queue.whenIdle()];
   for (const wait of waits) assertFalse(await isSettled(wait));
   clock.time = 100;
