@@ -159,7 +159,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       mayComeBack: () => this.#comingBack > 0,
       groups: () => this.#line.groups,
       pauseFor: (ms) => {
-        this.#pausedUntil = Math.max(this.#pausedUntil ?? 0, this.#clock.now() + ms);
+        this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
         this.#setTimer();
       },
       known: this.#known,
