@@ -12,6 +12,7 @@ import {
   type QueueDiscipline,
   type ReadyEntry,
   runWorkers,
+  TokenBucket,
   type WorkQueue,
   type WorkQueueOptions,
 } from "@workqueue/core";
@@ -402,4 +403,27 @@ Deno.test("rule 13: pools take the items of a paused group when its time comes, 
   await pool.finished;
   assertEquals(begun.slice(2).sort(), [[10_000, "a/1"], [10_100, "a/2"], [10_100, "a/3"]]);
   assertEquals([clock.timers, clock.delays], [0, [100, 100, 10_000, 100, 100, 100]]);
+});
+
+Deno.test("rule 13: a pool with a throttle takes the items of a paused group when its time comes, without polling", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { clock, discipline: fair() });
+  for (const item of ["a/1", "a/2", "b/1"]) queue.add(item);
+  queue.pauseGroup("a", "10s");
+  const begun: [number, string][] = [];
+  const pool = runWorkers(queue, (item) => void begun.push([clock.time, item]), {
+    concurrency: 5,
+    throttle: new TokenBucket(1000, 5, { clock }),
+  });
+  await flush();
+  await clock.advance(9999);
+  assertEquals(begun, [[0, "b/1"]]);
+  assertEquals(clock.timers, 1);
+  await clock.advance(1);
+  assertEquals(begun.slice(1), [[10_000, "a/1"], [10_000, "a/2"]]);
+  queue.pauseGroup("a", "10s");
+  queue.add("a/3");
+  await flush();
+  await pool.stop();
+  assertEquals([clock.timers, queue.snapshot().blocked], [0, 1]);
 });
