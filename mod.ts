@@ -61,6 +61,7 @@ export {
   type RateLimitingQueueOptions,
 } from "./lib/queue/rate_limiting_queue.ts";
 export { type Reservation, TokenBucket } from "./lib/tokens/token_bucket.ts";
+export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "./lib/contracts/throttle.ts";
 export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
   type Ending,
@@ -107,6 +108,13 @@ export { disciplines } from "./disciplines/disciplines.ts";
 export { defineDiscipline } from "./disciplines/definition.ts";
 export { createFairDiscipline, type FairOptions, type fairOptions } from "./disciplines/fair.ts";
 export { createPriorityDiscipline, type priorityOptions } from "./disciplines/priority.ts";
+export type * from "./throttles/throttle_config.ts";
+export type * from "./throttles/types.ts";
+export type { ThrottleRegistry } from "./throttles/throttle_registry.ts";
+export { throttles } from "./throttles/throttles.ts";
+export { defineThrottle } from "./throttles/definition.ts";
+export { type aimdOptions, createAimdThrottle } from "./throttles/aimd.ts";
+export { type concurrencyOptions, createConcurrencyThrottle } from "./throttles/concurrency.ts";
 export { loadConfig, type LoadConfigOptions } from "./config/load_config.ts";
 export type * from "./config/work_queue_config.ts";
 export type { queueOptions } from "./config/queue_options.ts";

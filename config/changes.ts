@@ -2,12 +2,12 @@ import { escapePointer, own } from "../lib/base/objects.ts";
 import type { Field, Fields } from "../registry/fields.ts";
 import { UNLIMITED } from "../registry/option_kinds.ts";
 import { isName, isSameTree, isSameValue, type OptionsTree, type PartNode, type PartTree } from "../registry/tree.ts";
-import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
+import { type DocumentTree, limiterPath, queuePath, throttlePath } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
 import type { ConfigChange } from "./work_queue_config.ts";
 
 /**
- * Lists the differences between two documents: limiters first, then queues. Each of the two lists begins with changes
+ * Lists the differences between two documents: limiters first, then throttles, then queues. Each of the lists begins with changes
  * and additions, in the order of the new document, and ends with removals.
  *
  * @param removed For each queue that is missing from the old document, its options in the last document that contained
@@ -21,6 +21,9 @@ export function changesOf(
   return [
     ...namesIn(old.limiterNames, now.limiterNames).flatMap((name) =>
       compareParts(limiterPath(name), old.limiters.get(name), now.limiters.get(name)).changes
+    ),
+    ...namesIn(old.throttleNames, now.throttleNames).flatMap((name) =>
+      compareParts(throttlePath(name), old.throttles.get(name), now.throttles.get(name)).changes
     ),
     ...namesIn(old.queues.keys(), now.queues.keys()).flatMap((name) =>
       compareQueues(queuePath(name), old.queues.get(name), now.queues.get(name), removed.get(name))
@@ -117,7 +120,8 @@ function partData(part: PartTree): unknown {
   if (isName(part)) return part.name;
   const { kind, definition } = part;
   const options = optionsData(part, definition.options);
-  return kind.onlyType === undefined ? { type: definition.type, ...options } : options;
+  const hasType = kind.onlyType === undefined && kind.defaultType !== definition.type;
+  return hasType ? { type: definition.type, ...options } : options;
 }
 
 function optionsData({ plain, parts, templates }: OptionsTree, fields: Fields<string>): Record<string, unknown> {

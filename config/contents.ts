@@ -5,27 +5,29 @@ import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
-import { bucketLimiter } from "../limiters/bucket.ts";
+import { bucketThrottle } from "../throttles/bucket.ts";
+import { type ThrottleDescription, throttleKind } from "../throttles/definition.ts";
 import type { LimiterDescription } from "../limiters/definition.ts";
 import { Builder, type Building, type MadeParts } from "../registry/build.ts";
 import { describeOptions, describePart, type Describing, type PartDescription } from "../registry/description.ts";
 import type { OptionsOf } from "../registry/fields.ts";
-import { isName, type PartTree } from "../registry/tree.ts";
+import { isName, type NameNode, type PartTree } from "../registry/tree.ts";
 import { carryOut, type Update } from "../registry/updates.ts";
-import { bucketDefinitions, bucketOf } from "./bucket_kind.ts";
+import { bucketOf, isTokenBucket } from "./buckets.ts";
 import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
 import { LiveLimiter, type Places } from "./places.ts";
 import { type FromDocument, optionsFor, type queueOptions } from "./queue_options.ts";
-import type { BucketDescription, ConfigContents, QueueDescription } from "./work_queue_config.ts";
+import type { ConfigContents, QueueDescription } from "./work_queue_config.ts";
 
-/** Options of a queue in a document, after its limiter and its bucket have been built. */
+/** Options of a queue in a document, after its limiter and its throttle have been built. */
 type QueueSettings =
   & { readonly limiter: RateLimiter }
   & OptionsOf<typeof queueOptions, {
     limiter: RateLimiter;
     discipline: QueueDiscipline<unknown>;
-    bucket: TokenBucket;
+    throttle: Throttle;
   }>;
 
 /** Options for creating a queue: its limiter, its discipline, and the other options from the document. */
@@ -39,7 +41,10 @@ export type QueueTerms =
 const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");
 
 /** Options of a pool that a document can supply. */
-type PoolTerms = FromDocument<WorkerOptions, "maxAbandoned" | "signal" | "clock" | "onError" | "onGiveUp">;
+type PoolTerms = FromDocument<
+  WorkerOptions,
+  "maxAbandoned" | "signal" | "clock" | "cost" | "isOverload" | "onError" | "onGiveUp"
+>;
 
 const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
 
@@ -53,6 +58,7 @@ export class Contents implements ConfigContents {
   readonly #made: MadeParts;
   readonly #limiters = new Map<string, LiveLimiter>();
   readonly #buckets = new Map<string, TokenBucket>();
+  readonly #throttles = new Map<string, Throttle>();
   readonly #queues = new Map<string, QueueSettings>();
   /** Limiters of this document, by the stable limiter that delegates to them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
@@ -60,8 +66,10 @@ export class Contents implements ConfigContents {
 
   constructor(document: DocumentTree, building: Building, places: Places, before?: Contents) {
     this.document = document;
-    this.#building = building;
-    const builder = new Builder(building, before && before.#made);
+    const namedIn = (contents: Contents | undefined) => (node: NameNode) =>
+      node.kind === throttleKind ? contents && contents.#namedThrottle(node) : building.named!(node);
+    this.#building = { ...building, named: namedIn(this) };
+    const builder = new Builder({ ...this.#building, namedBefore: namedIn(before) }, before && before.#made);
     this.#made = builder.made;
     this.#updates = builder.updates;
 
@@ -81,13 +89,14 @@ export class Contents implements ConfigContents {
     for (const name of document.bucketNames) {
       this.#buckets.set(name, requireBucket(building.action, name, named.get(name)));
     }
+    for (const [name, tree] of document.throttles) this.#throttles.set(name, builder.part(tree));
     for (const [name, { parts, ...others }] of document.queues) {
-      const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<TokenBucket> };
+      const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<Throttle> };
       const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
       this.#queues.set(name, {
         ...options as Omit<QueueSettings, "limiter" | "throttle">,
         limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
-        throttle: throttle && (isName(throttle) ? this.#buckets.get(throttle.name) : builder.part(throttle)),
+        throttle: throttle && builder.part(throttle),
       });
     }
   }
@@ -117,8 +126,21 @@ export class Contents implements ConfigContents {
     return find(this.#limiters, "limiter", name);
   }
 
+  get throttleNames(): string[] {
+    return [...this.document.throttleNames];
+  }
+
+  throttle(name: string): Throttle {
+    return find(new Map<string, Throttle>([...this.#throttles, ...this.#buckets]), "throttle", name);
+  }
+
   bucket(name: string): TokenBucket {
-    return find(this.#buckets, "bucket", name);
+    const throttles = [...this.#throttles].filter((entry): entry is [string, TokenBucket] => isTokenBucket(entry[1]));
+    return find(new Map([...this.#buckets, ...throttles]), "bucket", name);
+  }
+
+  #namedThrottle({ name }: NameNode): Throttle | undefined {
+    return this.#throttles.get(name) ?? this.#buckets.get(name);
   }
 
   /** Returns the options for creating the queue with the given name. */
@@ -133,20 +155,25 @@ export class Contents implements ConfigContents {
   }
 
   describe(name: string): QueueDescription {
-    const { throttle: bucket } = find(this.#queues, "queue", name);
+    find(this.#queues, "queue", name);
     const options = describeOptions(this.document.queues.get(name)!, this.#describing());
-    const throttle = bucket && describeBucket(options["throttle"] as PartDescription, bucket);
-    return { name, ...options, ...withoutAbsent({ throttle }) } as object as QueueDescription;
+    return { name, ...options } as object as QueueDescription;
   }
 
   /**
-   * Returns a context with descriptions of all limiters. Each limiter is described after the limiters to which it
+   * Returns a context with descriptions of all limiters and throttles. Each is described after those to which it
    * refers.
    */
   #describing(): Describing {
     const limiters = new Map<string, LimiterDescription>();
-    const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
+    const throttles = new Map<string, ThrottleDescription>();
+    const describing: Describing = {
+      building: this.#building,
+      named: ({ kind, name }) => (kind === throttleKind ? throttles : limiters).get(name)!,
+    };
     for (const [name, tree] of this.document.limiters) limiters.set(name, describePart(tree, describing, name));
+    for (const [name, bucket] of this.#buckets) throttles.set(name, describeBucket(limiters.get(name)!, bucket));
+    for (const [name, tree] of this.document.throttles) throttles.set(name, describePart(tree, describing, name));
     return describing;
   }
 }
@@ -168,14 +195,14 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
   throw new ConfigError(action, [{ path: limiterPath(name), message }]);
 }
 
-/**
- * Describes a bucket. Takes the rate and burst from the document, or from the bucket itself if its definition is
- * third-party.
- */
-function describeBucket(description: PartDescription, bucket: TokenBucket): BucketDescription {
-  const { path, name } = description;
-  const definition: unknown = description.definition();
-  const isOurs = definition === bucketLimiter || definition === bucketDefinitions.get();
-  const { rate, burst } = isOurs ? description.options as { rate: number; burst: number } : bucket;
-  return { path, ...withoutAbsent({ name }), rate, burst };
+/** Describes the bucket of a limiter as a throttle. Its path is that of the limiter. */
+function describeBucket({ path, name }: LimiterDescription, bucket: TokenBucket): ThrottleDescription {
+  return {
+    type: bucketThrottle.type,
+    path,
+    ...withoutAbsent({ name }),
+    options: { rate: bucket.rate, burst: bucket.burst },
+    definition: () => bucketThrottle as ReturnType<ThrottleDescription["definition"]>,
+    create: () => bucket,
+  };
 }

@@ -3,6 +3,7 @@ import { brokenRule, inspect, invalidArgument } from "../lib/base/errors.ts";
 import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import { disciplineKind } from "../disciplines/definition.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import { disciplines as defaultDisciplines } from "../disciplines/disciplines.ts";
@@ -10,10 +11,13 @@ import { defaultControllerConfig } from "../limiters/defaults.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { builtInLimiters, limiters as defaultLimiters } from "../limiters/limiters.ts";
+import { throttleKind } from "../throttles/definition.ts";
+import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
+import { throttles as defaultThrottles } from "../throttles/throttles.ts";
+import type { PartKind } from "../registry/definition.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
-import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
 
@@ -23,8 +27,12 @@ export interface DocumentTree {
   readonly limiterNames: readonly string[];
   /** Limiters by name. Each limiter comes after all limiters to which it refers. */
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
-  /** Names of the limiters that are buckets. */
+  /** Names of the limiters that are buckets, which queues can use as throttles. */
   readonly bucketNames: readonly string[];
+  /** Names of the throttles, in the order of the document. */
+  readonly throttleNames: readonly string[];
+  /** Throttles by name. Each throttle comes after all throttles to which it refers. */
+  readonly throttles: ReadonlyMap<string, PartTree<Throttle>>;
   /**
    * Queues by name, in the order of the document. Every queue has a limiter: the default controller limiter if the
    * document specifies none.
@@ -36,6 +44,7 @@ export interface DocumentTree {
 export interface Registries {
   readonly limiters: LimiterRegistry;
   readonly disciplines: DisciplineRegistry;
+  readonly throttles: ThrottleRegistry;
 }
 
 /**
@@ -46,27 +55,32 @@ export interface Registries {
 export function readDocument(action: string, source: unknown, registries: Registries): DocumentTree {
   const names = new Set<string>();
   const bucketNames = new Set<string>();
+  const throttleNames = new Set<string>();
   const reader = new ConfigReader(
     action,
     { kind: limiterKind, definitions: registries.limiters, names },
     { kind: disciplineKind, definitions: registries.disciplines },
-    { kind: bucketKind, definitions: bucketDefinitions, names: bucketNames },
+    { kind: throttleKind, definitions: registries.throttles, names: throttleNames },
   );
   const document = typeof source === "string" ? parse(source, reader) : source;
   const sections = readSections(document, reader);
   for (const name of sections.limiters.keys()) names.add(name);
 
-  const limiters = new Map<string, PartTree<RateLimiter>>();
-  for (const [name, value] of sections.limiters) {
-    const limiter = reader.readPart(limiterKind, name, value, limiterPath(name));
-    if (limiter !== undefined) limiters.set(name, limiter);
-  }
-  const order = checkReferences(names, limiters, reader);
+  const limiters = readNamed(limiterKind, sections.limiters, limiterPath, reader);
+  const order = checkReferences(limiterKind, names, limiters, limiterPath, reader);
   for (const name of order) {
     const limiter = limiters.get(name);
     if (limiter === undefined) continue;
     if (isName(limiter) ? bucketNames.has(limiter.name) : limiter.definition.type === "bucket") bucketNames.add(name);
   }
+  for (const name of [...sections.throttles.keys(), ...bucketNames]) throttleNames.add(name);
+  for (const name of sections.throttles.keys()) {
+    if (bucketNames.has(name)) {
+      reader.fail(throttlePath(name), `${inspect(name)} is the name of a limiter with a bucket`);
+    }
+  }
+  const throttles = readNamed(throttleKind, sections.throttles, throttlePath, reader);
+  const throttleOrder = checkReferences(throttleKind, throttleNames, throttles, throttlePath, reader);
   const queues = new Map<string, OptionsTree>();
   for (const [name, value] of sections.queues) queues.set(name, readQueue(name, value, reader));
   reader.throwIssues();
@@ -74,6 +88,8 @@ export function readDocument(action: string, source: unknown, registries: Regist
     limiterNames: [...names],
     limiters: new Map(order.map((name) => [name, limiters.get(name)!])),
     bucketNames: [...bucketNames],
+    throttleNames: [...sections.throttles.keys()],
+    throttles: new Map(throttleOrder.flatMap((name) => throttles.has(name) ? [[name, throttles.get(name)!]] : [])),
     queues,
   };
 }
@@ -89,6 +105,7 @@ export function registriesOf(
   return {
     limiters: registryOf(action, options, "limiters", defaultLimiters),
     disciplines: registryOf(action, options, "disciplines", defaultDisciplines),
+    throttles: registryOf(action, options, "throttles", defaultThrottles),
   };
 }
 
@@ -104,6 +121,11 @@ function registryOf<R>(action: string, options: object, option: keyof Registries
 /** Returns the JSON Pointer to the limiter with the given name. */
 export function limiterPath(name: string): string {
   return `/limiters/${escapePointer(name)}`;
+}
+
+/** Returns the JSON Pointer to the throttle with the given name. */
+export function throttlePath(name: string): string {
+  return `/throttles/${escapePointer(name)}`;
 }
 
 /** Returns the JSON Pointer to the queue with the given name. */
@@ -127,12 +149,15 @@ function parse(text: string, reader: ConfigReader): unknown {
   return parsed.value;
 }
 
-const SECTIONS = ["$schema", "limiters", "queues"];
+const SECTIONS = ["$schema", "limiters", "throttles", "queues"];
 
-function readSections(document: unknown, reader: ConfigReader): Record<"limiters" | "queues", Map<string, unknown>> {
+function readSections(
+  document: unknown,
+  reader: ConfigReader,
+): Record<"limiters" | "throttles" | "queues", Map<string, unknown>> {
   if (!isPlainObject(document)) {
     reader.fail("", brokenRule("config", "must be an object", document));
-    return { limiters: new Map(), queues: new Map() };
+    return { limiters: new Map(), throttles: new Map(), queues: new Map() };
   }
   for (const key of Object.keys(document)) {
     if (SECTIONS.includes(key) || document[key] === undefined) continue;
@@ -145,11 +170,12 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
   }
   return {
     limiters: readNames("limiters", document, reader),
+    throttles: readNames("throttles", document, reader),
     queues: readNames("queues", document, reader),
   };
 }
 
-/** Names that limiters and queues can't have. */
+/** Names that limiters, throttles and queues can't have. */
 export const FORBIDDEN_NAMES: readonly string[] = /* @__PURE__ */ [""].concat(PROTOTYPE_NAMES);
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
@@ -168,6 +194,20 @@ function readNames(section: string, document: Record<string, unknown>, reader: C
     }
   }
   return names;
+}
+
+function readNamed<Part>(
+  kind: PartKind<string, Part>,
+  section: ReadonlyMap<string, unknown>,
+  pathOf: (name: string) => string,
+  reader: ConfigReader,
+): Map<string, PartTree<Part>> {
+  const parts = new Map<string, PartTree<Part>>();
+  for (const [name, value] of section) {
+    const part = reader.readPart(kind, name, value, pathOf(name));
+    if (part !== undefined) parts.set(name, part);
+  }
+  return parts;
 }
 
 function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsTree {
@@ -191,20 +231,21 @@ function defaultLimiter(path: string): PartTree {
 }
 
 /**
- * Checks that the references between limiters have no cycle, and that no limiter uses too many other limiters. Returns
- * the names in an order in which each name comes after all names to which it refers.
+ * Checks that the references between parts have no cycle, and that no part uses too many other parts. Returns the names in an order in which each name comes after all names to which it refers.
  */
 function checkReferences(
+  { word }: PartKind,
   names: Iterable<string>,
-  limiters: ReadonlyMap<string, PartTree>,
+  parts: ReadonlyMap<string, PartTree>,
+  pathOf: (name: string) => string,
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // number of limiters that each limiter uses: at first, only inline ones
+  const counts = new Map<string, number>(); // number of parts that each part uses: at first, only inline ones
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;
-    for (const node of nodesOf(limiters.get(name))) {
+    for (const node of nodesOf(parts.get(name))) {
       if (isName(node)) targets.push({ to: node.name, path: node.path });
       else described++;
     }
@@ -215,15 +256,15 @@ function checkReferences(
   const { order, circles } = buildOrder(references);
   for (const circle of circles) {
     const names = [circle.at(-1)!, ...circle].map(({ to }) => inspect(to)).join(" → ");
-    reader.fail(circle[0]!.path, `limiters must not refer to each other in a circle: ${names}`);
+    reader.fail(circle[0]!.path, `${word}s must not refer to each other in a circle: ${names}`);
   }
 
   for (const name of order) {
     const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
     const isAllowed = count <= MAX_COUNT;
-    counts.set(name, isAllowed ? count : 0); // 0, so that limiters that refer to this limiter aren't reported too
+    counts.set(name, isAllowed ? count : 0); // 0, so that parts that refer to this part aren't reported too
     if (isAllowed) continue;
-    reader.fail(limiterPath(name), `${inspect(name)} uses more than ${MAX_COUNT} limiters`);
+    reader.fail(pathOf(name), `${inspect(name)} uses more than ${MAX_COUNT} ${word}s`);
   }
   return order;
 }

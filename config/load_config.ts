@@ -11,6 +11,7 @@ import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { requireContext } from "../registry/definition.ts";
+import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
 import { registriesOf } from "./document.ts";
 import { LoadedConfig } from "./loaded_config.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
@@ -30,6 +31,12 @@ export interface LoadConfigOptions {
    */
   disciplines?: DisciplineRegistry | undefined;
   /**
+   * Registry of the throttle types that the document may use.
+   *
+   * @default {throttles}
+   */
+  throttles?: ThrottleRegistry | undefined;
+  /**
    * Clock of the limiters and queues.
    *
    * @default {systemClock}
@@ -48,11 +55,11 @@ export interface LoadConfigOptions {
 const ACTION = "load config";
 
 /**
- * Loads a config document: an object with the optional members `limiters` and `queues`. Both are objects whose keys are
- * names. The member `$schema` is allowed too.
+ * Loads a config document: an object with the optional members `limiters`, `throttles` and `queues`. They are objects whose
+ * keys are names. The member `$schema` is allowed too.
  *
- * Wherever a document can contain a limiter's config, it can instead contain the name of one of the document's
- * limiters, which is then shared. {@linkcode queueOptions} documents the options of a queue.
+ * Wherever a document can contain the config of a limiter or a throttle, it can instead contain the name of one of the
+ * document's limiters or throttles, which is then shared. {@linkcode queueOptions} documents the options of a queue.
  *
  * The source is JSON text or the output of a parser for another format. If any part of the document is invalid, the
  * whole document is rejected.
@@ -82,7 +89,7 @@ const ACTION = "load config";
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function loadConfig(source: string | object, options: LoadConfigOptions = {}): WorkQueueConfig {
-  requireOptions(ACTION, options, ["limiters", "disciplines", "clock", "random", "metrics"]);
+  requireOptions(ACTION, options, ["limiters", "disciplines", "throttles", "clock", "random", "metrics"]);
   const { clock, random, metrics } = options;
   requireContext(ACTION, { clock, random });
   const registries = registriesOf(ACTION, options);

@@ -10,12 +10,13 @@ import type { SourcedQueue } from "../lib/contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
 import { together } from "../lib/tokens/bucket_changes.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { builtInLimiters } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
 import type { BuildContext } from "../registry/definition.ts";
 import type { NameNode, OptionsTree, PartNode } from "../registry/tree.ts";
-import { bucketDefinitions } from "./bucket_kind.ts";
+import { builtInThrottles } from "../throttles/throttles.ts";
 import { changesOf } from "./changes.ts";
 import { Contents } from "./contents.ts";
 import { limiterPath, readDocument, type Registries } from "./document.ts";
@@ -76,6 +77,14 @@ export class LoadedConfig implements WorkQueueConfig {
 
   limiter<T>(name: string): RateLimiter<T> {
     return this.#contents.limiter(name);
+  }
+
+  get throttleNames(): string[] {
+    return this.#contents.throttleNames;
+  }
+
+  throttle(name: string): Throttle {
+    return this.#contents.throttle(name);
   }
 
   bucket(name: string): TokenBucket {
@@ -171,7 +180,8 @@ export class LoadedConfig implements WorkQueueConfig {
 
 /** Reports whether the `update` of a definition may throw. The `update` of a built-in definition never throws. */
 function mayRefuse(definition: PartNode["definition"]): boolean {
-  const builtIns: readonly unknown[] = [bucketDefinitions.get(), builtInLimiters().get(definition.type)];
+  const { type } = definition;
+  const builtIns: readonly unknown[] = [builtInLimiters().get(type), builtInThrottles().get(type)];
   return !builtIns.includes(definition);
 }
 

@@ -60,11 +60,11 @@ export const queueOptions = {
   throttle: {
     serves: "pool",
     inForce: "now",
-    onReload: "Changes how often attempts start. Running attempts continue.",
-    kind: "bucket",
+    onReload: "Changes which attempts may start. Running attempts continue, and count for a new throttle.",
+    kind: "throttle",
     required: false,
     description:
-      "Limit on how often attempts start, first attempts and retries alike. No limit if omitted. A change takes effect at once, also for delayed items.",
+      "Throttle that decides whether an attempt may start, first attempts and retries alike. No limit if omitted. A change takes effect at once, also for delayed items.",
   },
   concurrency: {
     serves: "pool",
@@ -94,7 +94,7 @@ export const queueOptions = {
     required: false,
     description: "Maximum duration of one attempt. No limit if omitted.",
   },
-} as const satisfies Readonly<Record<string, Declaration & Field<"limiter" | "discipline" | "bucket">>>;
+} as const satisfies Readonly<Record<string, Declaration & Field<"limiter" | "discipline" | "throttle">>>;
 
 type Options = typeof queueOptions;
 

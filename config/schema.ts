@@ -3,8 +3,9 @@ import { disciplineKind } from "../disciplines/definition.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { optionsSchema, partSchemas } from "../registry/schema.ts";
-import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
+import { optionsSchema } from "../registry/schema.ts";
+import { throttleKind } from "../throttles/definition.ts";
+import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
 import { FORBIDDEN_NAMES, registriesOf } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
 
@@ -22,27 +23,33 @@ export interface ConfigSchemaOptions {
    * @default {disciplines}
    */
   disciplines?: DisciplineRegistry | undefined;
+  /**
+   * Registry of the throttle types that a document may use.
+   *
+   * @default {throttles}
+   */
+  throttles?: ThrottleRegistry | undefined;
 }
 
 /**
- * Returns a JSON Schema (draft 2020-12) for config documents, with the currently registered limiter and discipline
- * types. Write the schema to a file, and refer to the file with `$schema` in a config.
+ * Returns a JSON Schema (draft 2020-12) for config documents, with the currently registered limiter, throttle and
+ * discipline types. Write the schema to a file, and refer to the file with `$schema` in a config.
  *
  * @example Usage
  * ```ts
  * import { configSchema } from "@workqueue/core/config";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "queues"]);
+ * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "throttles", "queues"]);
  * ```
  *
- * @param options The registries of limiter and discipline types.
+ * @param options The registries of limiter, throttle and discipline types.
  * @returns The schema.
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
-  requireOptions("describe config", options, ["limiters", "disciplines"]);
-  const { limiters, disciplines } = registriesOf("describe config", options);
+  requireOptions("describe config", options, ["limiters", "disciplines", "throttles"]);
+  const { limiters, disciplines, throttles } = registriesOf("describe config", options);
   const { $schema, $defs } = limiters.jsonSchema();
   const byName = (schema: object, description: string) => ({
     type: "object",
@@ -57,14 +64,18 @@ export function configSchema(options: ConfigSchemaOptions = {}): Record<string, 
     properties: {
       $schema: { type: "string", description: "Path or URL of the JSON Schema of this document, for editors." },
       limiters: byName({ $ref: "#/$defs/limiterOrName" }, "Limiters, by the names that queues and other limiters use."),
+      throttles: byName(
+        { $ref: "#/$defs/throttleOrName" },
+        "Throttles, by the names that queues and other throttles use.",
+      ),
       queues: byName({ $ref: "#/$defs/queue" }, "Queues, by name."),
     },
     additionalProperties: false,
     $defs: {
       ...$defs as object,
       ...disciplines.jsonSchema()["$defs"] as object,
-      ...partSchemas(bucketKind, [bucketDefinitions.get()]),
-      queue: optionsSchema(queueOptions, [limiterKind, disciplineKind, bucketKind]),
+      ...throttles.jsonSchema()["$defs"] as object,
+      queue: optionsSchema(queueOptions, [limiterKind, disciplineKind, throttleKind]),
     },
   };
 }

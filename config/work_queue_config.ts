@@ -4,9 +4,11 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../lib/contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import type { DisciplineDescription } from "../disciplines/definition.ts";
 import type { LimiterDescription } from "../limiters/definition.ts";
+import type { ThrottleDescription } from "../throttles/definition.ts";
 import type { ValueOf } from "../registry/fields.ts";
 import type { queueOptions } from "./queue_options.ts";
 
@@ -24,17 +26,27 @@ export interface ConfigContents {
    * @throws {RangeError} If the document has no limiter with that name.
    */
   limiter<T>(name: string): RateLimiter<T>;
+  /** Names of the document's throttles, in document order. */
+  readonly throttleNames: string[];
   /**
-   * Returns the token bucket of the limiter with the given name. For example, a program can pause this bucket when a
-   * server asks clients to wait. The limiter and the queues whose `throttle` refers to the limiter share this bucket.
-   * The bucket stays the same object as long as every reloaded document has a bucket with that name.
+   * Returns the throttle with the given name, which all queues that refer to it share. A limiter of type `"bucket"` is a
+   * throttle too. The throttle stays the same object until a reload changes its type.
    *
-   * @throws {RangeError} If the document has no limiter with that name, or the limiter is not a bucket.
+   * @throws {RangeError} If the document has no throttle with that name.
+   */
+  throttle(name: string): Throttle;
+  /**
+   * Returns the token bucket with the given name: a throttle of type `"bucket"`, or the bucket of a limiter of that
+   * type. For example, a program can pause this bucket when a server asks clients to wait. The limiter and the queues
+   * whose `throttle` refers to the name share this bucket. The bucket stays the same object as long as every reloaded
+   * document has a bucket with that name.
+   *
+   * @throws {RangeError} If the document has no bucket with that name.
    */
   bucket(name: string): TokenBucket;
   /**
    * Returns the options that the document specifies for pools of the queue, for use with {@linkcode runWorkers}. All
-   * pools with the options of the same queue share one token bucket as their `throttle`. These options don't follow
+   * pools with the options of the same queue share one `throttle`. These options don't follow
    * later reloads; {@linkcode WorkQueueConfig.runWorkers} starts a pool that follows reloads.
    *
    * @throws {RangeError} If the document has no queue with that name.
@@ -237,21 +249,6 @@ export interface QueueDescription extends QueueOptionDescriptions {
 /** Type of an option's value as data, derived from the option's declaration. */
 export type QueueOptionDescription<F> = F extends { kind: "limiter" } ? LimiterDescription
   : F extends { kind: "discipline" } ? DisciplineDescription
-  : F extends { kind: "bucket" } ? BucketDescription
+  : F extends { kind: "throttle" } ? ThrottleDescription
   : F extends { kind: "weights" } ? Readonly<Record<string, number>>
   : ValueOf<F>;
-
-/** A token bucket of a document, as data. */
-export interface BucketDescription {
-  /**
-   * JSON Pointer to the bucket in the document. The path identifies the bucket: limiters and queues that share a bucket
-   * have the same path.
-   */
-  readonly path: string;
-  /** Name of the bucket, or of the limiter to which the bucket belongs. Absent if neither has a name. */
-  readonly name?: string;
-  /** Tokens per second. */
-  readonly rate: number;
-  /** Maximum number of tokens in the bucket. */
-  readonly burst: number;
-}

@@ -22,10 +22,11 @@ import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updati
 /** Context for building parts from a tree. */
 export interface Building extends Updating {
   /**
-   * Returns the part with the given name, which is already built. The part stays the same object as long as the name
-   * exists. Absent if there is no document, because only documents contain names.
+   * Returns the part with the given name, which is already built. Absent if there is no document, because only documents contain names.
    */
   named?(node: NameNode): unknown;
+  /** Returns the part that had this name before. Default: the part that has the name now. */
+  namedBefore?(node: NameNode): unknown;
   /** Whether each template has already been tested by building a part from it. */
   readonly hasTried?: boolean;
 }
@@ -99,14 +100,20 @@ export class Builder {
     if (isSameOptions(old.node, node, (one, other) => this.#isSamePart(one, other))) return part;
     if (node.definition.update === undefined) return undefined;
     const before = this.#before;
-    const partBefore = (tree: PartTree) => isName(tree) ? this.#building.named!(tree) : before.get(tree.path)!.part;
+    const partBefore = (tree: PartTree) => isName(tree) ? this.#namedBefore(tree) : before.get(tree.path)!.part;
     this.#updates.push({ node, part, options, oldOptions: () => optionsOf(old.node, this.#building, partBefore) });
     return part;
   }
 
+  #namedBefore(node: NameNode): unknown {
+    const { named, namedBefore = named } = this.#building;
+    return namedBefore!(node);
+  }
+
   /** Reports whether an old tree and a new tree stand for the same built part. */
   #isSamePart(old: PartTree, now: PartTree): boolean {
-    if (isName(old) || isName(now)) return isSameTree(old, now);
+    if (isName(now)) return isSameTree(old, now) && this.#namedBefore(now) === this.#building.named!(now);
+    if (isName(old)) return false;
     return this.#made.get(now.path)!.part === this.#before.get(old.path)!.part;
   }
 }
@@ -160,7 +167,7 @@ const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
  * node at the same place.
  */
 function templateOf(node: PartNode, { ...building }: Building): Template<unknown> {
-  Object.assign(building, { hasTried: true });
+  Object.assign(building, { hasTried: true, namedBefore: undefined }); // which would keep previous documents in memory
   const simple: Origin = { node, inside: NONE };
   const build = (builder: Builder): unknown => {
     const part = builder.part(node);

@@ -27,6 +27,8 @@ export interface PartKind<Word extends string = string, Part = unknown> {
   readonly hasNames: boolean;
   /** Name of the type, if this kind of part has only one type. In that case, configs have no `type`. */
   readonly onlyType?: string;
+  /** Type of a config that has no `type`. By default, configs must have one. */
+  readonly defaultType?: string;
   /** Reports whether a value is a part of this kind. */
   is(value: unknown): value is Part;
 }

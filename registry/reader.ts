@@ -149,7 +149,7 @@ export class ConfigReader {
     }
     if (!this.#isWithinLimits(kind, option, path)) return undefined;
     const source = this.#sources.get(kind) as PartSource<Part>;
-    const definition = this.#findDefinition(source, kind.onlyType ?? own(value, "type"), path);
+    const definition = this.#findDefinition(source, kind.onlyType ?? own(value, "type") ?? kind.defaultType, path);
     if (definition === undefined) return undefined;
     const input = { ...value };
     if (kind.onlyType === undefined) delete input["type"];

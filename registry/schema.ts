@@ -36,11 +36,11 @@ function typedSchema(
         anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
       },
     },
-    required: ["type"],
+    ...(kind.defaultType === undefined && { required: ["type"] }),
     allOf: definitions.map(({ type, description, options }) => {
       const { properties, ...rest } = optionsSchema(options, [kind]);
       return {
-        if: { properties: { type: { const: type } }, required: ["type"] },
+        if: { properties: { type: { const: type } }, ...(type !== kind.defaultType && { required: ["type"] }) },
         then: { description, properties: { type: true, ...properties as object }, ...rest },
       };
     }),

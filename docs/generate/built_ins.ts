@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { BuiltInConfig, DisciplineConfig } from "@workqueue/core";
+import type { BuiltInConfig, DisciplineConfig, ThrottleConfig } from "@workqueue/core";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Description of a built-in limiter or discipline, read from the comment at the start of its file. */
+/** Description of a built-in limiter, discipline or throttle, read from the comment at the start of its file. */
 export interface BuiltIn<Config> {
   /** Name of the part's entry in the package's exports. */
   readonly entry: string;
@@ -11,7 +11,7 @@ export interface BuiltIn<Config> {
   readonly file: string;
   /** Exports of the file that `mod.ts` re-exports: the function that creates the part, and types. */
   readonly names: readonly string[];
-  /** Effect of the part: the delays of a limiter, or the order of a discipline. */
+  /** Effect of the part: the delays of a limiter, the order of a discipline, or what a throttle allows. */
   readonly effect: string;
   /** Use cases of the part. */
   readonly choice: string;
@@ -24,6 +24,9 @@ export const builtIns: readonly BuiltIn<BuiltInConfig>[] = describeRoom("limiter
 
 /** Built-in disciplines, in the order of `disciplines/built_ins.ts`. */
 export const builtInDisciplines: readonly BuiltIn<DisciplineConfig>[] = describeRoom("disciplines", "Order");
+
+/** Built-in throttles, in the order of `throttles/built_ins.ts`. */
+export const builtInThrottles: readonly BuiltIn<ThrottleConfig>[] = describeRoom("throttles", "Effect");
 
 /** Describes the parts in a folder. The paragraph about a part's effect begins with the word passed as `effect`. */
 function describeRoom<Config>(room: string, effect: string): BuiltIn<Config>[] {
@@ -81,11 +84,12 @@ export function mainEntry(): string {
 
 /** Returns a manifest of the core package, with an entry for each built-in part. */
 export function manifest(path: string): string {
-  const isGenerated = (line: string) => /^ +"\.\/(limiters\/(?!defaults")|disciplines\/)/.test(line);
+  const isGenerated = (line: string) => /^ +"\.\/(limiters\/(?!defaults")|disciplines\/|throttles\/)/.test(line);
   const entriesOf = (parts: readonly BuiltIn<unknown>[]) =>
     parts.map(({ entry, file }) => `    "${entry}": "./${file}",`);
   return read(path).split("\n").filter((line) => !isGenerated(line)).flatMap((line) => {
     if (line.startsWith('    "./limiters":')) return [line, ...entriesOf(builtIns)];
-    return line.startsWith('    "./disciplines":') ? [line, ...entriesOf(builtInDisciplines)] : [line];
+    if (line.startsWith('    "./disciplines":')) return [line, ...entriesOf(builtInDisciplines)];
+    return line.startsWith('    "./throttles":') ? [line, ...entriesOf(builtInThrottles)] : [line];
   }).join("\n");
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters, throttles } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
 import { MAX_RATE, MAX_WEIGHT, MIN_RATE, MIN_WEIGHT } from "../../registry/option_kinds.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
-import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
+import { type BuiltIn, builtInDisciplines, builtIns, builtInThrottles } from "./built_ins.ts";
 
 /** Kinds of parts that can be the value of an option. */
-type Words = "limiter" | "discipline" | "bucket";
+type Words = "limiter" | "discipline" | "throttle";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -175,7 +175,7 @@ it is retried.
 
 ![Delays after the first 20 failures of an item, for each example below](delays.svg)
 
-${table(["type", "delay", "choose it when"], builtIns.map(partRow))}
+${table(["type", "delay", "choose it when"], builtIns.map((each) => partRow(each)))}
 
 ${
     builtIns
@@ -191,7 +191,7 @@ ${
 [Choosing a discipline](ordering.md) helps you choose. Each queue has its own discipline, so disciplines have no names.
 Without a discipline, a queue is first in, first out.
 
-${table(["type", "order", "choose it when"], builtInDisciplines.map(partRow))}
+${table(["type", "order", "choose it when"], builtInDisciplines.map((each) => partRow(each)))}
 
 ${
     builtInDisciplines
@@ -201,9 +201,23 @@ ${
       .join("\n\n")
   }
 
+## Types of throttles
+
+[Choosing a throttle](throttles.md) helps you choose. A throttle without a \`type\` is a \`bucket\`. Throttles in the
+section \`throttles\` have names, and all queues that refer to a name share its throttle. A limiter of type \`bucket\` is a
+throttle too, under its name.
+
+${table(["type", "effect", "choose it when"], builtInThrottles.map((each) => partRow(each, " throttle")))}
+
+${
+    builtInThrottles
+      .map(({ example }) => partSection(throttles.get(example.type)!, { throttles: { example } }, " throttle"))
+      .join("\n\n")
+  }
+
 ## Types of your own
 
-A config can use your own types of limiters and disciplines, and editors can complete them: see [extend](extend.md).
+A config can use your own types of limiters, throttles and disciplines, and editors can complete them: see [extend](extend.md).
 
 ---
 
@@ -211,16 +225,23 @@ A config can use your own types of limiters and disciplines, and editors can com
 `;
 }
 
-function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }>): string[] {
-  return [`[\`${type}\`](#${type})`, effect, choice];
+/** Returns the row of a type in a table. `suffix` follows the type in the title of its section. */
+function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }>, suffix = ""): string[] {
+  return [`[\`${type}\`](#${(type + suffix).replace(" ", "-")})`, effect, choice];
 }
 
-/** Returns the page's section about a type of limiter or discipline. `document` is an example config that uses it. */
+/**
+ * Returns the page's section about a type of limiter, throttle or discipline. `document` is an example config that uses
+ * it.
+ */
 function partSection(
   { type, description, options }: { type: string; description: string; options: Fields<Words> },
   document: Record<string, Record<string, unknown>>,
+  suffix = "",
 ): string {
-  return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
+  return [`### ${type}${suffix}`, description, code("json", shortDocument(document)), optionsTable(options)].join(
+    "\n\n",
+  );
 }
 
 /** Formats a config document, with a line for each limiter, discipline and queue. */
@@ -296,10 +317,10 @@ function valueOf(field: Field<Words>): string {
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":
       return "list of limiters or names" + atLeast(field.minItems);
-    case "bucket":
-      return "`{ rate, burst }`, or the name of a bucket limiter";
-    case "buckets":
-      return "list of buckets" + atLeast(field.minItems);
+    case "throttle":
+      return "throttle, or a name";
+    case "throttles":
+      return "list of throttles or names" + atLeast(field.minItems);
     case "discipline":
       return "discipline";
     case "disciplines":

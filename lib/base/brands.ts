@@ -27,6 +27,9 @@ export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.on
 /** Key of the function that gives a reservation's unused tokens back to the bucket: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
 
+/** Key of a token bucket's function that returns the bucket as a `Throttle`. */
+export const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.throttle");
+
 /** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */
 export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 

@@ -51,6 +51,16 @@ export interface HandlerContext {
    * earlier consumer. `undefined` for in-memory queues, which don't need fencing.
    */
   readonly token: bigint | undefined;
+  /**
+   * Books more cost for this attempt with the pool's `throttle`, at once, when the handler learns what the attempt
+   * costs, such as the number of tokens that a language model used. Has no effect if the pool has no throttle or its
+   * throttle ignores costs. The function can be destructured.
+   *
+   * @throws {RangeError} If `cost` is a number but negative or not finite.
+   * @throws {TypeError} If `cost` is not a number.
+   * @throws {Error} If the handler has ended.
+   */
+  readonly charge: (cost: number) => void;
 }
 
 /**

@@ -75,12 +75,12 @@ export interface QueueHooks<T> {
   beginBatch?(readyAt: number): AddSlice;
 
   /**
-   * Calls `callback` when the queue has less to do: an item was handed out, an item is done, or the queue was shut
-   * down. Returns an unsubscribe function.
+   * Calls `callback` when the queue has more or less to do: an item became ready, was handed out or is done, or the
+   * queue was shut down. Returns an unsubscribe function.
    *
    * Without the hook, a draining queue on top of this queue shuts this queue down as soon as no item is delayed. Items
-   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool that waits for a
-   * token from its `throttle` notices a shutdown only when it receives the token.
+   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool with a `throttle`
+   * takes an item before it asks for a permit, and adds the item again if no permit is granted.
    */
   watch?(callback: () => void): () => void;
 
@@ -89,6 +89,12 @@ export interface QueueHooks<T> {
    * throws is passed to the pool's `onError`. Without the hook, only the pool knows about given-up items.
    */
   givenUp?(given: GivenUpItem<T>): void;
+
+  /**
+   * Reports whether the queue is shut down and nothing is ready or blocked. Without the hook, a pool with a `throttle`
+   * ends only when no key is delayed or processing.
+   */
+  isOver?(): boolean;
 
   /**
    * Reports whether any processing key was added again. Such a key becomes ready when it is done, even after a

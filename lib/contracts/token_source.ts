@@ -1,6 +1,6 @@
 /**
- * Source of the tokens that a pool takes before each attempt: a {@linkcode TokenBucket}, or another object with the
- * same `reserve` method.
+ * Token bucket, as far as pools and queues use it: a {@linkcode TokenBucket}, possibly from another copy of this
+ * package.
  *
  * @internal
  */

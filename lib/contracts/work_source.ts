@@ -2,6 +2,7 @@ import type { SOURCE } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { GiveUpReason } from "./handler.ts";
 import type { MetricsProvider } from "./metrics.ts";
+import type { Throttle } from "./throttle.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
@@ -113,16 +114,17 @@ export interface WorkSource<T> {
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
   /**
-   * Whether each lease comes with a token from the request's `throttle`, because several processes share that throttle.
-   * If not, the pool takes the tokens itself and requests one lease at a time.
+   * Reports whether each lease comes with a permit of this throttle, because several processes share the throttle. If
+   * not, the pool acquires the permits itself and requests one lease at a time. Omit this method if the pool always
+   * acquires the permits.
    */
-  readonly takesTokens?: boolean;
+  takesPermits?(throttle: Throttle | TokenSource): boolean;
 
   /**
-   * Number of items that are ready to be taken, if known. A pool with a `throttle` uses `length` and `isOver` to avoid
-   * waiting for a token when no item will come.
+   * Number of items that are ready to be taken, if known. If a source also has `watch`, a pool with a `throttle` asks
+   * for a permit only while an item is ready.
    */
-  readonly length?: number;
+  readonly length?: number | undefined;
 
   /** Whether no more items will come after the ready ones. */
   readonly isOver?: boolean;
@@ -135,10 +137,9 @@ export interface WorkSource<T> {
   readonly mayComeBack?: boolean;
 
   /**
-   * Calls `callback` when `isOver` may have become true or `mayComeBack` may have changed. Returns an unsubscribe
-   * function.
+   * Calls `callback` when `length`, `isOver` or `mayComeBack` may have changed. Returns an unsubscribe function.
    */
-  watch?(callback: () => void): () => void;
+  readonly watch?: ((callback: () => void) => () => void) | undefined;
 
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
@@ -197,10 +198,10 @@ export interface WorkRequest {
    */
   wanted(): number;
   /**
-   * Throttle that must grant a token for each lease. Present only if the source's `takesTokens` is true and the pool
-   * has a throttle.
+   * Throttle that must grant a permit for each lease. Present only if the pool has a throttle and the source's
+   * `takesPermits` returned `true` for it.
    */
-  readonly throttle?: TokenSource | undefined;
+  readonly throttle?: Throttle | TokenSource | undefined;
 }
 
 /** A lease that can be lost if its queue is outside this process. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import type { GiveUpReason } from "./handler.ts";
+import type { Throttle } from "./throttle.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { SnapshotOptions } from "./work_queue.ts";
 
@@ -49,24 +50,32 @@ export interface WorkerOptions<T = unknown> {
    */
   clock?: Clock | undefined;
   /**
-   * A {@linkcode TokenBucket} that limits how often attempts start. Each attempt takes one token, first attempts and
-   * retries alike. Pools that share a bucket take turns.
+   * A {@linkcode Throttle} or a {@linkcode TokenBucket} that decides whether an attempt may start. Each attempt needs a
+   * permit, first attempts and retries alike. A bucket grants a permit for each token. Pools that share a throttle take
+   * turns.
    *
-   * The pool takes a token before it takes the next item, so items stay in the queue, in the queue's order, until their
-   * attempts may start. If no item is ready, the pool keeps its token until an item is ready. After a quiet period,
-   * each pool may therefore start one more attempt than the burst allows. When a pool ends, is paused, or has no free
-   * slot for a handler, it passes its token to the next waiting pool or puts the token back into the bucket.
+   * The pool asks for a permit when an item is ready, and takes the item when the permit is granted. Until then, the
+   * items stay in the queue, in the queue's order, where other pools can take them. An idle pool has no permits.
    *
-   * A change to the rate or the burst takes effect at once, even for pools that are waiting for a token. If the rate or
-   * the burst is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
-   * starts, and the unused tokens of pools are returned to the bucket. The bucket's `resume` ends the pause at once. An
-   * item that arrives just as the bucket is paused is added again, as when the pool is paused. If the queue is shutting
-   * down and doesn't take the item back, the pool processes it.
-   *
-   * Unlike a `TokenBucket`, an object that has only a `reserve` method doesn't report changes or pauses: granted tokens
-   * remain valid, and unused tokens are kept for the next pool that needs one.
+   * A change to a bucket's rate or burst takes effect at once, even for pools that are waiting. If the rate or the burst
+   * is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt starts. The
+   * bucket's `resume` ends the pause at once.
    */
-  throttle?: TokenSource | undefined;
+  throttle?: Throttle | TokenSource | undefined;
+  /**
+   * Returns what an attempt at the item costs the throttle: a finite number that is not negative. A bucket takes that
+   * number of tokens, even more than its burst: then no attempt starts until the tokens are paid back. If the function
+   * throws or returns anything else, the attempt fails. A handler that learns the cost later calls `context.charge`.
+   *
+   * @default {() => 1}
+   */
+  cost?: ((item: T) => number) | undefined;
+  /**
+   * Reports whether an error of a handler means that the backend is overloaded, such as a 503 response. Adaptive
+   * throttles then allow fewer attempts. Timeouts and `RetryAfterError`s always mean this. An error that the function
+   * throws is passed to `onError`.
+   */
+  isOverload?: ((error: unknown) => boolean) | undefined;
   /**
    * Called for every attempt that failed, with the error, the item and the number of the attempt. A timeout is reported
    * once, when it happens, regardless of how the handler ends. Errors that the callback throws are ignored.
@@ -100,11 +109,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    * @throws {TypeError} If set to anything that is not a number.
    */
   concurrency: number;
-  /**
-   * Bucket that limits how often attempts start, if there is one. The bucket comes from the pool's options or from its
-   * config document.
-   */
-  readonly throttle?: TokenSource | undefined;
+  /** Throttle of the pool, if there is one. The throttle comes from the pool's options or from its config document. */
+  readonly throttle?: Throttle | TokenSource | undefined;
   /**
    * Starts no more handlers until {@linkcode WorkerPool.resume} is called. Running handlers continue. The items stay in
    * the queue, where other consumers can take them. A paused pool doesn't notice that its queue was shut down: a drain

@@ -20,6 +20,7 @@ const TAKEN_OVER = [
   "beginBatch",
   "watch",
   "givenUp",
+  "isOver",
   "mayComeBack",
   "groups",
   "pauseFor",

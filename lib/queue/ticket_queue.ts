@@ -103,7 +103,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #comingBack = 0;
   /** Pending calls to `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Callbacks to call when there is less to do. */
+  /** Callbacks to call after each change. */
   readonly #watchers = new Watchers();
   /**
    * Whether anything must be told of changes: a pending call, a callback or an observer. If not, adding, handing out
@@ -162,6 +162,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
         this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
         this.#setTimer();
       },
+      isOver: () => this.#isOver(),
       known: this.#known,
       metrics: this.#observer && metrics,
       observe: (change) => {
@@ -278,7 +279,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
   resumeGroup(group: unknown): void {
     this.#groups(RESUME).resumeGroup?.(group);
     this.#serve();
-    this.#tellWatchers();
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
@@ -401,8 +401,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Hands ready items to pending calls to `get`. After an error, the call to `get` rejects, but the call that added the
-   * item does not throw, because the item was added successfully.
+   * Hands ready items to pending calls to `get`, ends pending drains, and tells watchers of the change. After an error,
+   * the call to `get` rejects, but the call that added the item does not throw, because the item was added
+   * successfully.
    */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
@@ -414,7 +415,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
       }
     }
     if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
-    this.#setTimer();
+    if (this.#line.size === 0) {
+      this.#drainers.serveAll();
+      if (this.#shuttingDown) this.#observer?.end();
+    }
+    this.#tellWatchers();
   }
 
   #tellWatchers(): void {
@@ -443,7 +448,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#wakeAt = Infinity;
     try {
       this.#serve();
-      this.#tellWatchers();
     } catch (error) {
       if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
     }
@@ -512,7 +516,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #afterEnd(ticket: number): void {
     this.#observer?.finished(Math.abs(ticket));
     this.#serve(); // the discipline may have blocked other keys until this key was done
-    this.#tellLess();
     this.#setAttended();
   }
 
@@ -536,17 +539,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   #close(): void {
     this.#shuttingDown = true;
-    this.#serve();
     this.#observer?.stop();
-    this.#tellLess();
-  }
-
-  /** Tells pending drains, watchers and the observer that there is less to do. */
-  #tellLess(): void {
-    if (this.#line.size === 0) {
-      this.#drainers.serveAll();
-      if (this.#shuttingDown) this.#observer?.end();
-    }
-    this.#tellWatchers();
+    this.#serve();
   }
 }

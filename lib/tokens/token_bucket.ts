@@ -5,18 +5,21 @@
  */
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
-import { GIVE_BACK, ON_CHANGE, setBrand } from "../base/brands.ts";
+import { GIVE_BACK, ON_CHANGE, setBrand, THROTTLE } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
+import type { Permit, Throttle, ThrottleSnapshot } from "../contracts/throttle.ts";
 import { cancelGrant, delayOf, giveBackGrant, type Grant, grantTokens } from "./grants.ts";
+import { BucketThrottle } from "./bucket_throttle.ts";
 import { setLevel, TokenLevel } from "./token_level.ts";
 import { TokenLine } from "./token_line.ts";
 import { FOREVER, NS_PER_MS, toDelay } from "./tokens.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
+export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "../contracts/throttle.ts";
 
 /** Tokens reserved in a {@linkcode TokenBucket}. The tokens may be future tokens, which are not in the bucket yet. */
 export interface Reservation {
@@ -91,10 +94,12 @@ class BucketReservation implements Reservation {
  * assertEquals(bucket.allow(), true);
  * ```
  */
-export class TokenBucket {
+export class TokenBucket implements Throttle {
   readonly #level: TokenLevel;
   /** Calls to `wait`; `undefined` until the first one. */
   #line: TokenLine | undefined;
+  /** The bucket as a throttle; `undefined` until something uses it as one. */
+  #throttle: BucketThrottle | undefined;
   /** Listeners for changes. Most buckets have no listeners. */
   #listeners: Set<(isPause: boolean) => void> | undefined;
 
@@ -114,8 +119,9 @@ export class TokenBucket {
     requireRules(action, options, { clock: A_CLOCK });
     this.#level = new TokenLevel(rate, burst, options.clock);
     // For `onBucketChange`.
-    setBrand(this, ON_CHANGE, (callback: (isPause: boolean) => void) => this.#onChange(callback));
+    setBrand(this, ON_CHANGE, (callback: (isPause: boolean) => void) => this.#listen(callback));
     setLevel(this, this.#level);
+    setBrand(this, THROTTLE, () => this.#ownThrottle);
   }
 
   /**
@@ -228,7 +234,7 @@ export class TokenBucket {
   async wait(n = 1, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireInteger("wait for tokens", "n", n);
     requireRules("wait for tokens", options, { signal: A_SIGNAL });
-    this.#line ??= new TokenLine(this.#level, (callback) => this.#onChange(callback));
+    this.#line ??= new TokenLine(this.#level, (callback) => this.#listen(callback));
     await this.#line.wait(n, options.signal);
   }
 
@@ -330,9 +336,43 @@ export class TokenBucket {
     this.#change("burst", burst);
   }
 
+  /**
+   * Asks for a permit to start one attempt, which takes one token, for use as a {@linkcode Throttle}. A permit takes
+   * more tokens if the attempt costs more, even more than the bucket holds. Then no further permit is granted until the
+   * tokens are paid back.
+   *
+   * @returns The permit, or the milliseconds after which to ask again. After a refusal, the next token is reserved for
+   * the next call.
+   */
+  acquire(): Permit | number {
+    return this.#ownThrottle.acquire();
+  }
+
+  /**
+   * Calls `callback` after each change to the bucket's rate or burst, and after each pause and its early end.
+   *
+   * @returns An unsubscribe function.
+   */
+  onChange(callback: () => void): () => void {
+    return this.#ownThrottle.onChange(callback);
+  }
+
+  /**
+   * Returns the state of the bucket as a throttle.
+   *
+   * @returns The state. A bucket doesn't limit the number of attempts that run at once.
+   */
+  snapshot(): ThrottleSnapshot {
+    return this.#ownThrottle.snapshot();
+  }
+
   /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   get resumesInMs(): number {
     return Math.max(this.#level.pausedUntil - this.#level.time(), 0) / NS_PER_MS;
+  }
+
+  get #ownThrottle(): BucketThrottle {
+    return this.#throttle ??= new BucketThrottle(this, this.#level);
   }
 
   #change(member: "rate" | "burst", value: number): void {
@@ -343,7 +383,7 @@ export class TokenBucket {
     this.#tellListeners(false);
   }
 
-  #onChange(callback: (isPause: boolean) => void): () => void {
+  #listen(callback: (isPause: boolean) => void): () => void {
     const listener = (isPause: boolean) => callback(isPause); // unique for each call, even with the same function
     this.#listeners ??= new Set();
     this.#listeners.add(listener);

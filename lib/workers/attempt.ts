@@ -1,7 +1,10 @@
+import { requireRule, type Rule } from "../base/arguments.ts";
 import type { Clock } from "../base/clock.ts";
+import { argumentError } from "../base/errors.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "../structures/burst_time.ts";
+import type { HeldPermit } from "./pool_permits.ts";
 
 /** Pool settings that each attempt reads when it starts. */
 export interface AttemptTerms {
@@ -38,6 +41,8 @@ export class Attempt<T> implements WorkAttempt<T> {
    * afterwards. Until its handler ends, the attempt is abandoned.
    */
   timedOut: TimedOut | undefined = undefined;
+  /** Permit of the pool's throttle, if there is one. */
+  permit: HeldPermit | undefined = undefined;
   readonly #terms: AttemptTerms;
   #timer: unknown = undefined;
   #hasEnded = false;
@@ -72,6 +77,13 @@ export class Attempt<T> implements WorkAttempt<T> {
   /** Whether the lease is known to be lost. If so, the outcome of the attempt won't count. */
   get isLost(): boolean {
     return this.lease.signal?.aborted ?? false;
+  }
+
+  /** Books more cost. Throws if the cost is invalid or the attempt has ended. */
+  charge(cost: number): void {
+    requireCost("charge", cost);
+    if (this.#hasEnded) throw argumentError("charge", "the attempt has ended", Error);
+    this.permit?.charge(cost);
   }
 
   /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
@@ -118,6 +130,13 @@ export class Attempt<T> implements WorkAttempt<T> {
   }
 }
 
+/** Throws if a cost is not a finite number of at least 0. */
+export function requireCost(action: string, cost: unknown): void {
+  requireRule(action, "cost", cost, A_COST);
+}
+
+const A_COST: Rule = [(cost) => Number.isFinite(cost) && cost as number >= 0, "must be a finite non-negative number"];
+
 /** Context that the handler receives for an attempt. */
 export class AttemptContext implements HandlerContext {
   readonly attempt: number;
@@ -157,5 +176,11 @@ export class AttemptContext implements HandlerContext {
 
   get token(): bigint | undefined {
     return this.#attempt.lease.token;
+  }
+
+  /** Creates a new function each time the property is read, as `addedAgain` does. */
+  get charge(): (cost: number) => void {
+    const attempt = this.#attempt;
+    return (cost) => attempt.charge(cost);
   }
 }

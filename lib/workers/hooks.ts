@@ -31,6 +31,7 @@ export type { Clock } from "../base/clock.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
 export type * from "../contracts/queue_hooks.ts";
+export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";
 export type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 export type * from "../contracts/work_source.ts";

@@ -2,7 +2,8 @@ import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import { burst } from "../structures/burst.ts";
-import { PoolTokens } from "./pool_tokens.ts";
+import { type HeldPermit, PoolPermits } from "./pool_permits.ts";
+import type { Running } from "./running.ts";
 import type { LiveSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import type { PoolState } from "./view.ts";
@@ -35,8 +36,14 @@ export class Intake<T> {
    */
   readonly #makesPauses: boolean;
   #isPausing = false;
-  /** Tokens of the pool; `undefined` if the pool has no throttle or the source takes the tokens. */
-  #tokens: PoolTokens | undefined;
+  /** Permits of the pool; `undefined` if the pool has no throttle or the source takes the permits. */
+  #permits: PoolPermits | undefined;
+  /** Permit of the item that was taken last, until its attempt begins. */
+  #permit: HeldPermit | undefined = undefined;
+  /** Whether the pool has a throttle and waits until an item is ready. */
+  #isIdle = false;
+  /** Item that arrived when no permit was granted. The item waits here for the permit. */
+  #held: WorkLease<T> | undefined = undefined;
   #endWatch: (() => void) | undefined = undefined;
 
   constructor(
@@ -50,13 +57,13 @@ export class Intake<T> {
     this.#settings = settings;
     this.#taker = taker;
     this.#makesPauses = settings.clock === systemClock;
-    this.#wait = new Wait(() => this.#wanted(), () => source.takesTokens ? settings.throttle : undefined);
-    this.#tokens = this.#newTokens();
+    this.#wait = new Wait(() => this.#wanted(), () => this.#throttleOfSource());
+    this.#permits = this.#newPermits();
   }
 
-  /** Whether an item may still arrive, because the intake is waiting for an item, a token or the event loop. */
+  /** Whether an item may still arrive, because the intake is waiting for an item, a permit or the event loop. */
   get isWaiting(): boolean {
-    return this.#wait.isOn || this.#isPausing || this.#tokens?.isWaiting === true;
+    return this.#wait.isOn || this.#isPausing || this.#permits?.isWaiting === true;
   }
 
   /** Whether a slot is reserved for an item that may arrive. */
@@ -87,46 +94,83 @@ export class Intake<T> {
     return this.#takeNow();
   }
 
-  /** Uses up the token of an attempt that starts. */
-  useToken(): void {
-    this.#tokens?.use();
+  /**
+   * Returns the permit of the attempt that starts now. An attempt without a throttle has none, and neither has an
+   * attempt whose item the queue refused to take back.
+   */
+  takePermit(): HeldPermit | undefined {
+    const permit = this.#permit;
+    if (permit !== undefined) this.#permit = undefined;
+    return permit;
   }
 
-  /** Stops waiting for an item and for a token, and gives back items for which no handler may start. */
+  /** Books the cost of an attempt that starts without a permit, so that later attempts start correspondingly later. */
+  chargeAhead(): void {
+    this.#permits?.chargeAhead();
+  }
+
+  /** Gives back the permit of an attempt that can't start. */
+  putBack(permit: HeldPermit): void {
+    if (this.#permits === undefined) permit.endUnused();
+    else this.#permits.putBack(permit);
+  }
+
+  /** Stops waiting for an item and for a permit, and gives back items for which no handler may start. */
   takeBack(): void {
+    this.#isIdle = false;
     this.#wait.takeBack();
-    this.#tokens?.leave();
+    this.#permits?.leave();
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.#taker.handBack(held);
     this.#source.giveBackUnused?.();
   }
 
-  /** Switches to a new throttle. Returns a function that passes the old throttle's tokens to other pools. */
-  changeThrottle(): () => void {
-    const old = this.#tokens;
-    this.#tokens = this.#newTokens();
+  /**
+   * Switches to a new throttle, which counts the running attempts. Returns a function that leaves the line of the old
+   * throttle.
+   */
+  changeThrottle(running: Running<T>): () => void {
+    const old = this.#permits;
     this.takeBack();
+    const permits = this.#permits = this.#newPermits();
+    if (permits !== undefined) {
+      for (const attempt of running.oldest(Infinity)) attempt.permit = permits.adopt(attempt.permit);
+    }
     return () => old?.end();
   }
 
   /**
-   * Watches the source. After each change, tries to take an item if the pool is waiting for a token, or if the source
-   * has shut down but an item may still come back.
+   * Watches the source. After a change, tries to take an item if an item or the end of the source was awaited, or if
+   * the source has shut down but an item may still come back.
    */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
-      if (this.#tokens?.isWaiting || this.isShutDown) soon(() => this.fill());
+      const { length, isOver } = this.#source;
+      if (!this.isShutDown) {
+        if (this.#isIdle ? length === 0 && !isOver : length !== 0 || !this.#permits?.isWaiting) return;
+        this.#isIdle = false;
+      }
+      soon(() => this.fill());
     });
   }
 
   end(): void {
     this.#endWatch?.();
-    this.#tokens?.end();
+    this.#permits?.end();
   }
 
-  #newTokens(): PoolTokens | undefined {
+  /** Returns the throttle whose permits come with the source's leases, if there is one. */
+  #throttleOfSource(): LiveSettings["throttle"] {
+    const { throttle } = this.#settings;
+    return throttle !== undefined && this.#source.takesPermits?.(throttle) ? throttle : undefined;
+  }
+
+  #newPermits(): PoolPermits | undefined {
     const { throttle, clock } = this.#settings;
-    if (throttle === undefined || this.#source.takesTokens) return undefined;
-    this.watch(); // a pool that is waiting for a token must notice when no more items will come
-    return new PoolTokens(throttle, clock, { onServed: () => this.fill(), onTakenAway: () => this.#wait.takeBack() });
+    if (throttle === undefined || this.#throttleOfSource() !== undefined) return undefined;
+    this.watch();
+    return new PoolPermits(throttle, clock, () => this.fill());
   }
 
   #fillFrom(lease: WorkLease<T> | undefined): void {
@@ -146,25 +190,32 @@ export class Intake<T> {
   #takeNow(): WorkLease<T> | undefined {
     let lease: WorkLease<T> | undefined;
     try {
-      if (this.#tokens !== undefined && !this.#hasToken(this.#tokens)) return undefined;
-      lease = this.#source.tryTake();
+      if (this.#permits !== undefined && !this.#askFor(this.#permits)) return undefined;
+      lease = this.#held ?? this.#source.tryTake();
+      this.#held = undefined;
     } catch (error) {
       this.#taker.fail(error);
     }
-    if (lease === undefined) this.#waitForItem();
-    return lease;
+    if (lease !== undefined) return lease;
+    if (this.#permit !== undefined) this.putBack(this.takePermit()!);
+    this.#waitForItem();
   }
 
   /**
-   * Reports whether the pool may ask the source for an item. The pool needs a token for this, unless no more items will
-   * come: then the source only answers that it has shut down.
+   * Asks for a permit if an item is ready, or if the source doesn't know. Reports whether to take an item now: with the
+   * permit, or without one if no more items will come. Then the source only answers that it has shut down.
    */
-  #hasToken(tokens: PoolTokens): boolean {
-    if (this.#wait.isOn) return false; // the unused token is reserved for the item that the pool is waiting for
-    const { length = 0, isOver = false } = this.#source;
-    if (length > 0 || !(this.isShutDown || isOver)) return tokens.ask();
-    tokens.leave();
-    return true;
+  #askFor(permits: PoolPermits): boolean {
+    if (this.#wait.isOn) return false;
+    const { length = NaN, isOver = false, watch } = this.#source;
+    const isEnd = isOver || this.isShutDown;
+    if (this.#held !== undefined || length > 0 || !(isEnd || (length === 0 && watch !== undefined))) {
+      this.#permit = permits.ask();
+      return this.#permit !== undefined;
+    }
+    permits.leave();
+    this.#isIdle = !isEnd;
+    return isEnd;
   }
 
   /** Gives timers, I/O and other work in this program a turn. */
@@ -197,22 +248,17 @@ export class Intake<T> {
    * returns 1.
    */
   #wanted(): number {
-    return this.#tokens === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
+    return this.#permits === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
   }
 
   /**
-   * Starts a worker with an item for which the pool was waiting. If the item arrived just as the wait was canceled,
-   * hands the item back.
+   * Starts a worker with an item for which the pool was waiting, or keeps the item until a permit is granted. If the
+   * item arrived just as the wait was canceled, hands the item back.
    */
   #accept(lease: WorkLease<T>): void {
-    let mayBegin = false;
-    try {
-      mayBegin = this.state === "open" && this.#slots.isOneFree && (this.#tokens?.ask() ?? true);
-    } catch (error) {
-      this.#taker.fail(error);
-    }
-    if (mayBegin) this.#taker.work(lease);
-    else this.#taker.handBack(lease);
+    if (this.state !== "open" || !this.#slots.isOneFree) return this.#taker.handBack(lease);
+    if (this.#permits === undefined) return this.#taker.work(lease);
+    this.#held = lease; // `fill` asks for the permit
   }
 }
 

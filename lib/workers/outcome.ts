@@ -195,7 +195,7 @@ function impossibleScope(scope: "group" | "queue"): Error {
  * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
  * Returns 0 for any other error.
  */
-function retryAfterOf(thrown: unknown): number {
+export function retryAfterOf(thrown: unknown): number {
   const delay = brandOf(thrown, RETRY_AFTER);
   return Number.isFinite(delay) ? delay as number : 0;
 }

@@ -4,7 +4,6 @@ import { invalidArgument } from "../base/errors.ts";
 import { FailureLog } from "../base/failure_log.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import type { Handler } from "../contracts/handler.ts";
-import type { TokenSource } from "../contracts/token_source.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SnapshotOptions } from "../contracts/work_queue.ts";
 import type { SourcedQueue, WorkLease, WorkSource } from "../contracts/work_source.ts";
@@ -14,11 +13,12 @@ import { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { limitOf } from "../queue/options.ts";
 import { type AttemptTime, BurstTime } from "../structures/burst_time.ts";
-import { Attempt, AttemptContext } from "./attempt.ts";
+import { Attempt, AttemptContext, requireCost } from "./attempt.ts";
 import { Failures } from "./failures.ts";
 import { Intake, soon } from "./intake.ts";
-import { Outcomes } from "./outcome.ts";
+import { Outcomes, retryAfterOf } from "./outcome.ts";
 import { sourceOf } from "./queue_source.ts";
+import type { HeldPermit } from "./pool_permits.ts";
 import { Reports } from "./reports.ts";
 import { Running, type Worker } from "./running.ts";
 import { changedSettings, type PoolChanges, type PoolSettings, settingsOf } from "./settings.ts";
@@ -106,22 +106,22 @@ export class Pool<T> implements WorkerPool<T> {
     this.#followConcurrency();
   }
 
-  get throttle(): TokenSource | undefined {
+  get throttle(): WorkerOptions["throttle"] {
     return this.#settings.throttle;
   }
 
   /**
    * Changes the given settings. A running attempt keeps its timeout. A new `maxRetries` applies from the next failure
-   * on. A new `throttle` applies from the next token on. No handler starts before the current synchronous code has
+   * on. A new `throttle` applies from the next permit on, and counts the running attempts. No handler starts before the current synchronous code has
    * ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
     Object.assign(this.#settings, changedSettings(changes));
     if (this.#intake.state === "ended") return;
-    const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle();
+    const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle(this.#running);
     soon(() => {
-      leaveThrottle?.(); // not earlier, because another pool that gets a token starts a handler immediately
+      leaveThrottle?.(); // not earlier, because another pool that gets a permit starts a handler immediately
       this.#followConcurrency();
     });
   }
@@ -182,7 +182,7 @@ export class Pool<T> implements WorkerPool<T> {
       try {
         this.#outcomes.succeed(attempt, await returned);
       } catch (error) {
-        this.#outcomes.fail(attempt, error);
+        this.#failed(attempt, error);
       }
       returned = this.#handle(worker, this.#end(worker, attempt));
     }
@@ -198,15 +198,17 @@ export class Pool<T> implements WorkerPool<T> {
     const handler = this.#handler; // a call as `this.#handler(…)` would make the pool its `this`
     while (lease !== undefined) {
       this.#slots.take();
-      this.#intake.useToken();
+      const permit = this.#intake.takePermit();
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt === undefined) {
         this.#slots.giveBack();
+        if (permit !== undefined) this.#intake.putBack(permit);
         lease = this.#intake.take();
         continue;
       }
       this.#metrics?.active?.inc();
       try {
+        if (permit !== undefined) this.#beginPermit(attempt, permit);
         attempt.startTimer(this.#onTimeout);
         attempt.began = this.#time.beginning();
         const returned = handler(lease.item, new AttemptContext(attempt));
@@ -216,7 +218,7 @@ export class Pool<T> implements WorkerPool<T> {
         }
         this.#outcomes.succeed(attempt, undefined);
       } catch (error) {
-        this.#outcomes.fail(attempt, error);
+        this.#failed(attempt, error);
       }
       lease = this.#end(worker, attempt);
     }
@@ -232,7 +234,42 @@ export class Pool<T> implements WorkerPool<T> {
     } catch (error) { // a discipline or a third-party queue threw
       this.#reports.error(error, attempt);
     }
+    if (attempt.permit !== undefined) this.#endPermit(attempt);
     return this.#intake.take();
+  }
+
+  /** Books the cost of an attempt. Throws if the cost is invalid. */
+  #beginPermit(attempt: Attempt<T>, permit: HeldPermit): void {
+    attempt.permit = permit;
+    const cost = this.#settings.cost?.(attempt.item) ?? 1;
+    requireCost("begin attempt", cost);
+    permit.begin(cost);
+  }
+
+  #endPermit(attempt: Attempt<T>): void {
+    try {
+      attempt.permit!.end();
+    } catch (error) { // a third-party throttle threw
+      this.#reports.error(error, attempt);
+    }
+  }
+
+  /** Ends an attempt whose handler threw. */
+  #failed(attempt: Attempt<T>, error: unknown): void {
+    if (attempt.permit !== undefined) {
+      attempt.permit.outcome = this.#isOverload(attempt, error) ? "overloaded" : "failed";
+    }
+    this.#outcomes.fail(attempt, error);
+  }
+
+  #isOverload(attempt: Attempt<T>, error: unknown): boolean {
+    if (attempt.timedOut !== undefined || retryAfterOf(error) > 0) return true;
+    try {
+      return this.#settings.isOverload?.(error) === true;
+    } catch (thrown) {
+      this.#reports.error(thrown, attempt);
+      return false;
+    }
   }
 
   #begin(lease: WorkLease<T>): Attempt<T> | undefined {
@@ -264,7 +301,10 @@ export class Pool<T> implements WorkerPool<T> {
       const attempt = this.#begin(lease);
       if (attempt === undefined) return;
       if (this.#outcomes.handBack(attempt)) this.#release(lease);
-      else void this.#work(lease);
+      else {
+        this.#intake.chargeAhead();
+        void this.#work(lease);
+      }
     } catch (error) {
       this.#fail(error);
       this.#release(lease);
@@ -288,6 +328,10 @@ export class Pool<T> implements WorkerPool<T> {
     this.#outcomes.failEarly(attempt, error);
     this.#reports.failed(error, attempt);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
+    if (attempt.permit !== undefined && !this.#slots.isExceeded) {
+      attempt.permit.outcome = "overloaded";
+      this.#endPermit(attempt);
+    }
     this.#intake.fill();
   };
 

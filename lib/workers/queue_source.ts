@@ -136,6 +136,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   get isOver(): boolean {
+    if (this.#hooks.isOver !== undefined) return this.#hooks.isOver();
     const { delayed, processing, shuttingDown } = this.#queue;
     return shuttingDown && delayed === 0 && processing === 0;
   }
@@ -144,11 +145,9 @@ export class QueueSource<T> implements WorkSource<T> {
     return this.#hooks.watch !== undefined && this.#hooks.mayComeBack?.() === true;
   }
 
-  watch(callback: () => void): () => void {
-    const end = this.#hooks.watch?.(() => {
-      if (this.#queue.shuttingDown) callback();
-    });
-    return () => end?.();
+  /** Absent for a third-party queue that doesn't tell of changes. */
+  get watch(): WorkSource<T>["watch"] {
+    return this.#hooks.watch;
   }
 
   get failing(): number | undefined {

@@ -21,6 +21,7 @@ export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contrac
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type { RateLimitedAddOptions, RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type * from "../contracts/work_queue.ts";
+export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";
 export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";

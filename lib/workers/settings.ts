@@ -10,7 +10,6 @@ import {
 import type { Clock } from "../base/clock.ts";
 import { parseDuration } from "../base/duration.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
-import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Callbacks } from "./reports.ts";
 
@@ -20,13 +19,16 @@ export interface LiveSettings {
   maxRetries: number;
   /** Timeout in milliseconds; `undefined` for no limit. A running attempt keeps its timeout. */
   timeout: number | undefined;
-  throttle: TokenSource | undefined;
+  throttle: WorkerOptions["throttle"];
 }
 
 /** Options of a pool, checked and with defaults filled in. */
 export interface PoolSettings<T> extends LiveSettings {
   readonly maxAbandoned: number | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Cost of an item; `undefined` if each item costs 1. */
+  readonly cost: WorkerOptions<T>["cost"];
+  readonly isOverload: WorkerOptions<T>["isOverload"];
   /** Default: the clock of the source. */
   readonly clock: Clock | undefined;
   readonly callbacks: Callbacks<T>;
@@ -43,12 +45,16 @@ function isCount(value: unknown): boolean {
   return value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 
+function isThrottle(value: unknown): boolean {
+  return hasMethods(value, "acquire") || hasMethods(value, "reserve", "setRate");
+}
+
 function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
   return {
     concurrency: A_POSITIVE_INTEGER,
     maxRetries: A_COUNT,
     timeout: timeoutRule(),
-    throttle: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
+    throttle: [isThrottle, "must be a throttle or a token bucket"],
   };
 }
 
@@ -59,12 +65,14 @@ export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSe
     maxAbandoned: A_COUNT,
     signal: A_SIGNAL,
     clock: A_CLOCK,
+    cost: A_FUNCTION,
+    isOverload: A_FUNCTION,
     onError: A_FUNCTION,
     onGiveUp: A_FUNCTION,
   };
   requireRules(action, options, rules);
-  const { maxAbandoned, signal, clock } = options;
-  return { ...withDefaults(options), maxAbandoned, signal, clock, callbacks: options };
+  const { maxAbandoned, signal, cost, isOverload, clock } = options;
+  return { ...withDefaults(options), maxAbandoned, signal, cost, isOverload, clock, callbacks: options };
 }
 
 /** Checks changes and returns the new settings. */

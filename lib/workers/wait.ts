@@ -1,16 +1,15 @@
-import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkRequest } from "../contracts/work_source.ts";
 
 /** A pool's wait for an item. There is at most one wait at a time, and it can be canceled. */
 export class Wait {
   readonly #wanted: () => number;
-  readonly #throttle: () => TokenSource | undefined;
+  readonly #throttle: () => WorkRequest["throttle"];
   #takeBack = new AbortController();
   #isOn = false;
   #isOver = false;
 
-  /** Each wait requests `wanted()` items, with tokens from `throttle()`. */
-  constructor(wanted: () => number, throttle: () => TokenSource | undefined) {
+  /** Each wait requests `wanted()` items, with permits of `throttle()`. */
+  constructor(wanted: () => number, throttle: () => WorkRequest["throttle"]) {
     this.#wanted = wanted;
     this.#throttle = throttle;
   }

@@ -63,11 +63,21 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
 /** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
+/** Token bucket of a throttle. */
+export interface ThrottleBucket {
+  /** JSON Pointer to the bucket in the document. */
+  readonly path: string;
+  /** Name of the bucket in the document, if it has one. */
+  readonly name?: string;
+  readonly rate: number;
+  readonly burst: number;
+}
+
 /**
  * Creates the plan for the `throttle` bucket. Each attempt takes a token from this bucket. If the document refers to
  * the bucket by a limiter's name, the bucket is that limiter's bucket.
  */
-export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
+export function planThrottle({ path, name, rate, burst }: ThrottleBucket): BucketPlan {
   return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
 }
 
@@ -97,7 +107,7 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
  */
 function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   const buckets = partsOf(limiter).filter(({ type }) => type === "bucket").map(({ path }) => path);
-  return new Set(throttle === undefined ? buckets : [...buckets, throttle.path]);
+  return new Set(throttle?.type === "bucket" ? [...buckets, throttle.path] : buckets);
 }
 
 /** Maximum number of limiters in a plan. Scripts must run quickly, and the server limits the depth of JSON. */

@@ -1,5 +1,5 @@
-import type { BucketDescription, MetricsProvider, Shutdown } from "@workqueue/core";
-import { hasMethods, invalidArgument } from "@workqueue/core/internal";
+import type { MetricsProvider, Shutdown, ThrottleDescription } from "@workqueue/core";
+import { hasMethods } from "@workqueue/core/internal";
 import {
   type Ending,
   type GivenUpItem,
@@ -17,7 +17,7 @@ import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
 /** Name and path of the `throttle` bucket in a document. Without a document, the path is empty. */
-export type ThrottleName = Pick<BucketDescription, "name" | "path">;
+export type ThrottleName = Pick<ThrottleDescription, "name" | "path">;
 
 /** Parts of a queue that its source uses. */
 export interface SourceQueue<T> {
@@ -43,8 +43,6 @@ interface Wait<T> {
 
 /** Passes the queue's work to one pool, and outcomes from the pool to the queue. */
 export class RedisSource<T> implements WorkSource<T>, Want<T> {
-  /** Tokens are taken on the server, because all processes share them. */
-  readonly takesTokens = true;
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
@@ -60,6 +58,11 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
 
   get isOver(): boolean {
     return this.#queue.isOver();
+  }
+
+  /** Tokens of a bucket are taken on the server, because all processes share them. Other throttles are local. */
+  takesPermits(throttle: object): boolean {
+    return isBucket(throttle);
   }
 
   keyOf(lease: WorkLease<T>): string {
@@ -87,9 +90,9 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   async take(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
-    const { signal, throttle } = request;
+    const { signal } = request;
+    const throttle = request.throttle as Bucket | undefined;
     signal.throwIfAborted();
-    if (throttle !== undefined) requireBucket(throttle);
     if (this.#queue.isOver()) return SHUTDOWN;
     return await new Promise((resolve, reject) => {
       const abort = () => {
@@ -97,7 +100,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
         reject(signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
-      // A new rate may make tokens available immediately. A third-party bucket doesn't report changes.
+      // A new rate may make tokens available immediately.
       const unwatch = throttle && onBucketChange(throttle, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
@@ -130,12 +133,12 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     const { wanted, throttle } = this.#wait.request;
     const count = wanted();
     if (throttle === undefined) return { count };
-    const { rate, burst } = requireBucket(throttle);
+    const bucket = throttle as Bucket;
     // Attempts must not begin while the bucket is paused. Reserving 0 tokens returns the remaining pause.
     return {
       count,
-      throttle: planThrottle({ ...this.#queue.throttleName(), rate, burst }),
-      pause: throttle.reserve(0).delay,
+      throttle: planThrottle({ ...this.#queue.throttleName(), rate: bucket.rate, burst: bucket.burst }),
+      pause: bucket.reserve(0).delay,
     };
   }
 
@@ -205,10 +208,9 @@ function endingOf(ending: Ending): LeaseEnding {
   }
 }
 
-function requireBucket(throttle: TokenSource): TokenSource & { rate: number; burst: number } {
-  const { rate, burst } = throttle as { rate?: unknown; burst?: unknown };
-  if (typeof rate === "number" && typeof burst === "number" && hasMethods(throttle, "reserve")) {
-    return throttle as never;
-  }
-  throw invalidArgument("run workers", "throttle", "must be a TokenBucket for a queue on Redis", throttle);
+/** Token bucket, possibly from another copy of the core. */
+type Bucket = TokenSource & { readonly rate: number; readonly burst: number };
+
+function isBucket(throttle: object): throttle is Bucket {
+  return "rate" in throttle && "burst" in throttle && hasMethods(throttle, "reserve");
 }

@@ -1,6 +1,6 @@
 /** Generator of config documents for tests: valid documents, and random changes that break them. */
 
-import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters, throttles } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
 import { randomNumbers } from "../queue_helpers.ts";
 
@@ -100,7 +100,7 @@ const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms",
 const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 
 /** Kinds of parts that an option can have as its value. */
-type Words = "limiter" | "discipline" | "bucket";
+type Words = "limiter" | "discipline" | "throttle";
 
 /** Generates documents from the options that a registry's limiters declare. The same seed gives the same document. */
 export class DocumentMaker {
@@ -132,6 +132,7 @@ export class DocumentMaker {
         names.push(name);
       }
     }
+    if (this.random() < 0.5) document["throttles"] = { shared: this.throttle(2), alias: "shared" };
     if (this.random() < 0.8) {
       const section: JsonObject = document["queues"] = {};
       for (let i = this.below(3); i > 0; i--) section[this.pick(NAMES)] = this.options(queueOptions, names, 2);
@@ -157,6 +158,14 @@ export class DocumentMaker {
     return Object.values(this.registry.get(type)!.options).some(({ kind }) =>
       kind === "limiter" || kind === "limiters"
     );
+  }
+
+  throttle(depth: number): Json {
+    if (this.random() < 0.3) return { rate: this.random() * 10, burst: this.below(9) };
+    const type = this.pick(throttles.types().filter((type) => depth > 0 || type !== "all-of"));
+    const options = this.options(throttles.get(type)!.options, [], depth - 1);
+    if ("max" in options) Object.assign(options, { min: 1, max: 50, initial: 2 });
+    return { type, ...options };
   }
 
   discipline(depth: number): Json {
@@ -193,10 +202,10 @@ export class DocumentMaker {
         return depth < 0 ? null : this.discipline(depth);
       case "disciplines":
         return [];
-      case "bucket":
-        return { rate: this.random() * 10, burst: this.below(9) };
-      case "buckets":
-        return [];
+      case "throttle":
+        return this.throttle(depth);
+      case "throttles":
+        return Array.from({ length: (field.minItems ?? 1) + this.below(2) }, () => this.throttle(depth));
       case "weights":
         return Object.fromEntries(NAMES.slice(0, this.below(3)).map((name) => [name, 1 + this.below(9)]));
       case "durations": {

@@ -10,7 +10,7 @@ import { queueOptions } from "@workqueue/core/config";
 type Name = keyof typeof queueOptions;
 
 /** Returns two different values that an option accepts. */
-function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, unknown] {
+function valuesOf(field: Field<"limiter" | "discipline" | "throttle">): [unknown, unknown] {
   switch (field.kind) {
     case "duration":
       return ["5s", "7s"];
@@ -25,7 +25,7 @@ function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, 
       return [1, 2].map((s) => ({ type: "exponential", baseDelay: `${s}s`, maxDelay: "1m" })) as [unknown, unknown];
     case "discipline":
       return [{ type: "fair", separator: "/" }, { type: "fair", separator: ":" }];
-    case "bucket":
+    case "throttle":
       return [{ rate: 1, burst: 1 }, { rate: 2, burst: 2 }];
     default:
       throw new Error(`name two values of kind ${field.kind}`);
@@ -59,7 +59,7 @@ for (const [name, { serves, inForce, ...field }] of Object.entries(queueOptions)
     assert(changes.length > 0);
     assertEquals(new Set(changes.map((change) => change.inForce)), new Set([inForce]));
     // A bucket is not replaced; only its rate changes.
-    const isReported = serves === "pool" && inForce === "now" && field.kind !== "bucket";
+    const isReported = serves === "pool" && inForce === "now" && field.kind !== "throttle";
     assertEquals(reported.flatMap(Object.keys), isReported ? [option] : []);
     config.reload({ queues: { q: {} } });
     assertEquals(reported.flatMap(Object.keys).includes(option), serves === "pool" && inForce === "now");

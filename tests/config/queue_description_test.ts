@@ -152,7 +152,13 @@ Deno.test("a third-party definition that is called bucket shows the rate of its 
       limiters: registry,
     },
   );
-  assertEquals(config.describe("q").throttle, { path: "/limiters/api", name: "api", rate: 0.5, burst: 7 });
+  const { type, path, name, options } = config.describe("q").throttle!;
+  assertEquals({ type, path, name, options }, {
+    type: "bucket",
+    path: "/limiters/api",
+    name: "api",
+    options: { rate: 0.5, burst: 7 },
+  });
 });
 
 Deno.test("a chain of names without an end is described too", () => {

@@ -547,7 +547,7 @@ Deno.test("rule 16: what is described is what is in force", () => {
   });
   config.reload(second);
   assertEquals(structuredClone(config.describe("q")), structuredClone(loadConfig(second).describe("q")));
-  assertEquals(config.describe("q").throttle, { path: "/limiters/a", name: "a", rate: 3, burst: 4 });
+  assertEquals(config.describe("q").throttle?.options, { rate: 3, burst: 4 });
 });
 
 Deno.test("what was set by hand stays while the document says the same of it", () => {

@@ -16,6 +16,7 @@ import {
   limiters,
   loadConfig,
   parseDuration,
+  throttles,
 } from "@workqueue/core";
 import { configSchema, queueOptions } from "@workqueue/core/config";
 import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
@@ -63,7 +64,7 @@ const BEYOND_SCHEMA: Record<string, {
 }> = {
   "a name has to be that of a limiter": {
     example: { queues: { a: { limiter: "nobody" } } },
-    message: /^".*" is not the name of a (limiter|bucket) here/,
+    message: /^".*" is not the name of a (limiter|throttle) here/,
   },
   "names must not lead round in a circle": {
     example: { limiters: { a: "b", b: "a" } },
@@ -170,7 +171,7 @@ for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
   });
 }
 
-type AnyField = Field<"limiter" | "discipline" | "bucket">;
+type AnyField = Field<"limiter" | "discipline" | "throttle">;
 
 /**
  * Yields every option, with a function that returns a document whose only possible error is the given value of the
@@ -187,6 +188,15 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
     if (type === "exponential") Object.assign(config, { baseDelay: 0, maxDelay: Number.MAX_VALUE });
     for (const [option, field] of Object.entries(options)) {
       yield { name: `${type}.${option}`, field, set: (value) => ({ limiters: { a: { ...config, [option]: value } } }) };
+    }
+  }
+  for (const type of throttles.types()) {
+    const { options } = throttles.get(type)!;
+    const config = { type, ...maker.options(options, [], 1) };
+    if ("max" in config) Object.assign(config, { min: 1, max: Number.MAX_SAFE_INTEGER, initial: undefined });
+    for (const [option, field] of Object.entries(options)) {
+      const set = (value: Json) => ({ throttles: { a: { ...config, [option]: value } } });
+      yield { name: `${type}.${option}`, field, set };
     }
   }
   for (const type of disciplines.types()) {
@@ -229,7 +239,7 @@ const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "900
   .map((number) => JSON.parse(number) as number);
 
 Deno.test("every type and every option has a description", () => {
-  for (const registry of [limiters, disciplines]) {
+  for (const registry of [limiters, disciplines, throttles]) {
     for (const type of registry.types()) {
       const { description, options } = registry.get(type)!;
       for (

@@ -7,6 +7,7 @@ const FOLDERS = [
   "registry",
   "limiters",
   "disciplines",
+  "throttles",
   "config",
   "packages",
   "tests",

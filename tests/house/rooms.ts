@@ -18,7 +18,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["lib/queue/", "lib/workers/", "lib/metrics/"],
   ["lib/inspection/"],
   ["registry/"],
-  ["limiters/", "disciplines/"],
+  ["limiters/", "disciplines/", "throttles/"],
   ["config/"],
   ["mod.ts"],
 ];

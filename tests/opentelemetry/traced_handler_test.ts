@@ -268,6 +268,7 @@ const CONTEXT: HandlerContext = {
   addedAgain: () => false,
   token: undefined,
   signal: new AbortController().signal,
+  charge: () => {},
 };
 
 Deno.test("tracedHandler: it returns what the handler does: at once, or the same promise", async () => {

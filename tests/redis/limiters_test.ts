@@ -10,6 +10,7 @@ import {
   limiters,
   loadConfig,
   TokenBucket,
+  type WorkQueueConfig,
 } from "@workqueue/core";
 import fc from "fast-check";
 import { builtIns } from "../../docs/generate/built_ins.ts";
@@ -417,9 +418,15 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
   assertEquals(text("a"), nested("./limiters/1"));
   assertEquals(text("b"), '[["bucket","/limiters/api",1,2]]');
   assertEquals(text("c"), nested("/limiters/max~1of/limiters/1"));
-  assertEquals(planThrottle(document.describe("b").throttle!), ["/limiters/api", "1", "2"]);
-  assertEquals(planThrottle(document.describe("c").throttle!), ["throttle", "-1", "3"]);
+  assertEquals(bucketPlan(document, "b"), ["/limiters/api", "1", "2"]);
+  assertEquals(bucketPlan(document, "c"), ["throttle", "-1", "3"]);
 });
+
+function bucketPlan(config: WorkQueueConfig, name: string) {
+  const { path, name: bucket, options } = config.describe(name).throttle!;
+  const { rate, burst } = options as { rate: number; burst: number };
+  return planThrottle({ path, ...(bucket !== undefined && { name: bucket }), rate, burst });
+}
 
 const bucketOnly = { rate: Infinity, burst: 3 };
 
@@ -496,8 +503,8 @@ limiterTest("a throttle and a limiter of the same name take the tokens of one bu
     limiters: { api: { type: "bucket", rate: 1, burst: 3 } },
     queues: { q: { limiter: "api", throttle: "api" } },
   };
-  const { limiter, throttle } = loadConfig(document).describe("q");
-  const [{ text }, bucket] = [planLimiter("plan", limiter), planThrottle(throttle!)];
+  const config = loadConfig(document);
+  const [{ text }, bucket] = [planLimiter("plan", config.describe("q").limiter), bucketPlan(config, "q")];
   const when: Step = ["when", START, text, "a", ""];
   assertEquals(await script.run(["take", START, ...bucket, 2], when, when, ["take", START, ...bucket, 1]), [
     [2, undefined],

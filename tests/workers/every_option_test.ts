@@ -9,6 +9,7 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   runWorkers,
+  type Throttle,
   TokenBucket,
   type WorkerOptions,
 } from "@workqueue/core";
@@ -21,12 +22,16 @@ interface Effect {
   readonly others?: WorkerOptions<string>;
 }
 
+const UNLIMITED: Throttle = { acquire: () => ({ begin() {}, charge() {}, end() {} }) };
+
 const EFFECTS: { readonly [Name in keyof Required<WorkerOptions>]: Effect } = {
   concurrency: { value: () => 2 },
   maxRetries: { value: () => 1 },
   timeout: { value: () => 20 },
   maxAbandoned: { value: () => 0, others: { timeout: 20 } },
   throttle: { value: () => new TokenBucket(1, 1) },
+  cost: { value: (log) => () => log.push("cost"), others: { throttle: UNLIMITED } },
+  isOverload: { value: (log) => () => log.push("overload"), others: { throttle: UNLIMITED } },
   signal: { value: () => AbortSignal.abort() },
   clock: { value: () => new HandClock(), others: { timeout: 20 } }, // time stands still on this clock
   onError: { value: (log) => () => log.push("error") },

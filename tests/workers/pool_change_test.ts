@@ -8,6 +8,7 @@ import {
   type Lease,
   type Shutdown,
   type SourcedQueue,
+  type Throttle,
   TokenBucket,
   type WorkerOptions,
   type WorkRequest,
@@ -228,30 +229,27 @@ test("a bucket where there was none: the item that is waited for needs a token",
   assertEquals(it.clock.timers, 0);
 });
 
-test("the token in hand goes back to its bucket, and is for whoever waits for one there", async (engine) => {
+test("a pool that changes its throttle leaves its place in the line to others", async (engine) => {
   const it = new Setup(engine);
-  const shared = it.bucket(0, 1);
-  const idle = it.run({ throttle: shared });
-  await flush();
-  assertEquals(shared.tokens, 0, "in hand");
-  const queue = it.newQueue();
-  const other = it.run({ throttle: shared }, queue);
-  it.add("x", queue);
-  await flush();
-  assertEquals(it.log, []);
-  const next = it.bucket(0, 2);
-  idle.change({ throttle: next });
-  assertEquals(it.log, [], "nor does another pool begin anything while the change is made");
-  await flush();
-  assertEquals([it.log, next.tokens], [["0 x"], 1]);
+  const shared = it.bucket(0, 0);
+  const queues = [it.queue, it.newQueue()];
+  const [first, second] = queues.map((queue) => it.run({ throttle: shared }, queue)) as [Pool<string>, Pool<string>];
   it.add("ab");
   await flush();
-  assertEquals(it.log, ["0 x", "0 a", "0 b"]);
-  await Promise.all([idle.stop(), other.stop()]);
-  assertEquals([next.tokens, shared.tokens], [0, 0]);
+  it.add("xy", queues[1]);
+  await flush();
+  const next = it.bucket(0, 1);
+  first.change({ throttle: next });
+  assertEquals(it.log, [], "no pool begins anything while the change is made");
+  await flush();
+  assertEquals([it.log, next.tokens], [["0 a"], -1]); // it waits for "b"
+  shared.setRate(Infinity);
+  await flush();
+  assertEquals(it.log, ["0 a", "0 x", "0 y"]);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
-test("a token in hand is back in its bucket if nobody waits for one", async (engine) => {
+test("a pool that changes its throttle takes no token of the old one", async (engine) => {
   const it = new Setup(engine);
   const [first, second] = [it.bucket(0, 1), it.bucket(0, 1)];
   const pool = it.run({ throttle: first });
@@ -259,17 +257,15 @@ test("a token in hand is back in its bucket if nobody waits for one", async (eng
   for (let i = 0; i < 4; i++) {
     pool.change({ throttle: i % 2 === 0 ? second : first });
     await flush();
-    assertEquals([first.tokens, second.tokens], i % 2 === 0 ? [1, 0] : [0, 1]);
+    assertEquals([first.tokens, second.tokens], [1, 1]);
   }
   pool.change({ throttle: second });
   pool.change({ throttle: first }); // changed back before the pool could react
   await flush();
-  assertEquals([first.tokens, second.tokens], [0, 1]);
   it.add("ab");
   await flush();
-  assertEquals([it.log, it.queue.length], [["0 a"], 1]);
+  assertEquals([it.log, it.queue.length, first.tokens, second.tokens], [["0 a"], 1, -1, 1]);
   await pool.stop();
-  assertEquals([first.tokens, second.tokens], [0, 1]);
 });
 
 test("an item that comes in the instant of the change begins once, or goes back and begins once", async (engine) => {
@@ -339,11 +335,11 @@ test("a pool that has ended is changed without effect, and keeps no eye on the b
   const it = new Setup(engine);
   const pool = it.run();
   await pool.stop();
-  const bucket = it.bucket(0, 1);
   let watching = 0;
-  const throttle = {
-    reserve: () => bucket.reserve(),
-    [Symbol.for("workqueue.onChange")]: () => {
+  let asked = 0;
+  const throttle: Throttle = {
+    acquire: () => ++asked,
+    onChange: () => {
       watching++;
       return () => watching--;
     },
@@ -351,7 +347,7 @@ test("a pool that has ended is changed without effect, and keeps no eye on the b
   pool.change({ throttle, concurrency: 3 });
   it.add("a");
   await flush();
-  assertEquals([bucket.tokens, it.log, it.queue.length, watching], [1, [], 1, 0]);
+  assertEquals([asked, it.log, it.queue.length, watching], [0, [], 1, 0]);
 });
 
 test("changes are refused whole: what is wrong, what is unknown", async (engine) => {
@@ -364,7 +360,7 @@ test("changes are refused whole: what is wrong, what is unknown", async (engine)
     ],
     [{ concurrency: 0 }, "Cannot change pool: 'concurrency' must be a positive integer"],
     [{ concurrency: 3, timeout: "soon" }, "Cannot change pool: 'timeout'"],
-    [{ concurrency: 3, throttle: {} }, "Cannot change pool: 'throttle' must be a token bucket"],
+    [{ concurrency: 3, throttle: {} }, "Cannot change pool: 'throttle' must be a throttle or a token bucket"],
     [
       { concurrency: 3, maxRetry: 1 },
       'Cannot change pool: "maxRetry" is not an option here; did you mean "maxRetries"?',
@@ -386,7 +382,7 @@ class TokenTaker implements SourcedQueue<string> {
   [SOURCE]() {
     return {
       name: "",
-      takesTokens: true,
+      takesPermits: () => true,
       keyOf: ({ item }: Lease<string>) => item,
       tryTake: () => undefined,
       attemptOf: () => 1,

@@ -186,7 +186,7 @@ class RemoteSource<T> implements WorkSource<T> {
   }
 
   watch(callback: () => void): () => void {
-    return this.#here.watch(callback);
+    return this.#here.watch!(callback);
   }
 
   #lease(inner: WorkLease<T>): RemoteLease<T> {

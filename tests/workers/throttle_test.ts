@@ -7,6 +7,7 @@ import {
   createRateLimitingQueue,
   type RateLimitingQueue,
   runWorkers,
+  type Throttle,
   TokenBucket,
   type WorkerOptions,
   type WorkerPool,
@@ -55,22 +56,6 @@ class Setup {
   note(item: string): void {
     this.log.push(`${this.clock.time} ${item}`);
   }
-}
-
-/** Wraps a bucket in a third-party bucket, which lacks the internal symbols. */
-function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
-  return {
-    reserve(n) {
-      const reservation = bucket.reserve(n);
-      return {
-        ok: reservation.ok,
-        get delay() {
-          return reservation.delay;
-        },
-        cancel: () => reservation.cancel(),
-      };
-    },
-  };
 }
 
 test("no attempt begins without a token, in the order of the queue", async (engine) => {
@@ -126,17 +111,28 @@ test("what waits for a token waits in the queue: another pool may take it, and n
   await Promise.all([pool.stop(), other.stop()]);
 });
 
-test("a token that finds no item is kept, one a pool, however long it waits", async (engine) => {
+test("an idle pool takes no token, however long it waits", async (engine) => {
   const it = new Setup(engine, 10, 1);
-  const pool = it.run({ concurrency: 3 });
+  const pools = [it.run({ concurrency: 3 }), it.run({}, it.newQueue())];
   await it.advance(10_000);
-  assertEquals(it.clock.timers, 0, "it waits for an item");
+  assertEquals([it.clock.timers, it.bucket.tokens], [0, 1]);
   it.add("abcd");
   await flush();
-  assertEquals(it.log, ["10000 a", "10000 b"], "the one that was kept, and the one in the bucket");
+  assertEquals(it.log, ["10000 a"]);
   await it.advance(100);
-  assertEquals(it.log.at(-1), "10100 c");
-  await pool.stop();
+  assertEquals(it.log.at(-1), "10100 b");
+  await Promise.all(pools.map((pool) => pool.stop()));
+});
+
+test("idle pools leave all tokens to a busy one", async (engine) => {
+  const it = new Setup(engine, 0, 3);
+  const idle = [1, 2, 3].map(() => it.run({}, it.newQueue()));
+  await it.advance(1000);
+  const pool = it.run();
+  it.add("abc");
+  await flush();
+  assertEquals(it.log, ["1000 a", "1000 b", "1000 c"]);
+  await Promise.all([pool, ...idle].map((pool) => pool.stop()));
 });
 
 Deno.test("pools that share a bucket take turns", async () => {
@@ -148,7 +144,7 @@ Deno.test("pools that share a bucket take turns", async () => {
   );
   await it.advance(1000);
   assertEquals(it.log.map((line) => line.split(" ")[1]), ["x1", "x2", "y1", "z1", "x3", "y2", "z2", "y3", "z3"]);
-  assertEquals(it.log.at(-1), "900 z3", "at 600 the first pool keeps one");
+  assertEquals(it.log.at(-1), "800 z3");
   await Promise.all(pools.map((pool) => pool.stop()));
   assertEquals(it.clock.timers, 0);
 });
@@ -227,20 +223,6 @@ test("a pool that is stopped or paused while it waits leaves no timer, and its t
   }
 });
 
-test("a pool that is paused while it has a token in hand uses it when it is resumed", async (engine) => {
-  const it = new Setup(engine, 0, 1);
-  const pool = it.run();
-  await flush();
-  pool.pause();
-  it.add("ab");
-  await flush();
-  assertEquals(it.log, []);
-  pool.resume();
-  await it.advance(1000);
-  assertEquals(it.log, ["0 a"]);
-  await pool.stop();
-});
-
 test("a lower concurrency without a place for an attempt ends the wait for its token", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const ends: (() => void)[] = [];
@@ -290,7 +272,7 @@ Deno.test("a changed rate loses no token of pools that wait for some", async () 
   await flush();
   it.bucket.setRate(10);
   await it.advance(500);
-  assertEquals(it.log, ["0 a", "100 A", "200 b", "300 c", "500 B"], "at 400 the first pool keeps one");
+  assertEquals(it.log, ["0 a", "100 A", "200 b", "300 c", "400 B", "500 C"]);
   await Promise.all(pools.map((pool) => pool.stop()));
 });
 
@@ -324,51 +306,6 @@ test("a bucket that is paused within a handler begins no attempt before the end,
   await pool.stop();
 });
 
-test("a pool that ends or is paused with a token in hand gives it back to the bucket", async (engine) => {
-  const ends: [string, (pool: WorkerPool<string>, queue: RateLimitingQueue<string>) => unknown][] = [
-    ["stop", (pool) => pool.stop()],
-    ["pause", (pool) => pool.pause()],
-    ["shut down", (_pool, queue) => queue.shutDown()],
-    ["drain", (_pool, queue) => queue.shutDownWithDrain()],
-  ];
-  for (const [name, end] of ends) {
-    const it = new Setup(engine, 0, 3);
-    for (let i = 0; i < 3; i++) {
-      const queue = it.newQueue();
-      const pool = it.run({}, queue);
-      await flush();
-      assertEquals(it.bucket.tokens, 2, name);
-      await end(pool, queue);
-      await flush();
-      assertEquals(it.bucket.tokens, 3, name);
-    }
-    const last = it.run();
-    it.add("abcd");
-    await flush();
-    assertEquals(it.log, ["0 a", "0 b", "0 c"], name);
-    await last.stop();
-  }
-});
-
-Deno.test("a token in hand is given back once no other attempt may begin, while handlers are running", async () => {
-  for (const change of ["shut down", "stop", "fewer"] as const) {
-    const it = new Setup(inMemory, 0, 2);
-    const end = Promise.withResolvers<void>();
-    const pool = runWorkers(it.queue, () => end.promise, { throttle: it.bucket, concurrency: 2 });
-    it.add("a");
-    await flush();
-    assertEquals(it.bucket.tokens, 0);
-    if (change === "shut down") it.queue.shutDown();
-    else if (change === "stop") void pool.stop();
-    else pool.concurrency = 1;
-    await flush();
-    assertEquals([it.bucket.tokens, pool.active], [1, 1]);
-    end.resolve();
-    await pool.stop();
-    assertEquals(it.bucket.tokens, 1);
-  }
-});
-
 Deno.test("a pool that is paused and resumed in the instant in which an item comes works on it", async () => {
   const it = new Setup(inMemory, 0, 1);
   const pool = it.run();
@@ -377,27 +314,8 @@ Deno.test("a pool that is paused and resumed in the instant in which an item com
   pool.pause();
   pool.resume();
   await flush();
-  assertEquals([it.log, it.queue.length, it.bucket.tokens], [["0 a"], 1, 0]);
+  assertEquals([it.log, it.queue.length, it.bucket.tokens + 0], [["0 a"], 1, -1]); // it waits for "b"
   await pool.stop();
-});
-
-test("a token that a pool gives back goes to the next one that waits, at once", async (engine) => {
-  for (const rate of [0, 0.1]) {
-    const it = new Setup(engine, rate, 1);
-    const idle = it.run({}, it.newQueue());
-    await flush();
-    const pool = it.run();
-    it.add("abc");
-    await it.advance(5000);
-    assertEquals(it.log, []);
-    await idle.stop();
-    await flush();
-    assertEquals(it.log, ["5000 a"]);
-    await it.advance(10_000);
-    assertEquals(it.log.slice(1), rate === 0 ? [] : ["10000 b"], "no time of the bucket is lost");
-    await pool.stop();
-    assertEquals(it.clock.timers, 0);
-  }
 });
 
 test("a token whose time has come before its pool could use it is not lost", async (engine) => {
@@ -417,27 +335,11 @@ test("a token whose time has come before its pool could use it is not lost", asy
   }
 });
 
-Deno.test("a third-party bucket: a token that was not used is for the next pool that asks", async () => {
-  const it = new Setup(inMemory, 0, 1);
-  const { bucket } = it;
-  const throttle = withoutSymbols(bucket);
-  for (let i = 0; i < 3; i++) {
-    const pool = it.run({ throttle });
-    await flush();
-    await pool.stop();
-  }
-  const last = it.run({ throttle });
-  it.add("ab");
-  await flush();
-  assertEquals([it.log, bucket.tokens + 0], [["0 a"], 0]);
-  await last.stop();
-});
-
 test("a paused bucket begins no attempt of an idle pool before the end", async (engine) => {
   const it = new Setup(engine, 1, 3);
   const pools = [it.run(), it.run()];
   await it.advance(5000);
-  assertEquals(it.bucket.tokens, 3, "and each pool has one in hand");
+  assertEquals(it.bucket.tokens, 3);
   it.bucket.pauseFor("30s");
   it.add("abcdef");
   await it.advance(29_999);
@@ -484,32 +386,22 @@ test("an item that comes in the instant of a pause is given back, and is next at
   }
 });
 
-test("an item that comes as its pool gives its token away, and that its queue does not take back, costs one all the same", async (engine) => {
-  for (const change of ["pause", "stop", "foreign"] as const) {
+test("an item that its queue does not take back costs a token even if its attempt begins without one", async (engine) => {
+  for (const change of ["pause", "stop"] as const) {
     const it = new Setup(engine, 1, 1);
-    const pool = it.run({ throttle: change === "foreign" ? withoutSymbols(it.bucket) : it.bucket });
+    const pool = it.run();
     await flush();
     it.add("a");
-    if (change === "pause") it.bucket.pauseFor(1000);
+    if (change === "pause") pool.pause();
     else void pool.stop();
     it.queue.shutDown();
+    await it.advance(100);
+    if (change === "pause") pool.resume();
     await pool.finished;
-    assertEquals([it.log, it.bucket.tokens], [["0 a"], 0], change);
+    const { length } = it.queue;
+    assertEquals(it.bucket.tokens, length, change);
+    assertEquals(it.log.length, 1 - length, change);
   }
-});
-
-test("what is added by those who get the token of a paused pool stays in its queue, in its order", async (engine) => {
-  const it = new Setup(engine, 0, 1);
-  const idle = it.run();
-  await flush();
-  const queue = it.newQueue();
-  const pool = engine.runWorkers(queue, () => it.add("ab"), { throttle: it.bucket });
-  it.add("c", queue);
-  await flush();
-  idle.pause();
-  await flush();
-  assertEquals(it.queue.snapshot().readyItems.map(({ item }) => item), ["a", "b"]);
-  await Promise.all([idle.stop(), pool.stop()]);
 });
 
 Deno.test("a third-party queue that always says there is something: its pool ends without a token in hand", async () => {
@@ -568,7 +460,7 @@ test("a changed rate or burst takes effect at the end of a pause", async (engine
   await pool.stop();
 });
 
-test("a changed rate or burst leaves a token in hand where it is", async (engine) => {
+test("a changed rate or burst counts for an idle pool", async (engine) => {
   const it = new Setup(engine, 0, 1);
   const pool = it.run();
   await flush();
@@ -576,7 +468,7 @@ test("a changed rate or burst leaves a token in hand where it is", async (engine
   it.bucket.setRate(5);
   it.add("ab");
   await it.advance(1000);
-  assertEquals(it.log, ["0 a"]);
+  assertEquals(it.log, []);
   await pool.stop();
 });
 
@@ -584,7 +476,7 @@ Deno.test("pools that share a bucket begin at once, and at the rate, when its pa
   const it = new Setup(inMemory, 1, 2);
   const queues = [it.newQueue(), it.newQueue()];
   const pools = queues.map((queue) => it.run({}, queue));
-  await flush(); // each pool has reserved a token
+  await flush();
   it.bucket.pauseFor("30s");
   it.add("abc", queues[0]);
   it.add("xyz", queues[1]);
@@ -624,7 +516,7 @@ test("a pause that is ended in the same turn loses no token and no item", async 
   it.add("bc");
   await flush();
   assertEquals(it.log.map((line) => line.slice(-1)).sort().length, 2);
-  assertEquals([it.queue.length, it.bucket.tokens], [1, 0]);
+  assertEquals([it.queue.length, it.bucket.tokens], [1, -1]); // the pool waits for the next
   await pool.stop();
 });
 
@@ -682,8 +574,10 @@ test("rule 6: a drain goes on when a pause is ended, and a pool that is done wit
 Deno.test("a pool that is stopped or paused while its bucket is paused leaves no timer", async () => {
   for (const end of ["stop", "pause"] as const) {
     const it = new Setup(inMemory, 1, 2);
-    const pools = [it.run(), it.run({}, it.newQueue())];
-    it.add("ab");
+    const other = it.newQueue();
+    const pools = [it.run(), it.run({}, other)];
+    it.add("abc");
+    it.add("x", other);
     await flush();
     it.bucket.pauseFor("10s");
     await flush();
@@ -759,17 +653,21 @@ test("rule 6: a pool that waits for a token finishes when its queue is shut down
   }
 });
 
-Deno.test("rule 6: a pool that waits for a token finishes when the last item is done elsewhere", async () => {
-  const it = new Setup(inMemory, 0, 1);
-  it.add("a");
-  const lease = it.queue.tryGet()!;
-  const pool = it.run();
-  it.add("b");
-  await flush();
-  it.queue.shutDown();
-  assertFalse(await isSettled(pool.finished));
-  lease[Symbol.dispose]();
-  await pool.finished;
+Deno.test("rule 6: a pool with a throttle finishes unless an item elsewhere was added again", async () => {
+  for (const isAddedAgain of [false, true]) {
+    const it = new Setup(inMemory, 1, 1);
+    it.add("a");
+    const lease = it.queue.tryGet()!;
+    const pool = it.run();
+    it.add(isAddedAgain ? "ba" : "b");
+    await flush();
+    it.queue.shutDown();
+    assertEquals(await isSettled(pool.finished), !isAddedAgain);
+    lease[Symbol.dispose]();
+    await it.advance(1000);
+    await pool.finished;
+    assertEquals(it.log, isAddedAgain ? ["0 b", "1000 a"] : ["0 b"]);
+  }
 });
 
 test("what becomes ready again after shutdown waits for its token, and is worked on", async (engine) => {
@@ -831,38 +729,36 @@ Deno.test("a third-party queue that polls: a token in hand is for the item that 
   await pool.stop();
 });
 
-Deno.test("pools that have finished watch neither their queue nor their bucket", async () => {
+Deno.test("pools that have finished watch neither their queue nor their throttle", async () => {
   const it = new Setup(inMemory, 0, 1);
   let watching = 0;
-  const counting = (object: object, name: PropertyKey) => {
-    const watch = Reflect.get(object, name) as (callback: () => void) => () => void;
-    const counted = (callback: () => void) => {
-      const end = watch(callback);
-      watching++;
-      return () => {
-        watching--;
-        end();
-      };
+  const counting = (watch: (callback: () => void) => () => void) => (callback: () => void) => {
+    const end = watch(callback);
+    watching++;
+    return () => {
+      watching--;
+      end();
     };
-    return Object.create(object, { [name]: { value: counted } });
   };
   const HOOKS = Symbol.for("workqueue.hooks");
-  const hooks = counting(Reflect.get(it.queue, HOOKS), "watch");
+  const hooks = Reflect.get(it.queue, HOOKS);
+  const counted = Object.create(hooks, { watch: { value: counting(hooks.watch) } });
   const queue = new Proxy({} as typeof it.queue, {
     get(_target, name) {
-      if (name === HOOKS) return hooks;
+      if (name === HOOKS) return counted;
       const value = Reflect.get(it.queue, name);
       return typeof value === "function" ? value.bind(it.queue) : value;
     },
   });
-  const source = counting({
-    reserve: () => it.bucket.reserve(),
-    [Symbol.for("workqueue.onChange")]: Reflect.get(it.bucket, Symbol.for("workqueue.onChange")),
-  }, Symbol.for("workqueue.onChange"));
-  const pools = [it.run({ throttle: source }, queue), it.run({ throttle: source }, queue)];
+  let permits = 1;
+  const throttle: Throttle = {
+    acquire: () => permits-- > 0 ? { begin() {}, charge() {}, end() {} } : Infinity,
+    onChange: counting(() => () => {}),
+  };
+  const pools = [it.run({ throttle }, queue), it.run({ throttle }, queue)];
   it.add("ab");
   await flush();
-  assertEquals([watching, it.log], [3, ["0 a"]], "the queue for each pool, and the bucket once");
+  assertEquals([watching, it.log], [3, ["0 a"]], "the queue for each pool, and the throttle once");
   await pools[0]!.stop();
   assertEquals(watching, 2);
   await pools[1]!.stop();
@@ -902,25 +798,17 @@ Deno.test("a bucket of another copy of the package is taken, and its changes are
   await pool.stop();
 });
 
-Deno.test("a third-party bucket that throws makes finished reject, now and after a wait", async () => {
+Deno.test("a throttle that throws makes finished reject, now and after a wait", async () => {
   for (const delay of [undefined, 5]) {
     const it = new Setup(inMemory, 0, 0);
     let calls = 0;
-    const reserve = () => {
-      if (delay !== undefined && ++calls === 1) {
-        return {
-          ok: true,
-          get delay(): number {
-            if (it.clock.time > 0) throw new Error("no tokens");
-            return delay;
-          },
-          cancel() {},
-        };
-      }
-      throw new Error("no tokens");
+    const acquire = () => {
+      if (delay !== undefined && ++calls === 1) return delay;
+      throw new Error("no permits");
     };
-    const pool = it.run({ throttle: { reserve } });
-    const rejected = assertRejects(() => pool.finished, Error, "no tokens");
+    const pool = it.run({ throttle: { acquire } });
+    it.add("a");
+    const rejected = assertRejects(() => pool.finished, Error, "no permits");
     await it.advance(10);
     await rejected;
     assertEquals(it.clock.timers, 0);
@@ -940,13 +828,13 @@ test("waits longer than a timer holds are cut into pieces, and one that fires ea
   await pool.stop();
 });
 
-test("a throttle that is no bucket is refused", (engine) => {
+test("an object that is neither a throttle nor a bucket is refused", (engine) => {
   const it = new Setup(engine, 1, 1);
   for (const wrong of [5, {}, null, { rate: 1, burst: 1 }]) {
     assertThrows(
       () => it.run({ throttle: wrong as never }),
       Error,
-      "Cannot run workers: 'throttle' must be a token bucket",
+      "Cannot run workers: 'throttle' must be a throttle or a token bucket",
     );
   }
   assert(it.run({ throttle: undefined }));

@@ -506,17 +506,17 @@ Deno.test("a pool gets what is given up elsewhere, until it has ended", async ()
   assertEquals(callbacks.size, 0, "also of a pool that is over before it begins");
 });
 
-Deno.test("the tokens of a throttle are taken by a source that does so itself, and else by the pool, one item at a time", async () => {
-  for (const takesTokens of [true, false]) {
-    const source: HandSource = Object.assign(new HandSource(), { takesTokens });
+Deno.test("permits are acquired by a source that does so itself, and else by the pool, one item at a time", async () => {
+  for (const takesPermits of [true, false]) {
+    const source: HandSource = Object.assign(new HandSource(), { takesPermits: () => takesPermits });
     const throttle = new TokenBucket(0, 2, { clock: source.clock });
     const it = new Setup({ throttle, concurrency: 3 }, source);
     await flush();
     const { request } = source;
-    assertEquals(request!.throttle, takesTokens ? throttle as WorkRequest["throttle"] : undefined);
-    assertEquals([request!.wanted(), throttle.tokens], takesTokens ? [3, 2] : [1, 1]);
+    assertEquals(request!.throttle, takesPermits ? throttle as WorkRequest["throttle"] : undefined);
+    assertEquals([request!.wanted(), throttle.tokens], [takesPermits ? 3 : 1, 2]);
     await source.bring("a");
-    assertEquals([it.began, throttle.tokens], [["a"], takesTokens ? 2 : 0]);
+    assertEquals([it.began, throttle.tokens], [["a"], takesPermits ? 2 : 1]);
     void it.pool.stop();
   }
 });

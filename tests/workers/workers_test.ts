@@ -971,7 +971,7 @@ test("a handler is given no more of its attempt than it may use", async ({ runWo
   });
   queue.add("a");
   await flush();
-  assertEquals(seen, [undefined, ["addedAgain", "attempt", "key", "priority", "queue", "signal", "token"]]);
+  assertEquals(seen, [undefined, ["addedAgain", "attempt", "charge", "key", "priority", "queue", "signal", "token"]]);
   await pool.stop();
 });
 

@@ -1,0 +1,102 @@
+import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
+import type { OwnThrottle, Permit } from "../contracts/throttle.ts";
+
+/** Pool that takes permits from a throttle. */
+export interface ThrottledPool {
+  readonly clock: Clock;
+  /** Called when it is the pool's turn to ask for a permit. The pool asks at once, or gives its turn up. */
+  onTurn(): void;
+}
+
+/**
+ * Pools that take permits from the same throttle, and the line of pools that wait for a permit. Only the first pool in
+ * the line asks, so that no pool is overtaken. A pool that has got a permit goes to the end of the line.
+ */
+export class ThrottleLine {
+  readonly throttle: OwnThrottle;
+  readonly #pools = new Set<ThrottledPool>();
+  /** Pool that has asked and was refused. The others in the line are behind it. */
+  #first: ThrottledPool | undefined = undefined;
+  readonly #others = new Set<ThrottledPool>();
+  /** Pool that may ask now, before all others. */
+  #turn: ThrottledPool | undefined = undefined;
+  #isServing = false;
+  #clearTimer: (() => void) | undefined = undefined;
+  #endWatch: (() => void) | undefined = undefined;
+
+  constructor(throttle: OwnThrottle) {
+    this.throttle = throttle;
+  }
+
+  join(pool: ThrottledPool): void {
+    this.#pools.add(pool);
+    this.#endWatch ??= this.throttle.onChange?.(() => this.serve());
+  }
+
+  quit(pool: ThrottledPool): void {
+    this.leave(pool);
+    this.#pools.delete(pool);
+    if (this.#pools.size > 0) return;
+    this.#endWatch?.();
+    this.#endWatch = undefined;
+  }
+
+  has(pool: ThrottledPool): boolean {
+    return this.#first === pool || this.#others.has(pool);
+  }
+
+  /** Returns a permit if no other pool is waiting and the throttle grants one. Otherwise, the pool is in the line. */
+  ask(pool: ThrottledPool): Permit | undefined {
+    if (this.#turn === pool) this.#turn = undefined;
+    else if (this.#first !== undefined || this.#others.size > 0 || this.#turn !== undefined) {
+      if (this.#first !== pool) this.#others.add(pool);
+      return undefined;
+    }
+    const answer = this.throttle.acquire();
+    if (typeof answer !== "number") return answer;
+    this.#first = pool;
+    this.#sleep(pool, answer);
+    return undefined;
+  }
+
+  leave(pool: ThrottledPool): void {
+    if (this.#first !== pool) return void this.#others.delete(pool);
+    this.#first = undefined;
+    this.#clearTimer?.();
+    this.throttle.leave?.();
+    this.serve();
+  }
+
+  /** Lets the pools in the line ask, one after the other, until one is refused. */
+  serve(): void {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    this.#clearTimer?.();
+    for (let pool = this.#next(); pool !== undefined; pool = this.#first === undefined ? this.#next() : undefined) {
+      this.#turn = pool;
+      pool.onTurn();
+      this.#turn = undefined;
+    }
+    this.#isServing = false;
+  }
+
+  /** Takes the next pool out of the line. */
+  #next(): ThrottledPool | undefined {
+    const [pool = undefined] = this.#first === undefined ? this.#others : [this.#first];
+    this.#first = undefined;
+    if (pool !== undefined) this.#others.delete(pool);
+    return pool;
+  }
+
+  #sleep({ clock }: ThrottledPool, delay: number): void {
+    if (delay === Infinity) return;
+    const timer = clock.setTimeout(() => {
+      this.#clearTimer = undefined;
+      this.serve();
+    }, Math.min(Math.ceil(delay), MAX_TIMEOUT));
+    this.#clearTimer = () => {
+      this.#clearTimer = undefined;
+      clock.clearTimeout(timer);
+    };
+  }
+}

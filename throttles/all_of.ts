@@ -1,0 +1,181 @@
+/**
+ * Throttle that combines others: all of them must grant a permit.
+ *
+ * Effect: starts an attempt when all of several throttles allow it.
+ *
+ * Choose it when several limits apply, such as requests a minute and attempts at once.
+ *
+ * ```json
+ * {
+ *   "type": "all-of",
+ *   "throttles": [
+ *     { "type": "bucket", "rate": 10, "burst": 5 },
+ *     { "type": "concurrency", "limit": 4 }
+ *   ]
+ * }
+ * ```
+ *
+ * @module
+ */
+
+import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
+import { throttleOf } from "../lib/tokens/own_throttle.ts";
+import { partList } from "../registry/options_in_code.ts";
+import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
+import { Listeners } from "./listeners.ts";
+
+export type * from "./types.ts";
+
+const UNUSED: AttemptResult = { outcome: "unused", durationMs: 0 };
+
+/** Options of an all-of throttle. */
+export const allOfOptions = {
+  throttles: { kind: "throttles", minItems: 1, description: "Throttles that must all agree, as configs or names." },
+} as const satisfies ThrottleFields;
+
+/** Definition of `{ "type": "all-of" }`. */
+export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions, AllOfThrottle> = {
+  type: "all-of",
+  description: "Starts an attempt when all of several throttles allow it.",
+  options: allOfOptions,
+  create: ({ throttles }) => new AllOfThrottle(throttles),
+  update: (throttle, { throttles }) => throttle.change(throttles),
+};
+
+/**
+ * Creates a throttle that grants a permit when all the given throttles do. If some refuse, the pool asks again after
+ * the longest time that one of them says. Each attempt is booked with all of them.
+ *
+ * @example Ten a second, and at most four at once
+ * ```ts
+ * import { createAllOfThrottle, createBucketThrottle, createConcurrencyThrottle } from "@workqueue/core/throttles";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bucket = createBucketThrottle({ rate: 10, burst: 5 });
+ * const throttle = createAllOfThrottle(bucket, createConcurrencyThrottle({ limit: 4 }));
+ * const permits = [1, 2, 3, 4, 5].map(() => throttle.acquire());
+ * assertEquals(permits.map((permit) => typeof permit), ["object", "object", "object", "object", "number"]);
+ * assertEquals(bucket.tokens, 1);
+ * ```
+ *
+ * @param throttles The throttles to combine; at least one.
+ * @returns The throttle.
+ * @throws {TypeError} If there is no throttle, or an argument is not a throttle.
+ */
+export function createAllOfThrottle(...throttles: Throttle[]): Throttle {
+  return createThrottle(allOfThrottle, { throttles: partList(throttleKind) }, { throttles });
+}
+
+class AllOfThrottle implements OwnThrottle {
+  #throttles!: readonly OwnThrottle[];
+  readonly #listeners = new Listeners();
+  /** Permits that have not ended. */
+  readonly #permits = new Set<AllOfPermit>();
+  #endWatch: () => void = () => {};
+  #watchers = 0;
+
+  constructor(throttles: readonly Throttle[]) {
+    this.#throttles = throttles.map(throttleOf);
+  }
+
+  get ignoresDurations(): boolean {
+    return this.#throttles.every(({ ignoresDurations }) => ignoresDurations);
+  }
+
+  /** Replaces the throttles. New ones count the attempts that are running. */
+  change(throttles: readonly Throttle[]): void {
+    const before = this.#throttles;
+    this.#throttles = throttles.map(throttleOf);
+    for (const throttle of this.#throttles) {
+      if (before.includes(throttle)) continue;
+      for (const permit of this.#permits) permit.adopt(throttle);
+    }
+    if (this.#watchers > 0) this.#watch();
+    this.#listeners.tell();
+  }
+
+  acquire(): Permit | number {
+    const permits: Permit[] = [];
+    let wait = -Infinity;
+    for (const throttle of this.#throttles) {
+      const answer = throttle.acquire();
+      if (typeof answer === "number") wait = Math.max(wait, answer);
+      else permits.push(answer);
+    }
+    if (wait === -Infinity) return this.#permitOf(permits);
+    for (const permit of permits) permit.end(UNUSED);
+    return wait;
+  }
+
+  adopt(): Permit {
+    return this.#permitOf(this.#throttles.flatMap((throttle) => throttle.adopt?.() ?? []));
+  }
+
+  leave(): void {
+    for (const throttle of this.#throttles) throttle.leave?.();
+  }
+
+  charge(cost: number): void {
+    for (const throttle of this.#throttles) throttle.charge?.(cost);
+  }
+
+  onChange(callback: () => void): () => void {
+    const end = this.#listeners.add(callback);
+    if (this.#watchers++ === 0) this.#watch();
+    return () => {
+      end();
+      if (--this.#watchers === 0) this.#endWatch();
+    };
+  }
+
+  snapshot(): ThrottleSnapshot {
+    const snapshots = this.#throttles.map((throttle) => throttle.snapshot?.()).filter((shown) => shown !== undefined);
+    return {
+      limit: Math.min(Infinity, ...snapshots.map(({ limit }) => limit)),
+      inUse: this.#permits.size,
+      state: snapshots.map(({ state }) => state).filter((state) => state !== "").join("; "),
+    };
+  }
+
+  #permitOf(permits: readonly Permit[]): Permit {
+    const permit = new AllOfPermit(permits, () => this.#permits.delete(permit));
+    this.#permits.add(permit);
+    return permit;
+  }
+
+  #watch(): void {
+    this.#endWatch();
+    const ends = this.#throttles.map((throttle) => throttle.onChange?.(() => this.#listeners.tell()));
+    this.#endWatch = () => {
+      for (const end of ends) end?.();
+    };
+  }
+}
+
+class AllOfPermit implements Permit {
+  readonly #permits: Permit[];
+  readonly #onEnd: () => void;
+
+  constructor(permits: readonly Permit[], onEnd: () => void) {
+    this.#permits = [...permits];
+    this.#onEnd = onEnd;
+  }
+
+  adopt(throttle: OwnThrottle): void {
+    const permit = throttle.adopt?.();
+    if (permit !== undefined) this.#permits.push(permit);
+  }
+
+  begin(cost: number): void {
+    for (const permit of this.#permits) permit.begin(cost);
+  }
+
+  charge(cost: number): void {
+    for (const permit of this.#permits) permit.charge(cost);
+  }
+
+  end(result: AttemptResult): void {
+    this.#onEnd();
+    for (const permit of this.#permits) permit.end(result);
+  }
+}

@@ -1,0 +1,17 @@
+import type { BrokenRule } from "../registry/definition.ts";
+import type { Fields } from "../registry/fields.ts";
+
+/** Options for the bounds of an adaptive limit. */
+export const boundFields = {
+  min: { kind: "integer", min: 1, default: 1, description: "Smallest limit." },
+  max: { kind: "integer", min: 1, description: "Largest limit." },
+  initial: { kind: "integer", min: 1, required: false, description: "Limit at first. Default: the smallest limit." },
+} as const satisfies Fields;
+
+/** Checks that the bounds of an adaptive limit don't contradict each other. */
+export function checkBounds(
+  { min, max, initial = min }: { readonly min: number; readonly max: number; readonly initial?: number | undefined },
+): BrokenRule | undefined {
+  if (max < min) return { option: "max", rule: "must not be less than 'min'" };
+  return initial >= min && initial <= max ? undefined : { option: "initial", rule: "must be between 'min' and 'max'" };
+}

@@ -1,0 +1,75 @@
+import type { AttemptResult, OwnThrottle, Permit, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
+import { Listeners } from "./listeners.ts";
+
+/** Throttle with a limit on the number of attempts that run at once. The limit may change at any time. */
+export abstract class LimitedThrottle implements OwnThrottle {
+  readonly #listeners = new Listeners();
+  #limit: number;
+  #inUse = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Limit on the number of attempts that run at once, possibly with a fraction. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Sets the limit. If it is lower than before, no attempt starts until fewer are running. */
+  protected set limit(limit: number) {
+    const isRaised = Math.floor(limit) > Math.floor(this.#limit);
+    this.#limit = limit;
+    if (isRaised) this.#listeners.tell();
+  }
+
+  get inUse(): number {
+    return this.#inUse;
+  }
+
+  acquire(): Permit | number {
+    return this.#inUse < Math.floor(this.#limit) ? this.adopt() : Infinity;
+  }
+
+  adopt(): Permit {
+    return new LimitedPermit(this, ++this.#inUse);
+  }
+
+  /** Called when a permit ends. `inUse` is the number of permits at the time when this one was acquired. */
+  ended(result: AttemptResult, inUse: number): void {
+    this.#inUse--;
+    if (result.outcome === "unused") return; // the pool that gave the permit back asks the next pool itself
+    this.learn(result, inUse);
+    this.#listeners.tell();
+  }
+
+  onChange(callback: () => void): () => void {
+    return this.#listeners.add(callback);
+  }
+
+  snapshot(): ThrottleSnapshot {
+    const limit = Math.floor(this.#limit);
+    return { limit, inUse: this.#inUse, state: `${this.#inUse} of ${limit} running` };
+  }
+
+  /** Adapts the limit to the result of an attempt. `inUse` is the number of permits when it began, itself included. */
+  protected abstract learn(result: AttemptResult, inUse: number): void;
+}
+
+class LimitedPermit implements Permit {
+  readonly #throttle: LimitedThrottle;
+  readonly #inUse: number;
+
+  constructor(throttle: LimitedThrottle, inUse: number) {
+    this.#throttle = throttle;
+    this.#inUse = inUse;
+  }
+
+  begin(): void {}
+
+  charge(): void {}
+
+  end(result: AttemptResult): void {
+    this.#throttle.ended(result, this.#inUse);
+  }
+}
