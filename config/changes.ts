@@ -7,8 +7,8 @@ import { queueOptions } from "./queue_options.ts";
 import type { ConfigChange } from "./work_queue_config.ts";
 
 /**
- * Lists the differences between two documents: limiters first, then throttles, then queues. Each of the lists begins with changes
- * and additions, in the order of the new document, and ends with removals.
+ * Lists the differences between two documents: limiters first, then throttles, then queues. Each of the lists begins
+ * with changes and additions, in the order of the new document, and ends with removals.
  *
  * @param removed For each queue that is missing from the old document, its options in the last document that contained
  * it. Pools of such a queue that are still running follow the new document.

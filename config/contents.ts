@@ -7,11 +7,12 @@ import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_qu
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { bucketLimiter } from "../limiters/bucket.ts";
 import { bucketThrottle } from "../throttles/bucket.ts";
 import { type ThrottleDescription, throttleKind } from "../throttles/definition.ts";
 import type { LimiterDescription } from "../limiters/definition.ts";
 import { Builder, type Building, type MadeParts } from "../registry/build.ts";
-import { describeOptions, describePart, type Describing, type PartDescription } from "../registry/description.ts";
+import { describeOptions, describePart, type Describing } from "../registry/description.ts";
 import type { OptionsOf } from "../registry/fields.ts";
 import { isName, type NameNode, type PartTree } from "../registry/tree.ts";
 import { carryOut, type Update } from "../registry/updates.ts";
@@ -172,7 +173,7 @@ export class Contents implements ConfigContents {
       named: ({ kind, name }) => (kind === throttleKind ? throttles : limiters).get(name)!,
     };
     for (const [name, tree] of this.document.limiters) limiters.set(name, describePart(tree, describing, name));
-    for (const [name, bucket] of this.#buckets) throttles.set(name, describeBucket(limiters.get(name)!, bucket));
+    for (const [name, bucket] of this.#buckets) throttles.set(name, new BucketDescription(limiters.get(name)!, bucket));
     for (const [name, tree] of this.document.throttles) throttles.set(name, describePart(tree, describing, name));
     return describing;
   }
@@ -195,14 +196,30 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
   throw new ConfigError(action, [{ path: limiterPath(name), message }]);
 }
 
-/** Describes the bucket of a limiter as a throttle. Its path is that of the limiter. */
-function describeBucket({ path, name }: LimiterDescription, bucket: TokenBucket): ThrottleDescription {
-  return {
-    type: bucketThrottle.type,
-    path,
-    ...withoutAbsent({ name }),
-    options: { rate: bucket.rate, burst: bucket.burst },
-    definition: () => bucketThrottle as ReturnType<ThrottleDescription["definition"]>,
-    create: () => bucket,
-  };
+/** Describes the bucket of a limiter as a throttle. The path is that of the limiter. */
+class BucketDescription implements ThrottleDescription {
+  readonly type: string = bucketThrottle.type;
+  readonly path: string;
+  declare readonly name?: string;
+  readonly options: ThrottleDescription["options"];
+  readonly #bucket: TokenBucket;
+
+  /** The options are those of the document, or of the bucket if its definition is third-party. */
+  constructor(limiter: LimiterDescription, bucket: TokenBucket) {
+    const { path, name, options } = limiter;
+    this.path = path;
+    Object.assign(this, withoutAbsent({ name }));
+    this.options = (limiter.definition() as unknown) === bucketLimiter
+      ? options
+      : { rate: bucket.rate, burst: bucket.burst };
+    this.#bucket = bucket;
+  }
+
+  definition(): ReturnType<ThrottleDescription["definition"]> {
+    return bucketThrottle as ReturnType<ThrottleDescription["definition"]>;
+  }
+
+  create(): Throttle {
+    return this.#bucket;
+  }
 }

@@ -231,7 +231,8 @@ function defaultLimiter(path: string): PartTree {
 }
 
 /**
- * Checks that the references between parts have no cycle, and that no part uses too many other parts. Returns the names in an order in which each name comes after all names to which it refers.
+ * Checks that the references between parts have no cycle, and that no part uses too many other parts. Returns the names
+ * in an order in which each name comes after all names to which it refers.
  */
 function checkReferences(
   { word }: PartKind,

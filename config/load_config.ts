@@ -55,8 +55,8 @@ export interface LoadConfigOptions {
 const ACTION = "load config";
 
 /**
- * Loads a config document: an object with the optional members `limiters`, `throttles` and `queues`. They are objects whose
- * keys are names. The member `$schema` is allowed too.
+ * Loads a config document: an object with the optional members `limiters`, `throttles` and `queues`. They are objects
+ * whose keys are names. The member `$schema` is allowed too.
  *
  * Wherever a document can contain the config of a limiter or a throttle, it can instead contain the name of one of the
  * document's limiters or throttles, which is then shared. {@linkcode queueOptions} documents the options of a queue.

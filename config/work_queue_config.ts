@@ -29,8 +29,8 @@ export interface ConfigContents {
   /** Names of the document's throttles, in document order. */
   readonly throttleNames: string[];
   /**
-   * Returns the throttle with the given name, which all queues that refer to it share. A limiter of type `"bucket"` is a
-   * throttle too. The throttle stays the same object until a reload changes its type.
+   * Returns the throttle with the given name, which all queues that refer to it share. A limiter of type `"bucket"` is
+   * a throttle too. The throttle stays the same object until a reload changes its type.
    *
    * @throws {RangeError} If the document has no throttle with that name.
    */

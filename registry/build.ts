@@ -22,7 +22,8 @@ import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updati
 /** Context for building parts from a tree. */
 export interface Building extends Updating {
   /**
-   * Returns the part with the given name, which is already built. Absent if there is no document, because only documents contain names.
+   * Returns the part with the given name, which is already built. Absent if there is no document, because only
+   * documents contain names.
    */
   named?(node: NameNode): unknown;
   /** Returns the part that had this name before. Default: the part that has the name now. */

@@ -149,7 +149,7 @@ export class ConfigReader {
     }
     if (!this.#isWithinLimits(kind, option, path)) return undefined;
     const source = this.#sources.get(kind) as PartSource<Part>;
-    const definition = this.#findDefinition(source, kind.onlyType ?? own(value, "type") ?? kind.defaultType, path);
+    const definition = this.#findDefinition(source, kind.onlyType ?? typeIn(value, kind), path);
     if (definition === undefined) return undefined;
     const input = { ...value };
     if (kind.onlyType === undefined) delete input["type"];
@@ -257,4 +257,10 @@ export class ConfigReader {
     const value = own(Object.hasOwn(input, option) ? input : plain, option);
     this.fail(`${path}/${escapePointer(option)}`, brokenRule(option, rule, value));
   }
+}
+
+/** Returns the type in the config of a part. */
+function typeIn(config: object, { defaultType }: PartKind): unknown {
+  const type = own(config, "type");
+  return type === undefined ? defaultType : type;
 }

@@ -34,6 +34,7 @@ export const coreFolders: readonly string[] = [
   "conformance",
   "contracts",
   "disciplines",
+  "throttles",
   "faults",
   "limiters",
   "model",

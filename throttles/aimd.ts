@@ -15,13 +15,12 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import { steadyClock } from "../lib/base/steady_clock.ts";
-import type { AttemptResult, Throttle } from "../lib/contracts/throttle.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
-import { boundFields, checkBounds } from "./bounds.ts";
+import { AdaptiveThrottle } from "./adaptive_throttle.ts";
+import { checkBounds, initialField, maxField, minField } from "./bounds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
-import { LimitedThrottle } from "./limited_throttle.ts";
-import { MeanDuration } from "./mean_duration.ts";
 
 export type * from "./types.ts";
 
@@ -30,7 +29,9 @@ const IN_USE = 0.8;
 
 /** Options of an aimd throttle. */
 export const aimdOptions = {
-  ...boundFields,
+  min: minField as typeof minField, // without the casts, the packed declarations lack the types
+  max: maxField as typeof maxField,
+  initial: initialField as typeof initialField,
   increase: {
     kind: "number",
     min: 0.001,
@@ -95,35 +96,12 @@ export function createAimdThrottle(
   return createThrottle(aimdThrottle, { integer: integerKind, number: numberKind }, options);
 }
 
-type Options = OptionsOf<typeof aimdOptions>;
-
-class AimdThrottle extends LimitedThrottle {
-  #options: Options;
-  readonly #clock: Clock;
-  readonly #mean = new MeanDuration();
-  #shrunkAt = -Infinity;
-
-  constructor(options: Options, clock: Clock) {
-    super(options.initial ?? options.min);
-    this.#options = options;
-    this.#clock = clock;
+class AimdThrottle extends AdaptiveThrottle<OptionsOf<typeof aimdOptions>> {
+  protected get decrease(): number {
+    return this.options.decrease;
   }
 
-  change(options: Options): void {
-    this.#options = options;
-    this.limit = Math.min(Math.max(this.limit, options.min), options.max);
-  }
-
-  protected learn({ outcome, durationMs }: AttemptResult, inUse: number): void {
-    const { min, max, increase, decrease } = this.#options;
-    if (outcome === "succeeded") {
-      this.#mean.add(durationMs);
-      if (inUse >= IN_USE * Math.floor(this.limit)) this.limit = Math.min(this.limit + increase / this.limit, max);
-    } else if (outcome === "overloaded") {
-      const now = this.#clock.now();
-      if (now - this.#shrunkAt < (this.#mean.value ?? durationMs)) return;
-      this.#shrunkAt = now;
-      this.limit = Math.max(this.limit * decrease, min);
-    }
+  protected succeeded(_durationMs: number, inUse: number): void {
+    if (inUse >= IN_USE * Math.floor(this.limit)) this.moveTo(this.limit + this.options.increase / this.limit);
   }
 }

@@ -49,8 +49,10 @@ export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions, Al
  * @example Ten a second, and at most four at once
  * ```ts
  * import { createAllOfThrottle, createBucketThrottle, createConcurrencyThrottle } from "@workqueue/core/throttles";
+ * import { FakeTime } from "@std/testing/time";
  * import { assertEquals } from "@std/assert";
  *
+ * using _time = new FakeTime();
  * const bucket = createBucketThrottle({ rate: 10, burst: 5 });
  * const throttle = createAllOfThrottle(bucket, createConcurrencyThrottle({ limit: 4 }));
  * const permits = [1, 2, 3, 4, 5].map(() => throttle.acquire());

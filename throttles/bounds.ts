@@ -1,12 +1,18 @@
 import type { BrokenRule } from "../registry/definition.ts";
-import type { Fields } from "../registry/fields.ts";
 
-/** Options for the bounds of an adaptive limit. */
-export const boundFields = {
-  min: { kind: "integer", min: 1, default: 1, description: "Smallest limit." },
-  max: { kind: "integer", min: 1, description: "Largest limit." },
-  initial: { kind: "integer", min: 1, required: false, description: "Limit at first. Default: the smallest limit." },
-} as const satisfies Fields;
+/** Option with the smallest limit. */
+export const minField = { kind: "integer", min: 1, default: 1, description: "Smallest limit." } as const;
+
+/** Option with the largest limit. */
+export const maxField = { kind: "integer", min: 1, description: "Largest limit." } as const;
+
+/** Option with the limit at first. */
+export const initialField = {
+  kind: "integer",
+  min: 1,
+  required: false,
+  description: "Limit at first. Default: the smallest limit.",
+} as const;
 
 /** Checks that the bounds of an adaptive limit don't contradict each other. */
 export function checkBounds(

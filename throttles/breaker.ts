@@ -67,11 +67,11 @@ export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOption
 /**
  * Creates a circuit breaker: Nygard, *Release It!* (2007).
  *
- * The breaker is closed at first, and counts the attempts that end. If at least `minAttempts` ended within `window`, and
- * the share that failed is at least `failureRatio`, the breaker opens: no attempt starts for `openFor`. Then `probes`
- * attempts may start. If all of them succeed, the breaker closes; if one fails, it opens again. With `rampUp`, the
- * number of attempts at once then grows evenly from `probes` to what it was when the breaker opened, so that the backlog
- * doesn't bring the backend down again. Results of attempts that began before the breaker opened are ignored.
+ * The breaker is closed at first, and counts the attempts that end. If at least `minAttempts` ended within `window`,
+ * and the share that failed is at least `failureRatio`, the breaker opens: no attempt starts for `openFor`. Then
+ * `probes` attempts may start. If all of them succeed, the breaker closes; if one fails, it opens again. With `rampUp`,
+ * the number of attempts at once then grows evenly from `probes` to what it was when the breaker opened, so that the
+ * backlog doesn't bring the backend down again. Results of attempts that began before the breaker opened are ignored.
  *
  * Failures of all kinds count, overloads and timeouts included.
  *
@@ -90,7 +90,7 @@ export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOption
  *   if (++attempts <= 3) throw new Error("the backend is down");
  * }, { throttle, onError() {} });
  * queue.add(1);
- * await time.tickAsync(1000);
+ * for (let i = 0; i < 10; i++) await time.tickAsync(100);
  * assertEquals([attempts, throttle.snapshot!().state], [3, "open for 9.2 s: 3 of 3 attempts failed"]);
  * await time.tickAsync(10_000);
  * assertEquals([attempts, throttle.snapshot!().state], [4, "closed"]);

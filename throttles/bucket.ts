@@ -14,9 +14,11 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
+import type { BucketThrottle } from "../lib/tokens/bucket_throttle.ts";
+import { throttleOf } from "../lib/tokens/own_throttle.ts";
 import { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
-import { integerKind, numberKind } from "../registry/option_kinds.ts";
+import { enumKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
 
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
@@ -26,6 +28,13 @@ export type * from "./types.ts";
 export const bucketThrottleOptions = {
   rate: { kind: "number", min: 0, infinite: true, description: "Attempts per second, on average." },
   burst: { kind: "integer", min: 0, description: "Maximum number of attempts that start at once." },
+  counts: {
+    kind: "enum",
+    values: ["cost", "attempts"],
+    required: false,
+    description:
+      'What takes tokens: "cost" (the default), as many as an attempt costs, which is one unless the program says otherwise; "attempts", always one.',
+  },
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "bucket" }`. */
@@ -33,9 +42,20 @@ export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleO
   type: "bucket",
   description: "Starts a number of attempts per second, with a token bucket.",
   options: bucketThrottleOptions,
-  create: ({ rate, burst }, { clock }) => new TokenBucket(rate, burst, { clock }),
-  update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
+  create({ rate, burst, counts }, { clock }) {
+    const bucket = new TokenBucket(rate, burst, { clock });
+    setCounts(bucket, counts);
+    return bucket;
+  },
+  update(bucket, { rate, burst, counts }) {
+    setCounts(bucket, counts);
+    setRateAndBurst(bucket, rate, burst);
+  },
 };
+
+function setCounts(bucket: TokenBucket, counts: "cost" | "attempts" | undefined): void {
+  (throttleOf(bucket) as BucketThrottle).ignoresCosts = counts === "attempts";
+}
 
 /**
  * Creates a throttle that starts `rate` attempts per second on average, and at most `burst` attempts at once. The
@@ -49,8 +69,10 @@ export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleO
  * ```ts
  * import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
  * import { createBucketThrottle } from "@workqueue/core/throttles";
+ * import { FakeTime } from "@std/testing/time";
  * import { assertEquals } from "@std/assert";
  *
+ * using _time = new FakeTime();
  * const perMinute = (count: number) => ({ rate: count / 60, burst: count });
  * const throttle = createBucketThrottle(perMinute(90_000));
  * const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1000 }));
@@ -61,11 +83,12 @@ export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleO
  *
  * queue.add("Why?");
  * await queue.shutDownWithDrain();
- * assertEquals(Math.round(throttle.tokens), 89_600);
+ * assertEquals(throttle.tokens, 89_600);
  * ```
  *
  * @param options `rate`: tokens per second, a non-negative number or `Infinity`; `burst`: a non-negative integer;
- * `clock`: the clock of the bucket.
+ * `counts`: `"cost"` (default), or `"attempts"` if each attempt takes one token whatever it costs; `clock`: the clock
+ * of the bucket.
  * @returns The throttle.
  * @throws {RangeError} If an option is a number out of range.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
@@ -73,5 +96,9 @@ export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleO
 export function createBucketThrottle(
   options: OptionsInput<typeof bucketThrottleOptions> & { clock?: Clock | undefined },
 ): TokenBucket {
-  return createThrottle(bucketThrottle, { number: numberKind, integer: integerKind }, options) as TokenBucket;
+  return createThrottle(
+    bucketThrottle,
+    { number: numberKind, integer: integerKind, enum: enumKind },
+    options,
+  ) as TokenBucket;
 }

@@ -14,18 +14,20 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import { steadyClock } from "../lib/base/steady_clock.ts";
-import type { AttemptResult, Throttle } from "../lib/contracts/throttle.ts";
+import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
-import { boundFields, checkBounds } from "./bounds.ts";
+import { AdaptiveThrottle } from "./adaptive_throttle.ts";
+import { checkBounds, initialField, maxField, minField } from "./bounds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
-import { LimitedThrottle } from "./limited_throttle.ts";
 
 export type * from "./types.ts";
 
-/** Number of attempts whose durations are averaged as they are, before later ones count more. */
+/** Smallest number of successes in a round. */
+const MIN_ROUND = 10;
+/** Number of rounds whose durations are averaged as they are, before later ones count more. */
 const WARM_UP = 10;
-/** Factor by which the usual duration shrinks while attempts take less than half of it. */
+/** Factor by which the usual duration shrinks while rounds take less than half of it. */
 const RECOVERY = 0.95;
 /** Smallest gradient, so that one slow attempt doesn't stop everything. */
 const MIN_GRADIENT = 0.5;
@@ -34,7 +36,9 @@ const DECREASE = 0.9;
 
 /** Options of a gradient throttle. */
 export const gradientOptions = {
-  ...boundFields,
+  min: minField as typeof minField, // without the casts, the packed declarations lack the types
+  max: maxField as typeof maxField,
+  initial: initialField as typeof initialField,
   tolerance: {
     kind: "number",
     min: 1,
@@ -52,13 +56,13 @@ export const gradientOptions = {
     min: 0.001,
     max: 1,
     default: 0.2,
-    description: "Weight of the newest attempt in the limit.",
+    description: "Weight of the newest round in the limit.",
   },
   longWindow: {
     kind: "integer",
     min: 1,
     default: 600,
-    description: "Number of attempts, about, over which the usual duration is taken.",
+    description: "Number of rounds, about, over which the usual duration is taken.",
   },
 } as const satisfies Fields;
 
@@ -76,12 +80,13 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
  * Creates a throttle that adapts the number of attempts that run at once to how long they take: the algorithm
  * `Gradient2Limit` of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits).
  *
- * After each success, the gradient is the usual duration times `tolerance`, divided by the duration of this attempt; at
- * least 0.5 and at most 1. The limit moves by the share `smoothing` towards the limit times the gradient plus
+ * The limit is adapted after each round: as many successes as the limit allows at once, but at least 10. The gradient
+ * is the usual duration times `tolerance`, divided by the mean duration of the round; at least 0.5 and at most 1. The
+ * limit moves by the share `smoothing` towards the limit times the gradient plus
  * `queueSize`. The limit stays if less than half of it was in use. The usual duration is an exponential average over
- * `longWindow` attempts, which shrinks faster while attempts take less than half of it. If an attempt is overloaded
- * (see {@linkcode WorkerOptions.isOverload}), the limit shrinks by a tenth, at most once in the usual duration. Other
- * failures change nothing.
+ * `longWindow` rounds, which shrinks faster while rounds take less than half of it. If an attempt is overloaded
+ * (see {@linkcode WorkerOptions.isOverload}), the limit shrinks by a tenth, at most once in the mean duration of an
+ * attempt. Other failures change nothing.
  *
  * @example Usage
  * ```ts
@@ -89,7 +94,7 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
  * import { assertEquals } from "@std/assert";
  *
  * const throttle = createGradientThrottle({ min: 1, max: 50, initial: 10 });
- * for (let i = 0; i < 40; i++) {
+ * for (let i = 0; i < 100; i++) {
  *   const permits = Array.from({ length: throttle.snapshot!().limit }, () => throttle.acquire());
  *   for (const permit of permits) {
  *     if (typeof permit !== "number") permit.end({ outcome: "succeeded", durationMs: 20 });
@@ -110,53 +115,42 @@ export function createGradientThrottle(
   return createThrottle(gradientThrottle, { integer: integerKind, number: numberKind }, options);
 }
 
-type Options = OptionsOf<typeof gradientOptions>;
+/** Successes since the limit was adapted: the sum of their durations, their number, and the most permits at once. */
+const newRound = () => ({ sum: 0, count: 0, inUse: 0 });
 
-class GradientThrottle extends LimitedThrottle {
-  #options: Options;
-  readonly #clock: Clock;
-  /** Usual duration of an attempt, in milliseconds. */
+class GradientThrottle extends AdaptiveThrottle<OptionsOf<typeof gradientOptions>> {
+  #round = newRound();
+  /** Usual duration of a round, in milliseconds. */
   #usual = 0;
+  /** Number of rounds. */
   #count = 0;
-  #shrunkAt = -Infinity;
+  /** Sum of the durations of the first rounds. */
+  #sum = 0;
 
-  constructor(options: Options, clock: Clock) {
-    super(options.initial ?? options.min);
-    this.#options = options;
-    this.#clock = clock;
+  protected get decrease(): number {
+    return DECREASE;
   }
 
-  change(options: Options): void {
-    this.#options = options;
-    this.#moveTo(this.limit);
+  /** Takes the mean of a round of successes as one sample, because single durations vary too much. */
+  protected succeeded(durationMs: number, inUse: number): void {
+    const round = this.#round;
+    round.sum += durationMs;
+    round.count++;
+    round.inUse = Math.max(round.inUse, inUse);
+    if (round.count < Math.max(Math.floor(this.limit), MIN_ROUND)) return;
+    this.#round = newRound();
+    this.#adapt(round.sum / round.count, round.inUse);
   }
 
-  protected learn({ outcome, durationMs }: AttemptResult, inUse: number): void {
-    if (outcome === "succeeded") this.#learn(durationMs, inUse);
-    else if (outcome === "overloaded") this.#shrink();
-  }
-
-  #learn(durationMs: number, inUse: number): void {
-    const { longWindow, tolerance, queueSize, smoothing } = this.#options;
-    const weight = ++this.#count <= WARM_UP ? 1 / this.#count : 2 / (longWindow + 1);
-    this.#usual += (durationMs - this.#usual) * weight;
+  #adapt(duration: number, inUse: number): void {
+    const { longWindow, tolerance, queueSize, smoothing } = this.options;
+    if (++this.#count <= WARM_UP) this.#usual = (this.#sum += duration) / this.#count;
+    else this.#usual += (duration - this.#usual) * 2 / (longWindow + 1);
     const usual = this.#usual;
-    if (usual > 2 * durationMs) this.#usual *= RECOVERY;
+    if (usual > 2 * duration) this.#usual *= RECOVERY;
     const { limit } = this;
     if (inUse < limit / 2) return;
-    const gradient = Math.min(Math.max(tolerance * usual / durationMs || 1, MIN_GRADIENT), 1); // 0 / 0 is 1
-    this.#moveTo(limit * (1 - smoothing) + (limit * gradient + queueSize) * smoothing);
-  }
-
-  #shrink(): void {
-    const now = this.#clock.now();
-    if (now - this.#shrunkAt < this.#usual) return;
-    this.#shrunkAt = now;
-    this.#moveTo(this.limit * DECREASE);
-  }
-
-  #moveTo(limit: number): void {
-    const { min, max } = this.#options;
-    this.limit = Math.min(Math.max(limit, min), max);
+    const gradient = Math.min(Math.max(tolerance * usual / duration || 1, MIN_GRADIENT), 1); // 0 / 0 is 1
+    this.moveTo(limit * (1 - smoothing) + (limit * gradient + queueSize) * smoothing);
   }
 }

@@ -1,12 +1,14 @@
 /** Number of durations over which the mean is taken, about. */
-const WINDOW = 20;
+const WINDOW = 500;
 
 /** Mean of recent durations. Later durations count more. */
 export class MeanDuration {
   /** The mean in milliseconds; `undefined` before the first duration. */
   value: number | undefined = undefined;
+  #count = 0;
 
   add(durationMs: number): void {
-    this.value = this.value === undefined ? durationMs : this.value + (durationMs - this.value) / WINDOW;
+    if (this.#count < WINDOW) this.#count++;
+    this.value = (this.value ?? 0) + (durationMs - (this.value ?? 0)) / this.#count;
   }
 }

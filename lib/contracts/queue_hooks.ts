@@ -79,8 +79,8 @@ export interface QueueHooks<T> {
    * queue was shut down. Returns an unsubscribe function.
    *
    * Without the hook, a draining queue on top of this queue shuts this queue down as soon as no item is delayed. Items
-   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool with a `throttle`
-   * takes an item before it asks for a permit, and adds the item again if no permit is granted.
+   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool with a
+   * `throttle` takes an item before it asks for a permit, and adds the item again if no permit is granted.
    */
   watch?(callback: () => void): () => void;
 

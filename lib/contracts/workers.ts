@@ -57,9 +57,9 @@ export interface WorkerOptions<T = unknown> {
    * The pool asks for a permit when an item is ready, and takes the item when the permit is granted. Until then, the
    * items stay in the queue, in the queue's order, where other pools can take them. An idle pool has no permits.
    *
-   * A change to a bucket's rate or burst takes effect at once, even for pools that are waiting. If the rate or the burst
-   * is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt starts. The
-   * bucket's `resume` ends the pause at once.
+   * A change to a bucket's rate or burst takes effect at once, even for pools that are waiting. If the rate or the
+   * burst is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt starts.
+   * The bucket's `resume` ends the pause at once.
    */
   throttle?: Throttle | TokenSource | undefined;
   /**

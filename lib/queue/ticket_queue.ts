@@ -162,7 +162,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
         this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
         this.#setTimer();
       },
-      isOver: () => this.#isOver(),
+      isOver: this.#isOver,
       known: this.#known,
       metrics: this.#observer && metrics,
       observe: (change) => {
@@ -475,9 +475,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
    * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
    * shutdown, only keys that were added again while processing can still be handed out.
    */
-  #isOver(): boolean {
-    return this.#shuttingDown && this.#line.length === 0 && this.#line.blocked === 0;
-  }
+  readonly #isOver = (): boolean => this.#shuttingDown && this.#line.length === 0 && this.#line.blocked === 0;
 
   /** Hands out the next ready item. There must be a ready item. */
   #take(): Lease<T> {

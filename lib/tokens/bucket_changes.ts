@@ -1,6 +1,5 @@
 import { ON_CHANGE } from "../base/brands.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
-import type { TokenBucket } from "./token_bucket.ts";
 
 /**
  * Listeners to call at the end of `together`. Each value tells whether the bucket's changes include a pause.
@@ -56,7 +55,11 @@ export function onBucketChange(bucket: TokenSource, callback: (isPause: boolean)
  *
  * @throws {RangeError} If `rate` or `burst` is out of bounds.
  */
-export function setRateAndBurst(bucket: TokenBucket, rate: number, burst: number): void {
+export function setRateAndBurst(
+  bucket: { setRate(rate: number): void; setBurst(burst: number): void },
+  rate: number,
+  burst: number,
+): void {
   together(() => {
     bucket.setRate(rate);
     bucket.setBurst(burst);

@@ -15,11 +15,11 @@ class BucketPermit implements Permit {
   }
 
   begin(cost: number): void {
-    if (cost !== 1) this.#throttle.charge(cost - 1);
+    if (cost !== 1) this.charge(cost - 1);
   }
 
   charge(cost: number): void {
-    this.#throttle.charge(cost);
+    if (!this.#throttle.ignoresCosts) this.#throttle.charge(cost);
   }
 
   end({ outcome }: AttemptResult): void {
@@ -35,6 +35,8 @@ class BucketPermit implements Permit {
  */
 export class BucketThrottle implements OwnThrottle {
   readonly ignoresDurations = true;
+  /** Whether each attempt takes one token, whatever it costs. */
+  ignoresCosts = false;
   readonly #bucket: TokenSource;
   readonly #level: TokenLevel;
   #reserved: Grant | undefined = undefined;
@@ -48,8 +50,11 @@ export class BucketThrottle implements OwnThrottle {
     const level = this.#level;
     const grant = this.#reserved ?? grantTokens(level, 1, level.time());
     const delay = delayOf(level, grant);
-    this.#reserved = delay > 0 ? grant : undefined;
-    return delay > 0 ? delay : new BucketPermit(this, grant!);
+    this.#reserved = undefined;
+    if (delay === 0) return new BucketPermit(this, grant!);
+    if (delay < Infinity) this.#reserved = grant;
+    else if (grant !== undefined) this.giveBack(grant);
+    return delay;
   }
 
   leave(): void {

@@ -112,8 +112,8 @@ export class Pool<T> implements WorkerPool<T> {
 
   /**
    * Changes the given settings. A running attempt keeps its timeout. A new `maxRetries` applies from the next failure
-   * on. A new `throttle` applies from the next permit on, and counts the running attempts. No handler starts before the current synchronous code has
-   * ended.
+   * on. A new `throttle` applies from the next permit on, and counts the running attempts. No handler starts before the
+   * current synchronous code has ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;

@@ -7,7 +7,7 @@ import { isTrace, readTrace } from "./trace/read_trace.ts";
 import { Simulation } from "./run/simulation.ts";
 
 /** Options of {@linkcode simulate}. */
-export interface SimulateOptions extends Pick<LoadConfigOptions, "limiters" | "disciplines"> {
+export interface SimulateOptions extends Pick<LoadConfigOptions, "limiters" | "disciplines" | "throttles"> {
   /**
    * Seed of all random numbers. The same seed gives the same report on every runtime.
    *
@@ -70,7 +70,7 @@ export async function simulate(
   load: string | LoadDocument,
   options: SimulateOptions = {},
 ): Promise<SimulationReport> {
-  const { seed = 1, configs = {}, duration, limiters, disciplines } = options;
+  const { seed = 1, configs = {}, duration, limiters, disciplines, throttles } = options;
   requireRules(ACTION, options, {
     seed: [(value: unknown) => Number.isSafeInteger(value), "must be an integer"],
     queue: A_STRING,
@@ -79,11 +79,12 @@ export async function simulate(
     configs: [isObject, "must be an object of configs"],
     limiters: [isObject, "must be a registry of limiters"],
     disciplines: [isObject, "must be a registry of disciplines"],
+    throttles: [isObject, "must be a registry of throttles"],
   });
   const isTraceAlone = isTrace(load);
   const trace = isTraceAlone ? load : options.trace;
   const built = readLoadOptions(isTraceAlone ? { trace: "the load itself" } : load, duration);
-  const registries = { limiters, disciplines };
+  const registries = { limiters, disciplines, throttles };
   const { queueNames } = loadConfig(config, registries);
   const queue = queueOf(queueNames, options.queue ?? built.queue);
   for (const [i, { action }] of built.changes.entries()) {

@@ -39,7 +39,7 @@ Deno.test("a queue is described as the document has it, lengths of time in milli
     maxSleep: 1000,
     addWhileDelayed: "replace",
     discipline: { type: "fair", path: "/queues/a~1b/discipline", template: true, options: { separator: "/" } },
-    throttle: { path: "/queues/a~1b/throttle", rate: 5, burst: 1 },
+    throttle: { type: "bucket", path: "/queues/a~1b/throttle", options: { rate: 5, burst: 1 } },
     concurrency: 4,
     maxRetries: 0,
     timeout: 30_000,
@@ -109,7 +109,7 @@ Deno.test("a limiter with two names has the same path under both", () => {
         ],
       },
     },
-    throttle: { path: "/limiters/shared", name: "shared", rate: 2, burst: 3 },
+    throttle: shared,
   });
   const template = config.describe("b").limiter.options["limiter"] as PartDescription;
   assertEquals(data(template), {

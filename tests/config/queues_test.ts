@@ -145,9 +145,9 @@ Deno.test("only a bucket is given as a bucket, and one with a name that is close
   }
   const queues = { a: { throttle: "slow" }, b: { throttle: "apo" }, c: { throttle: "both" } };
   assertEquals(issuesOf(() => loadConfig({ limiters, queues })), [
-    { path: "/queues/a/throttle", message: `"slow" is not the name of a bucket here` },
-    { path: "/queues/b/throttle", message: `"apo" is not the name of a bucket here; did you mean "api"?` },
-    { path: "/queues/c/throttle", message: `"both" is not the name of a bucket here` },
+    { path: "/queues/a/throttle", message: `"slow" is not the name of a throttle here` },
+    { path: "/queues/b/throttle", message: `"apo" is not the name of a throttle here; did you mean "api"?` },
+    { path: "/queues/c/throttle", message: `"both" is not the name of a throttle here` },
   ]);
 });
 
@@ -169,9 +169,8 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     `/queues/q/throttle/brust: "brust" is not an option here; did you mean "burst"?`,
     "/queues/q/throttle/burst: missing required option 'burst' (maximum number of attempts that start at once)",
     "/queues/q/throttle/rate: 'rate' must be a non-negative number, got -1",
-    `/queues/q/throttle/type: "type" is not an option here`,
     `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }, got "fair"`,
-    "/queues/r/throttle: 'throttle' must be a bucket or the name of one, got 5",
+    "/queues/r/throttle: 'throttle' must be a throttle or the name of one, got 5",
   ]);
 });
 

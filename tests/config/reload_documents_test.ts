@@ -19,7 +19,7 @@ function described(config: WorkQueueConfig): unknown {
  * document replaces an empty document.
  */
 function complete(document: object): JsonObject {
-  const whole: JsonObject = { limiters: {}, queues: {} };
+  const whole: JsonObject = { limiters: {}, throttles: {}, queues: {} };
   apply(loadConfig({}).reload(document), whole);
   return whole;
 }
@@ -62,7 +62,7 @@ function pair(seed: number): [JsonObject, JsonObject] {
   if (seed % 2 === 0) return [one, maker.document()];
   const other = structuredClone(one);
   const random = maker.document();
-  for (const section of ["limiters", "queues"]) {
+  for (const section of ["limiters", "throttles", "queues"]) {
     const [into, from] = [other[section] ?? {}, random[section] ?? {}] as JsonObject[];
     for (const name of Object.keys(from!)) if (maker.random() < 0.5) into![name] = from![name]!;
     other[section] = into!;

@@ -68,11 +68,23 @@ const BEYOND_SCHEMA: Record<string, {
   },
   "names must not lead round in a circle": {
     example: { limiters: { a: "b", b: "a" } },
-    message: /^limiters must not refer to each other in a circle/,
+    message: /^(limiters|throttles) must not refer to each other in a circle/,
   },
   "one option must not be less than another": {
     example: { limiters: { a: { type: "exponential", baseDelay: 2, maxDelay: 1 } } },
     message: /^'maxDelay' must not be less than 'baseDelay'/,
+  },
+  "a throttle must not have the name of a limiter with a bucket": {
+    example: { limiters: { a: BUCKET }, throttles: { a: BUCKET } },
+    message: /^".*" is the name of a limiter with a bucket/,
+  },
+  "one option must be between two others": {
+    example: { throttles: { a: { type: "aimd", min: 1, max: 5, initial: 6 } } },
+    message: /^'initial' must be between 'min' and 'max'/,
+  },
+  "the largest limit must not be less than the smallest": {
+    example: { throttles: { a: { type: "aimd", min: 2, max: 1 } } },
+    message: /^'max' must not be less than 'min'/,
   },
   "one option must be greater than another": {
     example: { queues: { a: { discipline: { type: "priority", min: 1, max: 1 } } } },

@@ -229,7 +229,7 @@ Deno.test("controls: what was done is seen at once by who watches", async () => 
 
 Deno.test("controls: what cannot be done is said with its reason, and refused with that", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
-  const throttle = { reserve: () => ({ ok: true, delay: 0, cancel: () => {} }) };
+  const throttle = { acquire: () => Infinity };
   await using pool = runWorkers(queue, () => {}, { throttle });
   using asked = new Asked({ queues: { alone: { queue }, foreign: { queue, pool } } });
   const { can, cannot } = await asked.details("alone");

@@ -1,7 +1,7 @@
 /** Tests of the schema in an editor. The tests run VS Code's JSON service on the config of the examples. */
 
 import { assert, assertEquals } from "@std/assert";
-import { disciplines, limiters } from "@workqueue/core";
+import { disciplines, limiters, throttles } from "@workqueue/core";
 import { type Diagnostic, getLanguageService, TextDocument } from "vscode-json-languageservice";
 
 const example = new URL("../../examples/workqueue.json", import.meta.url);
@@ -90,5 +90,10 @@ Deno.test("an editor completes a discipline and its options, and those of one in
     assertEquals(await markedIn(at(`{ "type": "priority", "maxHeadStrat": "1m" }`)), [`"maxHeadStrat"`]);
   }
   const queue = await offeredAt(edited(`"limiter": "gentle",`, `"limiter": "gentle", "throttle": { | },`));
-  assertEquals([...queue.keys()], ["rate", "burst"]);
+  assertEquals([...queue.keys()], ["type", "rate", "burst", "counts"]);
+  for (const type of throttles.types()) {
+    const options = Object.entries(throttles.get(type)!.options);
+    const text = edited(`"limiter": "gentle",`, `"limiter": "gentle", "throttle": { "type": "${type}", | },`);
+    assertEquals(await offeredAt(text), new Map(options.map(([option, { description }]) => [option, description])));
+  }
 });

@@ -57,13 +57,18 @@ Deno.test("tests/core.lock locks the versions that deno.all.lock does", async ()
   }
 });
 
-/** Names that the main entry exports at run time, not counting the functions that create built-in parts. */
+/**
+ * Names that the main entry exports at run time, not counting the functions that create built-in limiters and
+ * disciplines.
+ */
 const MAIN_ENTRY = [
   "ConfigError",
   "InMemoryMetrics",
   "RetryAfterError",
   "TerminalError",
   "TokenBucket",
+  "createAimdThrottle",
+  "createConcurrencyThrottle",
   "createDefaultControllerLimiter",
   "createDefaultItemLimiter",
   "createDelayingQueue",
@@ -71,6 +76,7 @@ const MAIN_ENTRY = [
   "createWorkQueue",
   "defineDiscipline",
   "defineLimiter",
+  "defineThrottle",
   "disciplines",
   "limiters",
   "loadConfig",
@@ -78,6 +84,7 @@ const MAIN_ENTRY = [
   "parseDuration",
   "runWorkers",
   "systemClock",
+  "throttles",
 ];
 
 /** Maximum number of names in the main entry, few enough for readers to scan. Further names belong in other entries. */

@@ -35,7 +35,7 @@ const CONTROLLER = ["createRateLimitingQueue", "runWorkers"];
 /** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
 const LIMITERS: Readonly<Record<string, number>> = {
   createDefaultItemLimiter: 300,
-  createDefaultControllerLimiter: 1260,
+  createDefaultControllerLimiter: 1290,
   createExponentialLimiter: 1660,
   createFastSlowLimiter: 1710,
   createIgnoreEarlyLimiter: 1800,
@@ -44,12 +44,12 @@ const LIMITERS: Readonly<Record<string, number>> = {
   createMaxWaitLimiter: 1110,
   createPerGroupLimiter: 1800,
   createStepsLimiter: 1760,
-  createBucketLimiter: 2950,
+  createBucketLimiter: 3250,
 };
 
-Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 22.9 kB", async () => {
+Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 23.5 kB", async () => {
   const size = await sizeOf(...CONTROLLER, "createDefaultControllerLimiter");
-  assert(size <= 22_900, `${size} bytes`);
+  assert(size <= 23_500, `${size} bytes`);
 });
 
 Deno.test("a bundle holds only what it uses: a limiter adds little to a controller", async () => {

@@ -213,13 +213,13 @@ Deno.test("update, bucket: at rest are the figures that it was given last, and a
 
 Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `throttle`", () => {
   const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, {}) as RateLimiter & { bucket: TokenBucket };
-  const bucket = bucketThrottle.create({ rate: 1, burst: 1 }, {});
+  const bucket = bucketThrottle.create({ rate: 1, burst: 1, counts: undefined }, {});
   const heard: unknown[] = [];
   for (const each of [limiter.bucket, bucket]) {
     onBucketChange(each, (isPause) => heard.push([each.rate, each.burst, isPause]));
   }
   bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
-  bucketThrottle.update!(bucket, { rate: 4, burst: 5 }, {});
+  bucketThrottle.update!(bucket, { rate: 4, burst: 5, counts: undefined }, {});
   assertEquals(heard, [[2, 3, false], [4, 5, false]]);
 });
 

@@ -1,16 +1,22 @@
 /**
- * Compares simulated queues with queueing theory: `deno task prove [--customers 2000000] [--only M/M/1]`. Exits with 1
- * if a mean wait is out of bounds.
+ * Compares simulated queues with queueing theory, and adaptive throttles with an oracle (rule 19):
+ * `deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]`. Exits with 1 if a mean wait or a goodput is out
+ * of bounds.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
 import process from "node:process";
+import { type Goodput, goodputOf, TRIED } from "./oracle.ts";
 import { type Cell, cells, measure } from "./theory.ts";
 
 const { values } = parseArgs({
-  options: { customers: { type: "string", default: "2000000" }, only: { type: "string", default: "" } },
+  options: {
+    customers: { type: "string", default: "2000000" },
+    only: { type: "string", default: "" },
+    seeds: { type: "string", default: "50" },
+  },
 });
 
 /** Reports whether few customers of a cell wait. The mean of two million waits would be off by up to 3 % by chance. */
@@ -32,5 +38,34 @@ for (const cell of cells.filter(({ name }) => name.includes(values.only))) {
   console.log(
     `| ${cell.name} | ${bound} | ${list(cell.waits)} ms | ${list(waits)} ms | ${percent} | ${little.toFixed(9)} |`,
   );
+}
+
+/** Bounds of rule 19, by the mean duration of an attempt in milliseconds. */
+const BOUNDS: Readonly<Record<number, Partial<Record<keyof Goodput, number>>>> = {
+  50: { whole: 0.95, firstTenSeconds: 0.9 },
+  200: { rest: 0.9 },
+  1000: {},
+};
+
+console.log(
+  "\n| throttle | mean | jump | goodput (least) | first 10 s | rest |\n| --- | --- | --- | --- | --- | --- |",
+);
+for (const throttle of Object.keys(TRIED) as (keyof typeof TRIED)[]) {
+  for (const [mean, bounds] of Object.entries(BOUNDS)) {
+    const runs: Goodput[] = [];
+    for (let seed = 1; seed <= Number(values.seeds); seed++) {
+      runs.push(...await goodputOf(throttle, Number(mean), seed));
+    }
+    for (const jump of ["down", "up"]) {
+      const cellsOf = (["whole", "firstTenSeconds", "rest"] as const).map((part) => {
+        const shares = runs.filter((run) => run.jump === jump).map((run) => run[part]);
+        const least = Math.min(...shares);
+        if (throttle !== "fixed" && least < (bounds[part] ?? 0)) isProven = false;
+        const average = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+        return `${(100 * average).toFixed(1)} % (${(100 * least).toFixed(1)})`;
+      });
+      console.log(`| ${throttle} | ${mean} ms | ${jump} | ${cellsOf.join(" | ")} |`);
+    }
+  }
 }
 process.exit(isProven ? 0 : 1);

@@ -10,7 +10,6 @@ import {
   type Throttle,
   TokenBucket,
   type WorkerOptions,
-  type WorkerPool,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
 import { HandDelayingQueue } from "../third_party_queues.ts";
@@ -314,7 +313,7 @@ Deno.test("a pool that is paused and resumed in the instant in which an item com
   pool.pause();
   pool.resume();
   await flush();
-  assertEquals([it.log, it.queue.length, it.bucket.tokens + 0], [["0 a"], 1, -1]); // it waits for "b"
+  assertEquals([it.log, it.queue.length, it.bucket.tokens + 0], [["0 a"], 1, 0]);
   await pool.stop();
 });
 
@@ -516,7 +515,7 @@ test("a pause that is ended in the same turn loses no token and no item", async 
   it.add("bc");
   await flush();
   assertEquals(it.log.map((line) => line.slice(-1)).sort().length, 2);
-  assertEquals([it.queue.length, it.bucket.tokens], [1, -1]); // the pool waits for the next
+  assertEquals([it.queue.length, it.bucket.tokens], [1, 0]);
   await pool.stop();
 });
 

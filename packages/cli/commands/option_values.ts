@@ -15,7 +15,7 @@ export function parseInteger(text: string, min: number, max: number): number {
 
 /** Description of the `--plugin` option. */
 export const PLUGIN_HELP =
-  "load limiters and disciplines for the config from this module, whose code is run; may be repeated";
+  "load limiters, throttles and disciplines for the config from this module, whose code is run; may be repeated";
 
 /** Appends an option's value to the values given before it. */
 export function append(text: string, before: readonly string[] = []): readonly string[] {

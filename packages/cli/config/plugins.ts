@@ -7,8 +7,8 @@ import { inOneLine } from "@workqueue/core/internal";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
 /**
- * Plugin for `--plugin FILE`: the default export of the file, a function that registers types of limiters and
- * disciplines. JavaScript files run on every runtime. TypeScript files run on runtimes that support TypeScript.
+ * Plugin for `--plugin FILE`: the default export of the file, a function that registers types of limiters, throttles
+ * and disciplines. JavaScript files run on every runtime. TypeScript files run on runtimes that support TypeScript.
  *
  * ```js ignore
  * export default ({ limiters }) => {
@@ -32,6 +32,8 @@ export interface PluginRegistries {
   readonly limiters: core.LimiterRegistry;
   /** Registry of discipline types, including the built-in ones. */
   readonly disciplines: core.DisciplineRegistry;
+  /** Registry of throttle types, including the built-in ones. */
+  readonly throttles: core.ThrottleRegistry;
   /** Exports of `@workqueue/core`, such as `createExponentialLimiter` and `defineLimiter`. */
   readonly core: typeof core;
 }
@@ -46,10 +48,12 @@ export interface PluginRegistries {
  */
 export async function loadPlugins(
   paths: readonly string[] = [],
-): Promise<Pick<core.LoadConfigOptions, "limiters" | "disciplines">> {
+): Promise<Pick<core.LoadConfigOptions, "limiters" | "disciplines" | "throttles">> {
   if (paths.length === 0) return {};
-  const [limiters, disciplines] = [core.limiters.extend(), core.disciplines.extend()];
-  const types = () => [limiters, disciplines].map((registry) => registry.types()).join("\n");
+  const limiters = core.limiters.extend();
+  const disciplines = core.disciplines.extend();
+  const throttles = core.throttles.extend();
+  const types = () => [limiters, disciplines, throttles].map((registry) => registry.types()).join("\n");
   for (const path of paths) {
     const before = types();
     const plugin = await importDefault(path);
@@ -57,13 +61,13 @@ export async function loadPlugins(
       throw refusal(path, "its default export is not a function such as ({ limiters }) => limiters.register({ … })");
     }
     try {
-      await (plugin as Plugin)({ limiters, disciplines, core });
+      await (plugin as Plugin)({ limiters, disciplines, throttles, core });
     } catch (error) {
       throw failure(path, error);
     }
-    if (types() === before) throw refusal(path, "it registers no limiter or discipline type");
+    if (types() === before) throw refusal(path, "it registers no limiter, throttle or discipline type");
   }
-  return { limiters, disciplines };
+  return { limiters, disciplines, throttles };
 }
 
 async function importDefault(path: string): Promise<unknown> {

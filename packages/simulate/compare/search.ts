@@ -62,8 +62,8 @@ export async function search(
       `${inspect(range)} must be a path and a range, such as "queues.images.concurrency=1..64"`,
     );
   }
-  const { limiters, disciplines } = options;
-  loadConfig(config, { limiters, disciplines }); // reports a config that isn't valid
+  const { limiters, disciplines, throttles } = options;
+  loadConfig(config, { limiters, disciplines, throttles }); // reports a config that isn't valid
   const document: object = typeof config === "string" ? JSON.parse(config) : config;
   const holds = async (value: number) => {
     const report = await simulate(withNumber(document, path, value), load, options);

@@ -14,6 +14,11 @@ const fields = {
     default: Infinity,
     description: "Number of attempts from which on the backend refuses further ones at once. Default: no limit.",
   },
+  refusesAfter: {
+    kind: "duration",
+    default: 0,
+    description: "Time after which the backend refuses an attempt beyond its limit. Default: at once.",
+  },
   stops: {
     kind: "boolean",
     default: false,

@@ -1,5 +1,5 @@
 /**
- * Types of changes at a certain time: a reload, a pause, a deploy, and another concurrency.
+ * Types of changes at a certain time: a reload, a pause, a deploy, another concurrency, and another capacity.
  *
  * @module
  */
@@ -35,6 +35,18 @@ const concurrencyFields = {
   concurrency: { kind: "integer", min: 1, description: "Maximum number of items worked on at once from then on." },
 } as const;
 
+const capacityFields = {
+  at,
+  capacity: { kind: "number", min: 0.001, description: "Capacity of the backend from then on." },
+  limit: {
+    kind: "number",
+    min: 1,
+    infinite: true,
+    required: false,
+    description: "Number of attempts from which on the backend refuses further ones. Default: as before.",
+  },
+} as const;
+
 const reload: LoadDefinition<"change", typeof reloadFields> = {
   type: "reload",
   description: "Another config takes effect.",
@@ -63,10 +75,18 @@ const concurrency: LoadDefinition<"change", typeof concurrencyFields> = {
   create: ({ at, concurrency }): Change => ({ at, action: { type: "concurrency", concurrency } }),
 };
 
+const capacity: LoadDefinition<"change", typeof capacityFields> = {
+  type: "capacity",
+  description: "The capacity of the backend changes.",
+  options: capacityFields,
+  create: ({ at, capacity, limit }): Change => ({ at, action: { type: "capacity", capacity, limit } }),
+};
+
 /** Types of changes. */
 export const changeDefinitions: readonly LoadDefinition<"change", never>[] = [
   reload,
   pause,
   deploy,
   concurrency,
+  capacity,
 ] as never;

@@ -88,6 +88,8 @@ export interface Backend {
   readonly capacity: number;
   /** Number of attempts from which on the backend refuses further ones. */
   readonly limit: number;
+  /** Time after which the backend refuses an attempt, in milliseconds. */
+  readonly refusesAfter: number;
   /** Whether the backend stops working on an attempt whose caller has given up. */
   readonly stops: boolean;
   /** Delay of the `RetryAfterError` of a refused attempt in milliseconds; `undefined` for another error. */
@@ -104,7 +106,8 @@ export interface Change {
     | { readonly type: "reload"; readonly config: string }
     | { readonly type: "pause"; readonly for: number }
     | { readonly type: "deploy"; readonly for: number; readonly relist: boolean }
-    | { readonly type: "concurrency"; readonly concurrency: number };
+    | { readonly type: "concurrency"; readonly concurrency: number }
+    | { readonly type: "capacity"; readonly capacity: number; readonly limit: number | undefined };
 }
 
 /** Word for a kind of part of a load document. */

@@ -226,6 +226,7 @@ function checkTogether(
     if (!has("work")) reader.fail("/work", "missing required option 'work' (time that attempts take)");
     checkGroups(document, reader);
   }
+  if (!has("backend")) checkCapacities(document, reader);
   const priorities = plain["priorities"] as ReadonlyMap<string, number> | undefined;
   for (const name of priorities?.keys() ?? []) {
     if (name.trim() === "" || !Number.isFinite(Number(name))) {
@@ -242,6 +243,15 @@ function checkGroups(document: Readonly<Record<string, unknown>>, reader: Config
     const group: unknown = part?.["group"];
     if (typeof group !== "string" || known.includes(group)) continue;
     reader.fail(`/failures/${i}/group`, `the load has no group ${inspect(group)}${suggest(group, known)}`);
+  }
+}
+
+/** Refuses changes of the capacity of a backend that the load doesn't have. */
+function checkCapacities({ changes }: Readonly<Record<string, unknown>>, reader: ConfigReader): void {
+  for (const [i, part] of (Array.isArray(changes) ? changes : []).entries()) {
+    if (part?.["type"] === "capacity") {
+      reader.fail(`/changes/${i}`, "the load has no 'backend' whose capacity can change");
+    }
   }
 }
 

@@ -50,6 +50,7 @@ export interface SimulationReport extends Counts, ClassReport {
     readonly attempts: readonly number[];
     readonly retries: readonly number[];
     readonly failures: readonly number[];
+    readonly successes: readonly number[];
     readonly backlog: readonly number[];
     readonly waits: readonly number[];
   };

@@ -37,6 +37,7 @@ export function reportOf(simulation: Simulation, queue: string, seed: number): S
       attempts,
       retries: steps.map(({ retries }) => retries),
       failures: steps.map(({ failures }) => failures),
+      successes: steps.map(({ successes }) => successes),
       backlog,
       waits,
     },

@@ -19,6 +19,8 @@ export interface Job {
 export class SharedBackend {
   readonly #clock: Clock;
   readonly #terms: Backend;
+  #capacity: number;
+  #limit: number;
   readonly #jobs = new NumberHeap<Job>();
   /** Time that a job which began at the start would have been worked on at full speed by `#progressAt`. */
   #progress = 0;
@@ -28,11 +30,21 @@ export class SharedBackend {
   constructor(clock: Clock, terms: Backend) {
     this.#clock = clock;
     this.#terms = terms;
+    this.#capacity = terms.capacity;
+    this.#limit = terms.limit;
   }
 
   /** Whether the backend refuses further jobs. */
   get isFull(): boolean {
-    return this.#jobs.length >= this.#terms.limit;
+    return this.#jobs.length >= this.#limit;
+  }
+
+  /** Changes the capacity and, if one is given, the number of jobs from which on further ones are refused. */
+  change(capacity: number, limit = this.#limit): void {
+    this.#advance();
+    this.#capacity = capacity;
+    this.#limit = limit;
+    this.#setTimer();
   }
 
   /** Begins a job that takes `ms` milliseconds at full speed. */
@@ -54,7 +66,7 @@ export class SharedBackend {
   }
 
   get #speed(): number {
-    return Math.min(1, this.#terms.capacity / this.#jobs.length);
+    return Math.min(1, this.#capacity / this.#jobs.length);
   }
 
   #advance(): void {

@@ -83,7 +83,7 @@ export interface Terms {
   /** Configs to which the load's reloads refer, by path. */
   readonly configs: Readonly<Record<string, string | object>>;
   readonly queue: string;
-  readonly registries: Pick<LoadConfigOptions, "limiters" | "disciplines">;
+  readonly registries: Pick<LoadConfigOptions, "limiters" | "disciplines" | "throttles">;
   readonly load: Load;
   /** Trace of the load, if the load has one. */
   readonly trace?: Trace | undefined;
@@ -260,6 +260,7 @@ export class Simulation {
       this.#running--;
     }
     this.counts.succeeded++;
+    this.timeline.at(this.clock.now()).successes++;
     this.ledger.ended(item.arrival, this.clock.now() - item.arrival.at);
     this.#close(item);
   }
@@ -296,7 +297,8 @@ export class Simulation {
   }
 
   async #work(item: OpenItem, at: number, signal: AbortSignal): Promise<void> {
-    const { load: { failures }, seed } = this.#terms;
+    const { load, seed } = this.#terms;
+    const { failures } = load;
     const { key, group, number: arrival } = item.arrival;
     const traced = this.#nextTraced(item);
     const attempt = { key, group, arrival, attempt: item.attempts, at, seed };
@@ -305,7 +307,10 @@ export class Simulation {
     item.isHanging = failing?.after === Infinity;
     if (failing?.after !== undefined) await this.#sleep(failing.after, signal);
     else {
-      if (this.#backend?.isFull) throw this.#error(item, this.#refusal);
+      if (this.#backend?.isFull) {
+        await this.#sleep(load.backend!.refusesAfter, signal);
+        throw this.#error(item, this.#refusal);
+      }
       await this.#sleep(traced?.ms ?? this.#timeOf(item), signal, this.#backend);
     }
     if (failing !== undefined) throw this.#error(item, failing);
@@ -410,6 +415,7 @@ export class Simulation {
       this.#document = this.#terms.configs[action.config]!; // the next process begins with it
       process?.config.reload(this.#document);
     } else if (process === undefined) this.#skipped.add(change);
+    else if (action.type === "capacity") this.#backend!.change(action.capacity, action.limit);
     else if (action.type === "concurrency") process.pool.concurrency = action.concurrency;
     else if (action.type === "pause") this.#pause(process, action.for);
     else void this.#deploy(process, action.for, action.relist);

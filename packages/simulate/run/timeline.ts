@@ -4,6 +4,7 @@ export interface Step {
   attempts: number;
   retries: number;
   failures: number;
+  successes: number;
   /** Largest number of items that had arrived and had not ended. */
   backlog: number;
   /** Longest wait of an attempt that began in the period, in milliseconds. */
@@ -40,7 +41,15 @@ export class Timeline {
     while (time / this.step >= MAX_STEPS) this.#doubleStep();
     const index = Math.floor(time / this.step);
     for (let i = this.steps.length; i <= index; i++) {
-      this.steps.push({ arrivals: 0, attempts: 0, retries: 0, failures: 0, backlog: this.#backlog, wait: 0 });
+      this.steps.push({
+        arrivals: 0,
+        attempts: 0,
+        retries: 0,
+        failures: 0,
+        successes: 0,
+        backlog: this.#backlog,
+        wait: 0,
+      });
     }
     return this.steps[index]!;
   }
@@ -82,6 +91,7 @@ function merge(one: Step, other: Step | undefined): Step {
     attempts: one.attempts + other.attempts,
     retries: one.retries + other.retries,
     failures: one.failures + other.failures,
+    successes: one.successes + other.successes,
     backlog: Math.max(one.backlog, other.backlog),
     wait: Math.max(one.wait, other.wait),
   };
