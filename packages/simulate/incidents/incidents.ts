@@ -112,4 +112,48 @@ export const incidents: readonly Incident[] = [
     by: "p99 wait of group fast",
     why: "Slow attempts occupy all workers unless each group may use only some of them.",
   },
+  {
+    folder: "capacity-jumps",
+    title: "The capacity of the backend jumps",
+    better: "adaptive",
+    worse: "fixed",
+    by: "p99 total",
+    why:
+      "A limit that suits the small capacity leaves most of the large one unused; an adaptive one follows the backend.",
+  },
+  {
+    folder: "metastable-overload",
+    title: "A short overload doesn't end by itself",
+    better: "adaptive",
+    worse: "unlimited",
+    by: "p99 total",
+    why:
+      "Attempts that have timed out keep the backend busy, so that the next ones time out too; a throttle keeps it below that.",
+  },
+  {
+    folder: "tenant-429",
+    title: "One tenant is refused with Retry-After",
+    better: "fair",
+    worse: "fifo",
+    by: "given up",
+    why:
+      "Without groups, each of the tenant's items is refused again and again; with groups, one probe waits for all of them.",
+  },
+  {
+    folder: "paced-recovery",
+    title: "A backlog brings a recovered backend down again",
+    better: "ramp-up",
+    worse: "at-once",
+    by: "recovery",
+    why:
+      "After the outage the whole backlog starts at once, and times out; with `rampUp`, the number of attempts grows slowly.",
+  },
+  {
+    folder: "breaker-flapping",
+    title: "A breaker opens because of bad items",
+    better: "calm",
+    worse: "nervous",
+    by: "p99 total",
+    why: "One attempt in ten fails at any time, so a breaker that opens at ten per cent is open most of the time.",
+  },
 ];
