@@ -67,10 +67,11 @@ export class Contents implements ConfigContents {
 
   constructor(document: DocumentTree, building: Building, places: Places, before?: Contents) {
     this.document = document;
-    const namedIn = (contents: Contents | undefined) => (node: NameNode) =>
-      node.kind === throttleKind ? contents && contents.#namedThrottle(node) : building.named!(node);
-    this.#building = { ...building, named: namedIn(this) };
-    const builder = new Builder({ ...this.#building, namedBefore: namedIn(before) }, before && before.#made);
+    this.#building = building;
+    const builder = new Builder(building, before && before.#made, {
+      now: (node) => this.namedThrottle(node),
+      before: (node) => before && before.namedThrottle(node),
+    });
     this.#made = builder.made;
     this.#updates = builder.updates;
 
@@ -140,7 +141,9 @@ export class Contents implements ConfigContents {
     return find(new Map([...this.#buckets, ...throttles]), "bucket", name);
   }
 
-  #namedThrottle({ name }: NameNode): Throttle | undefined {
+  /** Returns the throttle with a name; `undefined` if the name is not that of a throttle. */
+  namedThrottle({ kind, name }: NameNode): Throttle | undefined {
+    if (kind !== throttleKind) return undefined;
     return this.#throttles.get(name) ?? this.#buckets.get(name);
   }
 

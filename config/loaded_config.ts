@@ -16,6 +16,7 @@ import { builtInLimiters } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
 import type { BuildContext } from "../registry/definition.ts";
 import type { NameNode, OptionsTree, PartNode } from "../registry/tree.ts";
+import { throttleKind } from "../throttles/definition.ts";
 import { builtInThrottles } from "../throttles/throttles.ts";
 import { changesOf } from "./changes.ts";
 import { Contents } from "./contents.ts";
@@ -58,7 +59,8 @@ export class LoadedConfig implements WorkQueueConfig {
   constructor(source: string | object, surroundings: Surroundings) {
     this.#surroundings = surroundings;
     const places = this.#places;
-    const named = ({ name }: NameNode) => places.get(limiterPath(name));
+    const named = (node: NameNode) =>
+      node.kind === throttleKind ? this.#contents.namedThrottle(node) : places.get(limiterPath(node.name));
     this.#building = { context: surroundings.context, named, mayRefuse };
     this.#contents = this.#read("load config", source);
   }

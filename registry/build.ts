@@ -26,8 +26,6 @@ export interface Building extends Updating {
    * documents contain names.
    */
   named?(node: NameNode): unknown;
-  /** Returns the part that had this name before. Default: the part that has the name now. */
-  namedBefore?(node: NameNode): unknown;
   /** Whether each template has already been tested by building a part from it. */
   readonly hasTried?: boolean;
 }
@@ -36,6 +34,12 @@ export interface Building extends Updating {
 interface Made {
   readonly node: PartNode;
   readonly part: unknown;
+}
+
+/** Named parts of the document that is being built, and of the one before; `undefined` for all other parts. */
+interface Names {
+  now(node: NameNode): unknown;
+  before(node: NameNode): unknown;
 }
 
 /** Parts built from trees, by JSON Pointer. Excludes templates and the parts inside them. */
@@ -66,17 +70,20 @@ export class Builder {
   readonly #updates: Update[] = [];
   readonly #before: MadeParts;
   readonly #building: Building;
+  readonly #names: Names | undefined;
 
-  constructor(building: Building, before: MadeParts = NONE) {
+  /** `names` has the named parts that another document may replace. Not part of `building`, which templates keep. */
+  constructor(building: Building, before: MadeParts = NONE, names?: Names) {
     this.made = this.#made;
     this.updates = this.#updates;
     this.#building = building;
     this.#before = before;
+    this.#names = names;
   }
 
   /** Builds a part after its inner parts, or keeps the earlier part. */
   part<Part>(tree: PartTree<Part>): Part {
-    if (isName(tree)) return this.#building.named!(tree) as Part;
+    if (isName(tree)) return this.#named(tree, "now") as Part;
     const old = this.#before.get(tree.path);
     const options = this.options(tree, old?.node);
     const part = this.#goOn(old, tree, options) ?? create(tree, options, this.#building);
@@ -101,19 +108,19 @@ export class Builder {
     if (isSameOptions(old.node, node, (one, other) => this.#isSamePart(one, other))) return part;
     if (node.definition.update === undefined) return undefined;
     const before = this.#before;
-    const partBefore = (tree: PartTree) => isName(tree) ? this.#namedBefore(tree) : before.get(tree.path)!.part;
+    const partBefore = (tree: PartTree) => isName(tree) ? this.#named(tree, "before") : before.get(tree.path)!.part;
     this.#updates.push({ node, part, options, oldOptions: () => optionsOf(old.node, this.#building, partBefore) });
     return part;
   }
 
-  #namedBefore(node: NameNode): unknown {
-    const { named, namedBefore = named } = this.#building;
-    return namedBefore!(node);
+  /** Returns the part that has the name, in the document that is being built or in the one before. */
+  #named(node: NameNode, when: keyof Names): unknown {
+    return this.#names?.[when](node) ?? this.#building.named!(node);
   }
 
   /** Reports whether an old tree and a new tree stand for the same built part. */
   #isSamePart(old: PartTree, now: PartTree): boolean {
-    if (isName(now)) return isSameTree(old, now) && this.#namedBefore(now) === this.#building.named!(now);
+    if (isName(now)) return isSameTree(old, now) && this.#named(now, "before") === this.#named(now, "now");
     if (isName(old)) return false;
     return this.#made.get(now.path)!.part === this.#before.get(old.path)!.part;
   }
@@ -168,7 +175,7 @@ const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
  * node at the same place.
  */
 function templateOf(node: PartNode, { ...building }: Building): Template<unknown> {
-  Object.assign(building, { hasTried: true, namedBefore: undefined }); // which would keep previous documents in memory
+  Object.assign(building, { hasTried: true });
   const simple: Origin = { node, inside: NONE };
   const build = (builder: Builder): unknown => {
     const part = builder.part(node);

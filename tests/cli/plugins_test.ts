@@ -138,7 +138,7 @@ for (const runtime of Object.keys(runtimes)) {
       /its default export is not a function such as \(\{ limiters \}\) => limiters\.register/,
     ],
     ["object.mjs", "export default { type: 'fixed' };", /its default export is not a function/],
-    ["idle.mjs", "export default () => {};", /it registers no limiter or discipline type$/],
+    ["idle.mjs", "export default () => {};", /it registers no limiter, throttle or discipline type$/],
     [
       "taken.mjs",
       "export default ({ limiters }) => limiters.register(limiters.get('bucket'));",
