@@ -90,7 +90,8 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 13,
     rule: "Fairness",
     verdict: "does not hold",
-    why: "Queues are first in, first out. A `discipline` is rejected.",
+    why:
+      "Queues are first in, first out. A `discipline` is rejected. A `RetryAfterError` delays only its item, whatever its scope.",
   },
   {
     number: 14,

@@ -67,6 +67,7 @@ function list(id: string, texts: readonly string[]): void {
 }
 
 function onInput(): void {
+  element("shared").textContent = ""; // the address no longer has the texts
   clearTimeout(timer);
   timer = setTimeout(run, DELAY);
 }
@@ -76,7 +77,7 @@ element("share").addEventListener("click", async () => {
   history.replaceState(null, "", `#${texts}`); // causes no `hashchange`, so nothing is simulated again
   const isCopied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
   const where = isCopied ? "Copied." : "Copy it from the address bar.";
-  status.textContent = `The address contains the config and the load. ${where}`;
+  element("shared").textContent = `The address contains the config and the load. ${where}`;
 });
 for (const text of [config, load]) text.addEventListener("input", onInput);
 addEventListener("hashchange", () => {
