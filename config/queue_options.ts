@@ -43,10 +43,10 @@ export const queueOptions = {
     inForce: "nextStart",
     onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "enum",
-    values: ["keep", "replace"],
+    values: ["keep", "replace", "fold"],
     required: false,
     description:
-      'Effect of adding an item that is already delayed: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now.',
+      'Effect of adding an item that is already delayed: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now; "fold" hands it out once, now or, if it failed, when its retry is due.',
   },
   discipline: {
     serves: "queue",

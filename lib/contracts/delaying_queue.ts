@@ -69,10 +69,17 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * - `"replace"`: the item is handed out once, now. The item becomes ready or, if it is processing, is marked as added
    *   again, and its delay is canceled. The higher of the two priorities applies. In addition, `addAfter` sets no delay
    *   for an item that is ready or was added again.
+   * - `"fold"`: as with `"replace"`, but an item that failed is handed out once, when its retry is due. Until then,
+   *   adding the item changes only the item and its priority, so events don't start attempts before the backoff ends.
+   *   The higher of the two priorities applies. Items that were added while the failed attempt was running are treated
+   *   in the same way. `forget` and `cancelDelayed` end the effect of a failure, and an earlier `addAfter` brings the
+   *   retry forward. If a shutdown drops delayed items, items that were added during the backoff become ready instead,
+   *   so no event is lost. Only failures in a pool of {@linkcode runWorkers} count: after calls to `addRateLimited`,
+   *   an add has the same effect as with `"replace"`.
    *
    * @default {"keep"}
    */
-  addWhileDelayed?: "keep" | "replace" | undefined;
+  addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
    * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
    * save it. All calls are made before `shutDown` returns or, if a signal ends the drain, before the call to `abort()`

@@ -25,9 +25,26 @@ export interface QueueHooks<T> {
    * Returns the state of the item: ready, processing, or processing and added again. Returns `undefined` in any other
    * state. Without the hook, if adding a delayed item throws at the end of its delay, the item is added again one
    * second later, even if the queue already has it. A delaying queue on top of a queue without the hook can't use
-   * `addWhileDelayed: "replace"`.
+   * `addWhileDelayed: "replace"` or `"fold"`.
    */
   stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;
+
+  /**
+   * Clears the mark that a processing item was added again, so that the item does not become ready when it is done.
+   * Returns the priority with which the item was added again. Called only for an item with this mark. A delaying queue
+   * on top of a queue without the hook can't use `addWhileDelayed: "fold"`.
+   */
+  unmark?(item: T): number;
+
+  /**
+   * Calls `action`, which adds a processing item again, with a delay, because the attempt at the item failed. A queue
+   * with `addWhileDelayed: "fold"` has this hook, and folds later adds of the item into that delay. Without the hook,
+   * the pool calls `action` itself.
+   */
+  failed?(item: T, action: () => void): void;
+
+  /** Called when an item's failures are forgotten, to end the effect of `failed`. A queue without `failed` needs none. */
+  forgotten?(item: T): void;
 
   /**
    * Reports whether the queue still takes back a processing item while the queue is shutting down. Without the hook,
@@ -180,6 +197,8 @@ export interface QueueObserver {
   added(ticket: number, key: unknown, priority: number): void;
   /** Called when a processing key is added again. */
   addedAgain(key: unknown, priority: number): void;
+  /** Called when the mark that a processing key was added again is cleared. */
+  unmarked(key: unknown): void;
   /** Called when a key that was added again while processing becomes ready with this ticket. */
   ready(ticket: number): void;
   /** Called when the key with this ticket is handed out. `called` identifies the hand-out. */

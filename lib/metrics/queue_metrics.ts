@@ -88,10 +88,15 @@ export class QueueMetrics implements QueueObserver {
     const now = this.#clock.now();
     const readyAt = this.#readyAt.take(ticket);
     const addedAt = this.#addedAgainAt.get(key) ?? readyAt ?? now;
-    this.#addedAgainAt.delete(key);
     this.#startedAt.set(called, now);
     this.#updateLater(now);
     this.#queueLatency.observe((now - addedAt) / 1000);
+    this.unmarked(key);
+  }
+
+  /** Records that a key is no longer ready or added again. */
+  unmarked(key: unknown): void {
+    this.#addedAgainAt.delete(key);
     this.#depth.dec();
     this.#priorityDepths?.taken(key);
   }

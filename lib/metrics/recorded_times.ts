@@ -119,6 +119,10 @@ class TimesObserver implements QueueObserver {
     this.observed?.addedAgain(key, priority);
   }
 
+  unmarked(key: unknown): void {
+    this.observed?.unmarked(key);
+  }
+
   ready(ticket: number): void {
     this.observed?.ready(ticket);
     this.#readyAt.set(ticket, this.#clock.now());

@@ -27,7 +27,7 @@ import { hooksFrom, hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { Slices } from "./slices.ts";
+import { addDirectly, Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 export type * from "../contracts/delaying_queue.ts";
@@ -56,8 +56,8 @@ export * from "./work_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
- * @throws {TypeError} If an option is unknown or otherwise invalid, or `addWhileDelayed` is `"replace"` and the given
- * `queue` has no `stateOf` hook.
+ * @throws {TypeError} If an option is unknown or otherwise invalid, or the given `queue` lacks a hook that
+ * `addWhileDelayed` needs: `stateOf` for `"replace"`, and `unmark` as well for `"fold"`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
@@ -67,8 +67,13 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
   });
   const { queue, maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed = "keep", onDrop, ...common } = options;
   const below = queue ?? createWorkQueue<T>(common);
-  if (addWhileDelayed === "replace" && hooksOf(below).stateOf === undefined) {
-    const rule = "must be \"keep\" over a queue that has no hook 'stateOf'";
+  const replaces = addWhileDelayed !== "keep";
+  const folds = addWhileDelayed === "fold";
+  const { stateOf, unmark } = hooksOf(below);
+  if ((replaces && stateOf === undefined) || (folds && unmark === undefined)) {
+    const rule = stateOf === undefined
+      ? "must be \"keep\" over a queue that has no hook 'stateOf'"
+      : 'must be "keep" or "replace" over a queue that has no hook \'unmark\'';
     throw argumentError(ACTION, brokenRule("addWhileDelayed", rule, addWhileDelayed));
   }
   try {
@@ -76,7 +81,8 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
       ...common,
       maxSleep: parseDuration(maxSleep),
       ref,
-      replaces: addWhileDelayed === "replace",
+      replaces,
+      folds,
       onDrop,
     });
   } catch (error) {
@@ -96,6 +102,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #ref: boolean;
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
+  /**
+   * Delayed keys whose attempt failed, and whether the key was added again since. `undefined` if adds are not folded
+   * into the retries of such keys.
+   */
+  readonly #folding: ChurnMap<unknown, boolean> | undefined;
+  /** Item that is being delayed because its attempt failed; an object that is not in any queue otherwise. */
+  #failed: unknown = this;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retries: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
@@ -132,7 +145,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Time at which the timer should fire; `Infinity` if no timer is set. */
   #wakeAt = Infinity;
 
-  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, onDrop, metrics, ...common }: Settings<T>) {
+  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, folds, onDrop, metrics, ...common }: Settings<T>) {
     super(below, common);
     const { hooks } = this;
     setHooks<T>(this, {
@@ -144,6 +157,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         this.delayed === 0 ? undefined : Math.min(this.#deadlines.earliest, this.#flushed?.earliest ?? Infinity),
       allDelayed: () => this.#allDelayed(),
       watch: (callback) => this.#watch(callback),
+      ...(folds && {
+        failed: (item: T, action: () => void) => this.#fail(item, action),
+        forgotten: (item: T) => this.#folding!.delete(this.key(item)),
+      }),
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,
     });
@@ -158,6 +175,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#replaces = replaces;
+    if (folds) this.#folding = new ChurnMap();
     this.#onDrop = onDrop;
     if (this.name !== "" && metrics !== undefined) {
       this.#retries = meterOf(metrics, "retries", this.name);
@@ -310,15 +328,50 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
     else {
       this.#delay(item, this.#clock.now() + ms, priority);
+      if (item === this.#failed) this.#fold(item);
       this.#measureDelayed();
     }
     this.#retries?.inc();
   }
 
-  /** Reports whether the item is ready, or will be ready once it is done. */
+  /** Runs an action that delays an item because its attempt failed. */
+  #fail(item: T, action: () => void): void {
+    this.#failed = item;
+    try {
+      action();
+    } finally {
+      this.#failed = this;
+    }
+  }
+
+  /**
+   * Begins to fold adds of a key into its delay. An add during the attempt is folded as well: the key no longer becomes
+   * ready when it is done.
+   */
+  #fold(item: T): void {
+    const key = this.key(item);
+    const wasAdded = this.hooks.stateOf!(item) === "addedAgain";
+    if (wasAdded) this.#priorities.raise(key, this.hooks.unmark!(item));
+    this.#folding!.set(key, wasAdded);
+  }
+
+  /** Makes the items ready that were added while their retries were delayed, as one batch. */
+  #makeFoldedReady(folding: ChurnMap<unknown, boolean>): void {
+    const keys = this.#firstDelayed(this.delayed).filter((key) => folding.get(key));
+    if (keys.length === 0) return;
+    const addSlice = this.hooks.beginBatch?.(this.#clock.now()) ?? addDirectly;
+    addSlice(() => {
+      for (const key of keys) {
+        if (this.#deadlines.remove(key) || this.#flushed?.remove(key)) this.#makeReady(key);
+      }
+      return true;
+    });
+  }
+
+  /** Reports whether the item is ready, or will be ready once it is done. A failed item does not become ready then. */
   #isComing(item: T): boolean {
     const state = this.hooks.stateOf!(item);
-    return state === "ready" || state === "addedAgain";
+    return state === "ready" || (state === "addedAgain" && item !== this.#failed);
   }
 
   #addNow(item: T, priority: number): void {
@@ -333,6 +386,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
     // An older delayed item must not be handed out after a newer item with the same key.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
+    if (this.#folding?.get(key) !== undefined) {
+      this.#folding.set(key, true);
+      this.#items?.set(key, newest);
+      return this.#priorities.raise(key, priority);
+    }
     if (!this.#replaces) {
       this.#items!.set(key, newest);
       return this.#addBelow(newest, priority);
@@ -378,6 +436,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (!this.#deadlines.remove(key) && !this.#flushed?.remove(key)) return false;
     this.#priorities.set(key, 0);
     this.#items?.delete(key);
+    this.#folding?.delete(key);
     if (this.#deadlines.length === 0 && !this.#slices.isUnderWay) this.#clearTimer();
     return true;
   }
@@ -397,7 +456,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
   #makeNextReady(): void {
-    const key = (this.#flushed ?? this.#deadlines).shift();
+    this.#makeReady((this.#flushed ?? this.#deadlines).shift());
+  }
+
+  /** Adds the item of a key that is no longer delayed to the queue below. */
+  #makeReady(key: unknown): void {
+    this.#folding?.delete(key);
     const priority = this.#priorities.take(key);
     const item = this.#itemOf(key);
     this.#items?.remove(key);
@@ -489,10 +553,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Drops all delayed items. Returns a function that reports the items to `onDrop`. Call the function after the queue
-   * is shut down.
+   * Drops all delayed items, except items that were added while they were delayed after a failure: these become ready.
+   * Returns a function that reports the dropped items to `onDrop`. Call the function after the queue is shut down.
    */
   #drop(): () => void {
+    if (this.#folding !== undefined && !this.below.shuttingDown) this.#makeFoldedReady(this.#folding);
     const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
     this.#clearTimer();
     this.#deadlines = new Deadlines();
@@ -570,6 +635,7 @@ interface Settings<T> extends DelayingQueueOptions<T> {
   readonly maxSleep: number;
   readonly ref: boolean;
   readonly replaces: boolean;
+  readonly folds: boolean;
 }
 
 /**

@@ -188,6 +188,12 @@ export class DisciplineLine<T> implements Line<T> {
     entry.ticket = -Math.abs(ticket);
   }
 
+  unmark(key: unknown): number {
+    const entry = this.#entries.get(key)!;
+    entry.ticket = -entry.ticket;
+    return entry.nextPriority;
+  }
+
   touch(key: unknown, item: T, priority: number): void {
     const entry = this.#entries.get(key)!;
     const before = { item: entry.item, priority: entry.priority };

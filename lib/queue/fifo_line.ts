@@ -123,6 +123,11 @@ export class FifoLine implements Line<unknown> {
     this.#tickets.set(key, -ticket);
   }
 
+  unmark(key: unknown): number {
+    this.#tickets.set(key, -this.#tickets.get(key)!);
+    return this.#details?.priorities.take(key) ?? 0;
+  }
+
   touch(key: unknown, _item: unknown, priority: number): void {
     this.#detailsFor(priority)?.priorities.raise(key, priority);
   }

@@ -12,6 +12,9 @@ export function hooksOf<T>(queue: object): QueueHooks<T> {
 const TAKEN_OVER = [
   "newest",
   "stateOf",
+  "unmark",
+  "failed",
+  "forgotten",
   "takesBack",
   "takeBack",
   "dueAt",

@@ -115,6 +115,12 @@ export interface Line<T> {
    */
   addAgain(key: unknown, ticket: number, priority: number): void;
 
+  /**
+   * Takes back the record that a processing key was added again. Returns the priority with which the key was added
+   * again.
+   */
+  unmark(key: unknown): number;
+
   /** Records that a ready key was added again, possibly with a newer item or a higher priority. */
   touch(key: unknown, item: T, priority: number): void;
 

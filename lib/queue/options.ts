@@ -160,7 +160,10 @@ export function delayingRules(
     maxSleep,
     ref: A_BOOLEAN,
     onDrop: A_FUNCTION,
-    addWhileDelayed: [(value: unknown) => value === "keep" || value === "replace", 'must be one of "keep", "replace"'],
+    addWhileDelayed: [
+      (value: unknown) => value === "keep" || value === "replace" || value === "fold",
+      'must be one of "keep", "replace", "fold"',
+    ],
   };
 }
 

@@ -57,8 +57,8 @@ export * from "./delaying_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {TypeError} If `limiter` is not a rate limiter, an option is unknown or has an invalid value, or `queue` is
- * given together with `onDrop` or `addWhileDelayed: "replace"`. In the last case, create `queue` with these options
- * instead.
+ * given together with `onDrop` or an `addWhileDelayed` other than `"keep"`. In the last case, create `queue` with these
+ * options instead.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
@@ -77,7 +77,7 @@ export function createRateLimitingQueue<T>(
     queue: [isDelayingQueue, "must be a delaying queue"],
   });
   const { queue, ...others } = options;
-  const misplaced = options.addWhileDelayed === "replace" ? "addWhileDelayed" : options.onDrop && "onDrop";
+  const misplaced = (options.addWhileDelayed ?? "keep") !== "keep" ? "addWhileDelayed" : options.onDrop && "onDrop";
   if (queue !== undefined && misplaced !== undefined) {
     const rule = "must be set on the queue that you pass as 'queue'";
     throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
@@ -162,6 +162,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
   forget(item: T): void {
     const key = this.key(item);
     this.#attempts.delete(key);
+    this.hooks.forgotten?.(item);
     this.#limiter.forget(item, key);
   }
 

@@ -121,6 +121,12 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     seats.setTicket(seat, -Math.abs(ticket));
   }
 
+  unmark(key: unknown): number {
+    const seat = this.#seatOf(key);
+    this.#seats.setTicket(seat, -this.#seats.ticketOf(seat));
+    return this.#seats.timeOf(seat);
+  }
+
   touch(key: unknown, item: T, priority: number): void {
     const seats = this.#seats;
     const seat = this.#seatOf(key);

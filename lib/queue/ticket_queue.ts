@@ -152,6 +152,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
       stateOf: (item) => this.#stateOf(item),
+      unmark: (item) => this.#unmark(this.#key(item)),
       takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
       beginBatch: (time) => this.#beginBatch(time),
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
@@ -348,6 +349,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#forgetLatest();
     this.#comingBack++;
     this.#observer?.addedAgain(key, priority);
+  }
+
+  #unmark(key: unknown): number {
+    this.#comingBack--;
+    this.#items?.delete(key);
+    this.#observer?.unmarked(key);
+    return this.#line.unmark(key);
   }
 
   #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {

@@ -189,19 +189,29 @@ export class QueueSource<T> implements WorkSource<T> {
     options: AddOptions | undefined,
     report: Report<T>,
   ): void {
+    const { failed } = this.#hooks;
+    if (failedFor === undefined || failed === undefined) this.#addAgain(attempt, failedFor ?? 0, options, report);
+    else failed(attempt.lease.item, () => this.#addAgain(attempt, failedFor, options, report));
+    try {
+      this.#count(attempt, failedFor !== undefined);
+    } catch (error) { // a `Map` has reached the runtime's maximum size
+      report(error, attempt);
+    }
+  }
+
+  #addAgain(
+    attempt: WorkAttempt<T>,
+    minDelay: number,
+    options: AddOptions | undefined,
+    report: Report<T>,
+  ): void {
     const { lease } = attempt;
-    const minDelay = failedFor ?? 0;
     try {
       this.#addRateLimited(lease.item, options, minDelay);
     } catch (error) {
       if (this.#hooks.limiterThrew?.(error) ?? true) throw error;
       report(error, attempt);
       this.#addWithoutLimiter(lease, options, Math.max(minDelay, RETRY_DELAY));
-    }
-    try {
-      this.#count(attempt, failedFor !== undefined);
-    } catch (error) { // a `Map` has reached the runtime's maximum size
-      report(error, attempt);
     }
   }
 

@@ -81,7 +81,7 @@ export interface RedisQueueOptions<T = string> {
    *
    * @default {"keep"}
    */
-  addWhileDelayed?: "keep" | "replace" | undefined;
+  addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
    * Metrics provider for this process's own work. The queue reports `queueLatency`, `workDuration`, `unfinishedWork`,
    * `longestRunningProcessor` and `retries`. The queue's pools report `active`, `concurrency`, `failures` and

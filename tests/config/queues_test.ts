@@ -14,6 +14,7 @@ import {
 } from "@workqueue/core";
 import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { flush, Lifo, takeAll } from "../queue_helpers.ts";
 
@@ -76,14 +77,19 @@ Deno.test("a discipline that cannot be built is a problem of the document, in it
 });
 
 Deno.test("addWhileDelayed is passed on to the queue", () => {
-  const config = loadConfig({ queues: { keeps: {}, replaces: { addWhileDelayed: "replace" } } });
-  const lengths = ["keeps", "replaces"].map((name) => {
+  const queues = { keeps: {}, replaces: { addWhileDelayed: "replace" }, folds: { addWhileDelayed: "fold" } };
+  const config = loadConfig({ queues });
+  const lengths = ["keeps", "replaces", "folds"].map((name) => {
     using queue = config.queue<string>(name);
-    queue.addAfter("a", "1h");
+    queue.add("a");
+    const lease = queue.tryGet()!;
+    const attempt = { lease, key: "a", number: 1 };
+    queueSourceOf(queue).finish(attempt, { kind: "failed", error: "down", minDelay: 10_000 }, () => {});
+    lease[Symbol.dispose]();
     queue.add("a");
     return [queue.length, queue.delayed];
   });
-  assertEquals(lengths, [[1, 1], [1, 0]]);
+  assertEquals(lengths, [[1, 1], [1, 0], [0, 1]]);
 });
 
 Deno.test("throttle is a token bucket, which all pools of a queue share", () => {
@@ -161,7 +167,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     r: { discipline: "fair", throttle: 5 },
   };
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
-    `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace", got "drop"`,
+    `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace", "fold", got "drop"`,
     `/queues/q/discipline/separator: 'separator' must be a non-empty string, got ""`,
     "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000, got -1",
     `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority", got "priorty"; ` +

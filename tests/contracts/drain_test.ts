@@ -13,6 +13,10 @@ drainSuite(
   (limiter, options) => createRateLimitingQueue(limiter, { ...options, addWhileDelayed: "replace" }),
 );
 drainSuite(
+  'layer 3 with addWhileDelayed: "fold"',
+  (limiter, options) => createRateLimitingQueue(limiter, { ...options, addWhileDelayed: "fold" }),
+);
+drainSuite(
   "layer 3 with a discipline",
   (limiter, options) => createRateLimitingQueue(limiter, { ...options, discipline: new HighestFirst() }),
 );

@@ -37,6 +37,7 @@ workQueueSuite(
   () => createRateLimitingQueue(createDefaultItemLimiter(), { discipline: new HighestFirst() }),
 );
 workQueueSuite("layer 2 that replaces delayed items", () => createDelayingQueue({ addWhileDelayed: "replace" }));
+workQueueSuite("layer 2 that folds adds into retries", () => createDelayingQueue({ addWhileDelayed: "fold" }));
 workQueueSuite("a third-party queue", () => new ArrayQueue());
 workQueueSuite("layer 2 on a third-party queue", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
 workQueueSuite(

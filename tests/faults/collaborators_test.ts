@@ -619,7 +619,7 @@ Deno.test("keyOf is not asked while a discipline's item is handed out", () => {
 });
 
 Deno.test("rule 11: keyOf is called once for each add, however many layers, delays and attempts there are", async () => {
-  for (const addWhileDelayed of ["keep", "replace"] as const) {
+  for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
     for (const add of ["add", "addAfter", "addAfter 0", "addRateLimited"] as const) {
       for (const attempts of [1, 3]) {
         const clock = new HandClock();

@@ -104,7 +104,7 @@ Deno.test("ignore-early: what is no limiter, and bad options are refused", () =>
 /** Course of an outage during which events arrive for the one key that is failing. All times are in milliseconds. */
 interface Outage {
   readonly limiter: LimiterConfig;
-  readonly addWhileDelayed: "keep" | "replace";
+  readonly addWhileDelayed: "keep" | "replace" | "fold";
   readonly duration: number;
   /** Mean time between events; `Infinity` for none. */
   readonly interval: number;
@@ -168,7 +168,7 @@ const INNER: LimiterConfig[] = [
 
 const outage = fc.record({
   inner: fc.constantFrom(...INNER),
-  addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const),
+  addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const, "fold" as const),
   duration: fc.integer({ min: 1000, max: 600_000 }),
   interval: fc.oneof(fc.integer({ min: 200, max: 60_000 }), fc.constantFrom(333.3, 1000)),
   lasts: fc.oneof(fc.constantFrom(0, 0.1), fc.integer({ min: 1, max: 3000 })),

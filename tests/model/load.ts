@@ -19,7 +19,7 @@ import { HandClock } from "../helpers.ts";
  */
 export interface Load {
   readonly workers: number;
-  readonly addWhileDelayed: "keep" | "replace";
+  readonly addWhileDelayed: "keep" | "replace" | "fold";
   readonly arrivals: readonly Arrival[];
   /** Work for each hand-out, in order. The work of any further hand-outs ends immediately. */
   readonly works: readonly Work[];
@@ -69,7 +69,7 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary
   });
   return fc.noBias(fc.record({
     workers: fc.integer({ min: 1, max: 4 }),
-    addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const),
+    addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const, "fold" as const),
     arrivals: fc.array(arrival, { minLength: 1, maxLength: maxArrivals, size: "max" }),
     works: fc.array(work, { maxLength: maxArrivals, size: "max" }),
   }));

@@ -15,6 +15,7 @@ import {
   type Lease,
   type QueueDiscipline,
 } from "@workqueue/core";
+import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
 import { flushPromises, Lifo } from "../queue_helpers.ts";
 import { BASE_DELAY, type Entry, type Item, MAX_DELAY, type Next, PlainQueue } from "./plain_queue.ts";
@@ -51,6 +52,10 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("abort" as const), which }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("done" as const), key }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("dispose" as const), which }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("fail" as const), which, minDelay: fc.constantFrom(0, 0, 20) }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.nat(50) }) },
   {
     weight: 1,
@@ -70,6 +75,8 @@ class Comparison {
   readonly clock = new HandClock();
   readonly model: PlainQueue;
   readonly queue;
+  /** Ends attempts as a pool does. */
+  readonly source;
   /** All leases ever handed out. `isCurrent` is false for stale leases. The test disposes of stale leases too. */
   readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
   readonly controllers: { name: string; controller: AbortController }[] = [];
@@ -79,7 +86,7 @@ class Comparison {
   #versions = 0;
   #names = 0;
 
-  constructor(readonly order: Order, addWhileDelayed: "keep" | "replace") {
+  constructor(readonly order: Order, addWhileDelayed: "keep" | "replace" | "fold") {
     const { next, discipline } = order;
     this.model = new PlainQueue(next, addWhileDelayed);
     this.queue = createRateLimitingQueue<Item>(
@@ -92,6 +99,7 @@ class Comparison {
         onDrop: (item) => void this.dropped.push(item),
       },
     );
+    this.source = queueSourceOf(this.queue);
   }
 
   async do(operation: Operation): Promise<void> {
@@ -162,6 +170,23 @@ class Comparison {
         if (processing === undefined) break;
         processing.lease[Symbol.dispose]();
         if (processing.isCurrent) this.#end(processing.lease.item.key);
+        break;
+      }
+      case "fail": {
+        const processing = pick(this.leases.filter(({ isCurrent }) => isCurrent), operation.which);
+        if (processing === undefined) break;
+        const { key } = processing.lease.item;
+        const attempt = { lease: processing.lease, key, number: 1 };
+        assertEquals(this.source.takesBack(attempt, "failed"), model.takesBack(key), "takesBack");
+        if (model.takesBack(key)) {
+          const { minDelay } = operation;
+          this.source.finish(attempt, { kind: "failed", error: "no", minDelay }, (error) => {
+            throw error;
+          });
+          model.fail(key, minDelay);
+        }
+        processing.lease[Symbol.dispose]();
+        this.#end(key);
         break;
       }
       case "pass":
@@ -353,7 +378,7 @@ const ORDERS: readonly Order[] = [
 ];
 
 for (const order of ORDERS) {
-  for (const addWhileDelayed of ["keep", "replace"] as const) {
+  for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
     Deno.test(`rules 1 to 8: the queue does what the model does, ${order.name}, ${addWhileDelayed}`, async () => {
       const property = fc.asyncProperty(fc.array(operation, { maxLength: 80, size: "max" }), async (operations) => {
         const comparison = new Comparison(order, addWhileDelayed);

@@ -16,6 +16,15 @@ export interface Entry {
   priority: number;
 }
 
+/** Entry whose delay has not passed. */
+interface DelayedEntry extends Entry {
+  deadline: number;
+  /** Whether adds are folded into the retry, because the key failed. */
+  folds?: boolean;
+  /** Whether an add was folded into the retry. */
+  wasAdded?: boolean;
+}
+
 /** Selects the next entry. */
 export type Next = (ready: readonly Entry[]) => Entry | undefined;
 
@@ -31,7 +40,7 @@ export class PlainQueue {
   readonly ready: Entry[] = [];
   readonly processing: Entry[] = [];
   readonly again: Entry[] = [];
-  readonly delayed: (Entry & { deadline: number })[] = [];
+  readonly delayed: DelayedEntry[] = [];
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
@@ -42,7 +51,7 @@ export class PlainQueue {
   /** Results of the pending calls, in order. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
-  constructor(readonly next: Next, readonly addWhileDelayed: "keep" | "replace") {}
+  constructor(readonly next: Next, readonly addWhileDelayed: "keep" | "replace" | "fold") {}
 
   add(item: Item, priority: number): void {
     if (this.closed !== "no") return;
@@ -64,7 +73,11 @@ export class PlainQueue {
 
   #addNow(entry: Entry): void {
     const delayed = this.delayed.find(({ item }) => item.key === entry.item.key);
-    if (delayed !== undefined && this.addWhileDelayed === "replace") {
+    if (delayed?.folds) {
+      delayed.wasAdded = true;
+      return fold(delayed, entry);
+    }
+    if (delayed !== undefined && this.addWhileDelayed !== "keep") {
       removeKey(this.delayed, entry.item.key);
       entry = { ...entry, priority: Math.max(entry.priority, delayed.priority) };
     } else if (delayed !== undefined) delayed.item = entry.item;
@@ -74,7 +87,12 @@ export class PlainQueue {
   #addAfter(entry: Entry, delay: number): void {
     const { key } = entry.item;
     const isComing = [...this.ready, ...this.again].some(({ item }) => item.key === key);
-    if (delay <= 0 || (this.addWhileDelayed === "replace" && isComing)) return this.#addNow(entry);
+    if (delay <= 0 || (this.addWhileDelayed !== "keep" && isComing)) return this.#addNow(entry);
+    this.#delay(entry, delay);
+  }
+
+  #delay(entry: Entry, delay: number): void {
+    const { key } = entry.item;
     const deadline = this.now + delay;
     const delayed = this.delayed.find(({ item }) => item.key === key);
     if (delayed === undefined) {
@@ -86,17 +104,41 @@ export class PlainQueue {
   }
 
   addRateLimited(item: Item, priority: number, minDelay: number): void {
-    const failures = this.failures[item.key] ?? 0;
-    this.failures[item.key] = failures + 1;
-    const isRetry = this.closed === "draining" && this.policy !== "drop" &&
-      this.processing.some((each) => each.item.key === item.key);
-    const delay = Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), minDelay);
-    if (this.closed === "no" || isRetry) this.#addAfter({ item, priority }, delay);
+    const delay = this.#delayAfterFailure(item.key, minDelay);
+    if (this.takesBack(item.key)) this.#addAfter({ item, priority }, delay);
     this.#serve();
+  }
+
+  /** Adds a processing key again because a pool's attempt failed. The queue must take the key back. */
+  fail(key: number, minDelay: number): void {
+    const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
+    const again = this.again.find((entry) => entry.item.key === key);
+    const newest = this.delayed.find((entry) => entry.item.key === key) ?? again ?? { item };
+    const delay = this.#delayAfterFailure(key, minDelay);
+    const entry = { item: newest.item, priority };
+    if (this.addWhileDelayed !== "fold") return this.#addAfter(entry, delay);
+    removeKey(this.again, key);
+    this.#delay({ ...entry, priority: Math.max(priority, again?.priority ?? priority) }, delay);
+    const delayed = this.delayed.find((entry) => entry.item.key === key)!;
+    delayed.folds = true;
+    delayed.wasAdded = again !== undefined;
+  }
+
+  #delayAfterFailure(key: number, minDelay: number): number {
+    const failures = this.failures[key] ?? 0;
+    this.failures[key] = failures + 1;
+    return Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), minDelay);
+  }
+
+  /** Reports whether the queue accepts a retry of a key. */
+  takesBack(key: number): boolean {
+    const isProcessing = this.processing.some((each) => each.item.key === key);
+    return this.closed === "no" || (this.closed === "draining" && this.policy !== "drop" && isProcessing);
   }
 
   forget(key: number): void {
     this.failures[key] = 0;
+    for (const delayed of this.delayed) if (delayed.item.key === key) delayed.folds = false;
   }
 
   /** Takes the next entry, if any. */
@@ -192,10 +234,18 @@ export class PlainQueue {
   }
 
   #drop(): void {
+    if (this.closed !== "yes") {
+      const added = this.delayed.filter(({ folds, wasAdded }) => folds && wasAdded);
+      for (const { item, priority } of added.sort((a, b) => a.deadline - b.deadline)) {
+        removeKey(this.delayed, item.key);
+        this.#deliver({ item, priority });
+      }
+      this.#serve();
+    }
     this.dropped.push(...this.delayed.splice(0).map(({ item }) => item));
   }
 
-  #deliverDelayed(due: (Entry & { deadline: number })[]): void {
+  #deliverDelayed(due: DelayedEntry[]): void {
     for (const { item, priority } of due.sort((a, b) => a.deadline - b.deadline)) {
       removeKey(this.delayed, item.key);
       this.#deliver({ item, priority });

@@ -1,6 +1,6 @@
 /**
  * Tests of `addWhileDelayed: "replace"`: a key can be ready, delayed, or marked as added again while processing, but is
- * never in two of these states at once.
+ * never in two of these states at once. The tests also hold for `"fold"`, because no attempt fails in a pool.
  */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
@@ -10,7 +10,9 @@ import {
   createRateLimitingQueue,
   createWorkQueue,
   type RateLimitingQueue,
+  type WorkQueue,
 } from "@workqueue/core";
+import { HOOKS } from "@workqueue/core/hooks";
 import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { HighestFirst, isSettled, take, takeAll } from "../queue_helpers.ts";
@@ -22,7 +24,10 @@ const keyOf = (item: string) => item.toUpperCase();
 
 const queues: Record<string, (clock: HandClock) => RateLimitingQueue<string>> = {
   "ours": (clock) => createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace" }),
+  "ours that folds": (clock) => createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "fold" }),
   "ours with keyOf": (clock) => createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace", keyOf }),
+  "ours with keyOf that folds": (clock) =>
+    createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "fold", keyOf }),
   "ours with a discipline": (clock) =>
     createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace", discipline: new HighestFirst() }),
   "on another copy's layer 1": (clock) =>
@@ -198,7 +203,24 @@ Deno.test('"replace" is refused over a queue that does not report what is ready'
   createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "replace" });
 });
 
-Deno.test("rule 10: addWhileDelayed is one of two words", () => {
+Deno.test('"fold" is refused over a queue that cannot clear the mark of what was added again', () => {
+  const create = (queue: WorkQueue<string>) => () => createDelayingQueue({ queue, addWhileDelayed: "fold" });
+  assertEquals(
+    assertThrows(create(new ArrayQueue()), TypeError).message,
+    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf', ` +
+      'got "fold"',
+  );
+  const withState = Object.assign(new ArrayQueue<string>(), { [HOOKS]: { stateOf: () => undefined } });
+  assertEquals(
+    assertThrows(create(withState), TypeError).message,
+    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" or "replace" over a queue that has no hook ` +
+      `'unmark', got "fold"`,
+  );
+  createDelayingQueue({ queue: withState, addWhileDelayed: "replace" });
+  createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "fold" });
+});
+
+Deno.test("rule 10: addWhileDelayed is one of three words", () => {
   const creates = [
     ["create delaying queue", (options: never) => createDelayingQueue(options)],
     ["create rate limiting queue", (options: never) => createRateLimitingQueue(limiter(), options)],
@@ -208,7 +230,7 @@ Deno.test("rule 10: addWhileDelayed is one of two words", () => {
       const error = assertThrows(() => create({ addWhileDelayed: value } as never), TypeError);
       assertEquals(
         error.message,
-        `Cannot ${action}: 'addWhileDelayed' must be one of "keep", "replace", got ${received}`,
+        `Cannot ${action}: 'addWhileDelayed' must be one of "keep", "replace", "fold", got ${received}`,
       );
     }
   }
@@ -216,10 +238,12 @@ Deno.test("rule 10: addWhileDelayed is one of two words", () => {
 
 Deno.test("replace is refused beside a delaying queue that was made before, where it would change nothing", () => {
   const queue = createDelayingQueue<string>({ addWhileDelayed: "replace" });
-  assertThrows(
-    () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "replace" }),
-    TypeError,
-    "Cannot create rate limiting queue: 'addWhileDelayed' must be set on the queue that you pass as 'queue'",
-  );
+  for (const addWhileDelayed of ["replace", "fold"] as const) {
+    assertThrows(
+      () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed }),
+      TypeError,
+      "Cannot create rate limiting queue: 'addWhileDelayed' must be set on the queue that you pass as 'queue'",
+    );
+  }
   createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "keep" });
 });

@@ -27,6 +27,7 @@ const layers: Record<string, (clock: HandClock) => DelayingQueue<Version>> = {
   "layer 2": (clock) => createDelayingQueue({ clock, keyOf }),
   "layer 3": (clock) => createRateLimitingQueue(limiter(), { clock, keyOf }),
   "layer 2 that replaces": (clock) => createDelayingQueue({ clock, keyOf, addWhileDelayed: "replace" }),
+  "layer 2 that folds": (clock) => createDelayingQueue({ clock, keyOf, addWhileDelayed: "fold" }),
 };
 
 for (const [name, make] of Object.entries(layers)) {

@@ -64,6 +64,10 @@ export class LoadObserver<T> implements QueueObserver {
     if (!this.#hasEnded) this.#add(key, priority);
   }
 
+  unmarked(key: unknown): void {
+    this.before?.unmarked(key);
+  }
+
   ready(ticket: number): void {
     this.before?.ready(ticket);
     this.#firstTicket = Math.min(this.#firstTicket, ticket);

@@ -1,0 +1,416 @@
+/**
+ * Tests of `addWhileDelayed: "fold"` with pools: from a failure until its retry is due, adds of the key are folded into
+ * the retry.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createIgnoreEarlyLimiter,
+  createPriorityDiscipline,
+  createRateLimitingQueue,
+  InMemoryMetrics,
+  type Outcome,
+  type RateLimiter,
+  type RateLimitingQueue,
+  type RateLimitingQueueOptions,
+  runWorkers,
+  TerminalError,
+} from "@workqueue/core";
+import { VirtualClock } from "../../packages/simulate/time/virtual_clock.ts";
+import { Console, HandClock } from "../helpers.ts";
+import { flush, HighestFirst, takeAll } from "../queue_helpers.ts";
+import { loadSecondCopy } from "../second_copy.ts";
+
+const other = await loadSecondCopy();
+
+interface Event {
+  readonly id: string;
+  readonly version: number;
+}
+
+const keyOf = ({ id }: Event) => id;
+const limiter = () => createExponentialLimiter<Event>({ baseDelay: 1000, maxDelay: 64_000 });
+
+type Options = RateLimitingQueueOptions<Event>;
+
+const queues: Record<string, (options: Options) => RateLimitingQueue<Event>> = {
+  "ours": (options) => createRateLimitingQueue(limiter(), options),
+  "ours with a discipline": (options) =>
+    createRateLimitingQueue(limiter(), { ...options, discipline: createPriorityDiscipline({ maxHeadStart: "1h" }) }),
+  "ours with a discipline of the user": (options) =>
+    createRateLimitingQueue(limiter(), { ...options, discipline: new HighestFirst() }),
+  "on another copy's layer 1": ({ addWhileDelayed, onDrop, ...options }) => {
+    const queue = other.createWorkQueue<Event>(options);
+    return createRateLimitingQueue(limiter(), {
+      queue: createDelayingQueue({ queue, addWhileDelayed, onDrop, ...options }),
+      ...options,
+    });
+  },
+  "under another copy's pool": (options) => other.createRateLimitingQueue(limiter(), options),
+};
+
+for (const [name, make] of Object.entries(queues)) {
+  /** Creates a queue and a pool whose attempts last until `end` is called. */
+  const setUp = (options: Options = {}) => {
+    const clock = new HandClock();
+    const queue = make({ clock, keyOf, addWhileDelayed: "fold", ...options });
+    const attempts: { version: number; priority: number; at: number }[] = [];
+    let end: (outcome: Error | Outcome | undefined) => void = () => {};
+    const pool = runWorkers(queue, async ({ version }, { priority }) => {
+      attempts.push({ version, priority, at: clock.time });
+      const outcome = await new Promise<Error | Outcome | undefined>((resolve) => end = resolve);
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    }, { clock, onError() {}, onGiveUp() {} });
+    const finish = async (outcome?: Error | Outcome) => {
+      await flush();
+      end(outcome);
+      await flush();
+    };
+    const counts = () => [queue.length, queue.delayed, queue.processing];
+    const add = (version: number, priority?: number) => queue.add({ id: "a", version }, { priority });
+    return { clock, queue, pool, attempts, finish, counts, add };
+  };
+  const down = () => new Error("down");
+
+  Deno.test(`fold, ${name}: until a retry is due, an add changes only its item and priority`, async () => {
+    const { clock, attempts, finish, counts, add } = setUp();
+    add(1, 2);
+    await finish(down());
+    add(2, 5);
+    add(3, 1);
+    await clock.advance(999);
+    assertEquals([counts(), attempts.length], [[0, 1, 0], 1]);
+    await clock.advance(1);
+    assertEquals(attempts[1], { version: 3, priority: 5, at: 1000 });
+    await finish();
+    assertEquals([counts(), clock.timers], [[0, 0, 0], 0]);
+  });
+
+  Deno.test(`fold, ${name}: an add during an attempt that fails is folded into its retry`, async () => {
+    const { clock, queue, attempts, finish, counts, add } = setUp();
+    add(1);
+    await flush();
+    add(2, 5);
+    assertEquals(queue.snapshot().processingItems.map(({ addedAgain }) => addedAgain), [true]);
+    await finish(down());
+    assertEquals([counts(), attempts.length], [[0, 1, 0], 1]);
+    assertEquals(queue.snapshot().delayedItems, [{ item: { id: "a", version: 2 }, priority: 5, dueInMs: 1000 }]);
+    await clock.advance(1000);
+    assertEquals(attempts[1], { version: 2, priority: 5, at: 1000 });
+    await finish();
+    assertEquals([counts(), attempts.length], [[0, 0, 0], 2]);
+  });
+
+  for (
+    const [outcome, value] of [["success", undefined], ["requeueAfter", { requeueAfter: "1h" }], [
+      "requeue",
+      { requeue: true },
+    ], ["giving up", new TerminalError("no")]] as const
+  ) {
+    Deno.test(`fold, ${name}: after ${outcome}, what was added during the attempt is ready`, async () => {
+      const { attempts, finish, add } = setUp();
+      add(1);
+      await flush();
+      add(2, 5);
+      await finish(value);
+      assertEquals(attempts, [{ version: 1, priority: 0, at: 0 }, { version: 2, priority: 5, at: 0 }]);
+    });
+  }
+
+  Deno.test(`fold, ${name}: a limiter that throws leaves the mark of what was added again`, async () => {
+    const broken: RateLimiter<Event> = {
+      when() {
+        throw new Error("broken");
+      },
+      forget() {},
+      numRequeues: () => 0,
+    };
+    const clock = new HandClock();
+    const queue = createRateLimitingQueue(broken, { queue: make({ clock, keyOf, addWhileDelayed: "fold" }), keyOf });
+    const versions: number[] = [];
+    const pool = runWorkers(queue, ({ version }) => {
+      versions.push(version);
+      if (version > 1) return;
+      queue.add({ id: "a", version: 2 });
+      throw down();
+    }, { clock, onError() {}, onGiveUp() {} });
+    queue.add({ id: "a", version: 1 });
+    await flush();
+    assertEquals([versions, queue.delayed], [[1, 2], 0]);
+    await pool.stop();
+  });
+
+  Deno.test(`fold, ${name}: what is delayed without a failure is replaced`, async () => {
+    const { queue, finish, counts, add, pool } = setUp();
+    await pool.stop();
+    const item = { id: "a", version: 1 };
+    for (const delay of [() => queue.addAfter(item, 10), () => queue.addRateLimited(item)]) {
+      delay();
+      add(2);
+      assertEquals(counts(), [1, 0, 0]);
+      assertEquals(takeAll(queue), [{ id: "a", version: 2 }]);
+    }
+    await finish();
+  });
+
+  Deno.test(`fold, ${name}: what is to be added again later is replaced`, async () => {
+    for (const outcome of [{ requeueAfter: "1h" }, { requeue: true }]) {
+      const { attempts, finish, add } = setUp();
+      add(1);
+      await finish(outcome);
+      add(2);
+      await flush();
+      assertEquals(attempts.map(({ version }) => version), [1, 2]);
+    }
+  });
+
+  Deno.test(`fold, ${name}: an earlier deadline wins, and until then adds are folded`, async () => {
+    const { clock, queue, attempts, finish, add } = setUp();
+    add(1);
+    await finish(down());
+    queue.addAfter({ id: "a", version: 2 }, 2000);
+    queue.addAfter({ id: "a", version: 3 }, 400);
+    await clock.advance(300);
+    add(4);
+    await clock.advance(99);
+    assertEquals(attempts.length, 1);
+    await clock.advance(1);
+    assertEquals(attempts[1], { version: 4, priority: 0, at: 400 });
+    await finish();
+    add(5);
+    await flush();
+    assertEquals(attempts.length, 3);
+  });
+
+  Deno.test(`fold, ${name}: an earlier deadline set during the attempt wins`, async () => {
+    const { clock, queue, attempts, finish, add } = setUp();
+    add(1);
+    await flush();
+    queue.addAfter({ id: "a", version: 2 }, 400);
+    await finish(down());
+    add(3);
+    await clock.advance(399);
+    assertEquals(attempts.length, 1);
+    await clock.advance(1);
+    assertEquals(attempts[1], { version: 3, priority: 0, at: 400 });
+  });
+
+  Deno.test(`fold, ${name}: after forget, an add is ready at once`, async () => {
+    const { queue, attempts, finish, counts, add } = setUp();
+    add(1);
+    await finish(down());
+    queue.forget({ id: "a", version: 1 });
+    assertEquals(counts(), [0, 1, 0]);
+    add(2);
+    await flush();
+    assertEquals([attempts.length, counts()], [2, [0, 0, 1]]);
+  });
+
+  Deno.test(`fold, ${name}: cancelDelayed takes the folded add back too`, async () => {
+    const { clock, queue, attempts, finish, counts, add } = setUp();
+    add(1);
+    await finish(down());
+    add(2);
+    assert(queue.cancelDelayed({ id: "a", version: 1 }));
+    await clock.advance(2000);
+    assertEquals([attempts.length, counts()], [1, [0, 0, 0]]);
+    add(3);
+    await flush();
+    assertEquals(attempts.length, 2);
+  });
+
+  Deno.test(`fold, ${name}: once the retry is due, an add is an add`, async () => {
+    const { clock, attempts, finish, counts, add, pool } = setUp();
+    add(1);
+    await finish(down());
+    pool.pause();
+    await clock.advance(1000);
+    add(2);
+    assertEquals(counts(), [1, 0, 0]);
+    pool.resume();
+    await flush();
+    add(3);
+    await finish();
+    assertEquals(attempts.map(({ version }) => version), [1, 2, 3]);
+  });
+
+  for (const how of ["a drain that drops", "a shutdown", "an aborted drain"]) {
+    Deno.test(`rule 6, fold, ${name}: ${how} makes ready what was added, and drops other retries`, async () => {
+      const dropped: Event[] = [];
+      const { clock, queue, attempts, finish, counts, add } = setUp({ onDrop: (item) => void dropped.push(item) });
+      for (const id of ["a", "b"]) {
+        queue.add({ id, version: 1 });
+        await finish(down());
+      }
+      add(2);
+      queue.addAfter({ id: "c", version: 1 }, 10);
+      const controller = new AbortController();
+      if (how === "a drain that drops") void queue.shutDownWithDrain();
+      else if (how === "a shutdown") queue.shutDown();
+      else {
+        queue.shutDownWithDrain({ delayed: "wait", signal: controller.signal }).catch(() => {});
+        controller.abort();
+      }
+      await finish();
+      assertEquals(attempts.map(({ version }) => version), [1, 1, 2]);
+      assertEquals(dropped.map(({ id }) => id).toSorted(), ["b", "c"]);
+      assertEquals([counts(), clock.timers], [[0, 0, 0], 0]);
+    });
+  }
+
+  for (const delayed of ["flush", "wait"] as const) {
+    Deno.test(`rule 6, fold, ${name}: a drain with "${delayed}" works the newest item of a failing key`, async () => {
+      const { clock, queue, attempts, finish, counts, add } = setUp();
+      add(1);
+      await flush();
+      add(2);
+      const drained = queue.shutDownWithDrain({ delayed });
+      await finish(down());
+      assertEquals(counts(), [0, 1, 0]);
+      await clock.advance(1000);
+      await finish();
+      await drained;
+      assertEquals(attempts.map(({ version }) => version), [1, 2]);
+    });
+  }
+}
+
+Deno.test("fold: a key whose folded add the discipline refuses at a drain is ready nevertheless", async () => {
+  using _console = new Console();
+  const clock = new HandClock();
+  const discipline = new HighestFirst<string>();
+  const queue = createRateLimitingQueue<string>(limiter() as never, { clock, addWhileDelayed: "fold", discipline });
+  let isDown = true;
+  const seen: string[] = [];
+  const pool = runWorkers(queue, (key) => {
+    seen.push(key);
+    if (isDown) throw new Error("down");
+  }, { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  queue.add("a");
+  isDown = false;
+  const push = discipline.push.bind(discipline);
+  discipline.push = () => {
+    throw new Error("full");
+  };
+  const drained = queue.shutDownWithDrain();
+  discipline.push = push;
+  await flush();
+  await drained;
+  assertEquals(seen, ["a", "a"]);
+  await pool.stop();
+});
+
+Deno.test("fold: without keyOf, an add during and after the attempt is folded", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(limiter() as never, { clock, addWhileDelayed: "fold" });
+  let attempts = 0;
+  const pool = runWorkers(queue, (key) => {
+    attempts++;
+    queue.add(key, { priority: 3 });
+    if (attempts < 3) throw new Error("down");
+    queue.shutDown();
+  }, { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  queue.add("a", { priority: 1 });
+  assertEquals(queue.snapshot().delayedItems, [{ item: "a", priority: 3, dueInMs: 1000 }]);
+  await clock.advance(3000);
+  assertEquals(attempts, 4, "after the success, the key was ready once more");
+  await pool.stop();
+});
+
+Deno.test("fold: the depth counts no add that was folded", async () => {
+  const clock = new HandClock();
+  const metrics = new InMemoryMetrics();
+  const queue = createRateLimitingQueue<string>(limiter() as never, {
+    clock,
+    addWhileDelayed: "fold",
+    name: "q",
+    metrics,
+    priorityLevels: { high: 5 },
+  });
+  const pool = runWorkers(queue, (key) => {
+    queue.add(key, { priority: 5 });
+    assertEquals(metrics.value("workqueue_depth", "q"), 1);
+    throw new Error("down");
+  }, { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  const value = (name: string, ...labels: string[]) => metrics.value(`workqueue_${name}`, "q", ...labels);
+  assertEquals([value("depth"), value("depth_by_priority", "high"), value("delayed")], [0, 0, 1]);
+  await clock.advance(999);
+  assertEquals([value("depth"), value("depth_by_priority", "high"), value("delayed")], [0, 0, 1]);
+  await pool.stop();
+  queue.shutDown();
+});
+
+/** Returns the times of the attempts at the one key during an outage, with an event each `interval` milliseconds. */
+async function attemptsAt(
+  { limiter, interval, lasts, duration }: {
+    limiter: RateLimiter<string>;
+    interval: number;
+    lasts: number;
+    duration: number;
+  },
+  clock: VirtualClock,
+): Promise<number[]> {
+  const queue = createRateLimitingQueue<string>(limiter, { clock, addWhileDelayed: "fold" });
+  const times: number[] = [];
+  let isOver = false;
+  const pool = runWorkers(queue, async () => {
+    times.push(clock.now());
+    const isDown = clock.now() < duration;
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, lasts));
+    if (isDown) throw new Error("down");
+    isOver = true;
+  }, { clock, onError() {} });
+  queue.add("a");
+  const nextEvent = () => {
+    if (isOver) return;
+    queue.add("a");
+    clock.setTimeout(nextEvent, interval);
+  };
+  if (interval < Infinity) clock.setTimeout(nextEvent, interval);
+  await clock.run(1e9, () => isOver);
+  queue.shutDown();
+  void pool.stop();
+  await clock.run(2e9, () => pool.active === 0);
+  return times;
+}
+
+Deno.test("fold: with events, the attempts during an outage are the same as without them", async () => {
+  const load = fc.record({
+    ignoring: fc.boolean(),
+    baseDelay: fc.constantFrom(5, 100, 1000, 100_000),
+    interval: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 30_000 })),
+    lasts: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3000 })),
+    duration: fc.integer({ min: 1000, max: 60_000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(load, async ({ ignoring, baseDelay, ...rest }) => {
+      const run = (interval: number) => {
+        const clock = new VirtualClock();
+        const backoff = createExponentialLimiter<string>({ baseDelay, maxDelay: "1000s", clock });
+        const limiter = ignoring ? createIgnoreEarlyLimiter(backoff, { clock }) : backoff;
+        return attemptsAt({ ...rest, limiter, interval }, clock);
+      };
+      const without = await run(Infinity);
+      // After the success, the key may be ready once more, because of an event during the last attempt.
+      assertEquals((await run(rest.interval)).slice(0, without.length), without);
+    }),
+    { seed: 1, numRuns: 100 },
+  );
+});
+
+Deno.test("fold: one attempt in a backoff of 100 s, in spite of an event during each attempt of 50 ms", async () => {
+  const clock = new VirtualClock();
+  const limiter = createExponentialLimiter<string>({ baseDelay: "100s", maxDelay: "100s", clock });
+  const times = await attemptsAt({ limiter, interval: 20, lasts: 50, duration: 1000 }, clock);
+  assertEquals(times.slice(0, 2), [0, 100_050]);
+});
