@@ -34,7 +34,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   const connection = connect("measure", { url: server.url, client: undefined, callTimeout: 60_000 });
   const engineOf = (name: string) =>
     new Engine(connection, createScripts(), {
-      ...{ name, leaseDuration: LEASE, maxStalls: 5, replaces: false, hasItems: false },
+      ...{ name, leaseDuration: LEASE, maxStalls: 5, replaces: false, folds: false, hasItems: false },
       limiter: planLimiter("plan", limiters.describe(defaultControllerConfig)),
     });
   const many = engineOf("many");

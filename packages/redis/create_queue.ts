@@ -58,7 +58,8 @@ export function openQueue<T>(
     name,
     leaseDuration,
     maxStalls,
-    replaces: addWhileDelayed === "replace",
+    replaces: addWhileDelayed !== "keep",
+    folds: addWhileDelayed === "fold",
     hasItems: keyOf !== undefined,
     limiter,
   });

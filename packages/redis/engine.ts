@@ -12,8 +12,10 @@ export interface EngineSettings {
   /** Duration of a lease in milliseconds. */
   readonly leaseDuration: number;
   readonly maxStalls: number;
-  /** Whether adding a delayed key ends its delay (`addWhileDelayed: "replace"`). */
+  /** Whether adding a delayed key ends its delay (`addWhileDelayed: "replace"` or `"fold"`). */
   readonly replaces: boolean;
+  /** Whether adding a key that failed and is delayed does not end its delay (`addWhileDelayed: "fold"`). */
+  readonly folds: boolean;
   /** Whether items are sent as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
@@ -33,13 +35,13 @@ export interface Finish {
   readonly key: string;
   readonly token: string;
   readonly kind: FinishKind;
-  /** Delay of `requeueAfter`, or shortest delay of `retry`, in milliseconds. */
+  /** Delay of `requeueAfter`, or shortest delay of `retry` and `failed`, in milliseconds. */
   readonly delay?: number;
-  /** Limiter plan for `retry`. By default, the queue's plan. */
+  /** Limiter plan for `retry` and `failed`. By default, the queue's plan. */
   readonly plan?: string;
-  /** Input to the limiter plan for `retry`, created by `LimiterPlan.given`. */
+  /** Input to the limiter plan for `retry` and `failed`, created by `LimiterPlan.given`. */
   readonly given?: string;
-  /** Error text of `givenUp`, or one-line error text of `retry`. Empty if there was no error. */
+  /** Error text of `givenUp`, or one-line error text of `retry` and `failed`. Empty if there was no error. */
   readonly reason?: string;
   /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
@@ -124,11 +126,11 @@ export class Engine {
    * changed, and the promise resolves to the number of failures for which `given` must be computed.
    */
   addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
-    const { replaces, hasItems } = this.settings;
+    const { replaces, folds, hasItems } = this.settings;
     const { key } = entry;
     const payload = hasItems ? entry.payload : undefined;
     const plan = this.limiter.text;
-    return this.#run("addRateLimited", { key, payload, isNewest, replaces, plan, given, minDelayMs: minDelay });
+    return this.#run("addRateLimited", { key, payload, isNewest, replaces, folds, plan, given, minDelayMs: minDelay });
   }
 
   cancelDelayed(key: string): Promise<boolean> {
@@ -156,7 +158,7 @@ export class Engine {
   }
 
   turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
-    const { leaseDuration, replaces, hasItems, maxStalls } = this.settings;
+    const { leaseDuration, replaces, folds, hasItems, maxStalls } = this.settings;
     const [bucketId, rate, burst] = throttle ?? [];
     const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
     return this.#run("turn", {
@@ -164,6 +166,7 @@ export class Engine {
       owner,
       leaseMs: leaseDuration,
       replaces,
+      folds,
       hasItems,
       maxStalls,
       known,
@@ -228,8 +231,8 @@ export class Engine {
     if (this.#adds === undefined) return;
     const { delay, entries, send } = this.#adds;
     this.#adds = undefined;
-    const { replaces, hasItems } = this.settings;
-    send(this.#run(hasItems ? "addItems" : "add", { delayMs: delay, replaces }, entries));
+    const { replaces, folds, hasItems } = this.settings;
+    send(this.#run(hasItems ? "addItems" : "add", { delayMs: delay, replaces, folds }, entries));
   }
 
   async #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {

@@ -79,7 +79,7 @@ export class HeldLease<T> implements RedisLease<T> {
   refuse(reason: unknown): void {
     let answer: Promise<EndAnswer>;
     try {
-      answer = this.end({ kind: "retry", minDelay: 0, error: reason });
+      answer = this.end({ kind: "failed", minDelay: 0, error: reason });
     } catch (error) { // the limiter's error
       this.#events.onError(error);
       answer = this.end({ kind: "givenUp", error, reason: "limiter" });

@@ -51,7 +51,10 @@ export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
   name: A_NAME,
   limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
   limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
-  addWhileDelayed: [(value: unknown) => value === "keep" || value === "replace", 'must be "keep" or "replace"'],
+  addWhileDelayed: [
+    (value: unknown) => value === "keep" || value === "replace" || value === "fold",
+    'must be one of "keep", "replace", "fold"',
+  ],
   ...OF_QUEUES,
   ...OF_ONE_QUEUE,
 };

@@ -12,7 +12,8 @@ import type { GivenUpEnding } from "@workqueue/core/hooks";
 export type LeaseEnding =
   | { readonly kind: "done" | "succeeded" | "handedBack" }
   | { readonly kind: "requeueAfter"; readonly delay: number }
-  | { readonly kind: "retry"; readonly minDelay: number; readonly error?: unknown }
+  | { readonly kind: "retry"; readonly minDelay: number }
+  | { readonly kind: "failed"; readonly minDelay: number; readonly error: unknown }
   | GivenUpEnding;
 
 /** Result of ending a lease: whether the ending was applied, or, if the limiter threw, the ending that replaced it. */

@@ -452,7 +452,8 @@ export class Queue<T> implements RedisQueue<T> {
     switch (ending.kind) {
       case "requeueAfter":
         return { ...finish, delay: ending.delay };
-      case "retry": {
+      case "retry":
+      case "failed": {
         const reason = "error" in ending ? lineOf(ending.error) : "";
         return { ...finish, delay: ending.minDelay, plan: limiter.text, given: limiter.given(failures), reason };
       }
@@ -526,7 +527,7 @@ function refuseOptions(action: string, options: object | undefined, ...known: st
 }
 
 function isRetry({ kind }: LeaseEnding): boolean {
-  return kind === "retry" || kind === "requeueAfter";
+  return kind === "retry" || kind === "failed" || kind === "requeueAfter";
 }
 
 function evicts(address: string, policy: string): Error {

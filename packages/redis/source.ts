@@ -201,8 +201,6 @@ function endingOf(ending: Ending): LeaseEnding {
   switch (ending.kind) {
     case "requeue":
       return { kind: "retry", minDelay: 0 };
-    case "failed":
-      return { kind: "retry", minDelay: ending.minDelay, error: ending.error };
     default:
       return ending;
   }

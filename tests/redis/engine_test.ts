@@ -580,8 +580,8 @@ engineTest(
   },
 );
 
-for (const addWhileDelayed of ["keep", "replace"] as const) {
-  const settings = { replaces: addWhileDelayed === "replace" };
+for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
+  const settings = { replaces: addWhileDelayed !== "keep", folds: addWhileDelayed === "fold" };
   engineTest(`while more is due than a call moves, all comes as in memory: ${addWhileDelayed}`, async (bench) => {
     const clock = new HandClock();
     const memory = createDelayingQueue<string>({ clock, maxSleep: 1e9, addWhileDelayed });

@@ -22,12 +22,12 @@ function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): 
   const calls: string[] = [];
   const connection: Partial<Connection> = {
     run(script, _key, args) {
-      calls.push([NAMES.get(script), ...args.slice(NAMES.get(script) === "add" ? 2 : 0)].join(" "));
+      calls.push([NAMES.get(script), ...args.slice(NAMES.get(script) === "add" ? 3 : 0)].join(" "));
       return answer();
     },
   };
   const engine = new Engine(connection as Connection, scripts, {
-    ...{ name: "q", leaseDuration: 1000, maxStalls: 5, replaces: false, hasItems: false },
+    ...{ name: "q", leaseDuration: 1000, maxStalls: 5, replaces: false, folds: false, hasItems: false },
     limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
   });
   return { engine, calls };

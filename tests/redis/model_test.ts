@@ -14,7 +14,7 @@ import { TimedServer } from "./timed_server.ts";
 import { type NamedDifference, type Operation, Twins } from "./twins.ts";
 
 const given = process.env["WORKQUEUE_RUNS"];
-const RUNS = Number(given ?? 460);
+const RUNS = Number(given ?? 690);
 const SEED = given === undefined ? { seed: 12 } : {};
 
 /** Keys in non-alphabetical order. */
@@ -23,7 +23,7 @@ const key = fc.constantFrom(...KEYS);
 const keys = fc.oneof({ weight: 3, arbitrary: key.map((one) => [one]) }, fc.array(key, { minLength: 1, maxLength: 4 }));
 const which = fc.nat(7);
 const delay = fc.integer({ min: -1, max: 25 });
-const kind = fc.constantFrom("done", "succeeded", "requeueAfter", "retry", "retry", "handedBack", "givenUp");
+const kind = fc.constantFrom("done", "succeeded", "requeueAfter", "retry", "failed", "failed", "handedBack", "givenUp");
 const end = fc.record({ which, kind, delay });
 
 const operation = fc.oneof(
@@ -54,11 +54,19 @@ const BACKOFF = { type: "exponential", baseDelay: 20, maxDelay: 320 } as const;
 // The rate is chosen so that no two tokens arrive at the same multiple of `UNIT`.
 const SHARED = { type: "bucket", rate: 3.7123, burst: 2 } as const;
 
-const VARIANTS: readonly { addWhileDelayed: "keep" | "replace"; hasItems: boolean; limiter: LimiterConfig }[] = [
+interface Variant {
+  readonly addWhileDelayed: "keep" | "replace" | "fold";
+  readonly hasItems: boolean;
+  readonly limiter: LimiterConfig;
+}
+
+const VARIANTS: readonly Variant[] = [
   { addWhileDelayed: "keep", hasItems: false, limiter: BACKOFF },
   { addWhileDelayed: "keep", hasItems: true, limiter: { type: "max-of", limiters: [BACKOFF, SHARED] } },
   { addWhileDelayed: "replace", hasItems: false, limiter: { type: "max-of", limiters: [SHARED, BACKOFF] } },
   { addWhileDelayed: "replace", hasItems: true, limiter: BACKOFF },
+  { addWhileDelayed: "fold", hasItems: false, limiter: BACKOFF },
+  { addWhileDelayed: "fold", hasItems: true, limiter: { type: "max-of", limiters: [BACKOFF, SHARED] } },
 ];
 
 const differences = new Map<NamedDifference, number>();
@@ -66,7 +74,7 @@ const differences = new Map<NamedDifference, number>();
 redisTest("model: the engine on Redis does what the queue in memory does", async ({ url }) => {
   await using server = await TimedServer.connect(url);
   let total = 0;
-  const run = async (variant: typeof VARIANTS[number]) => {
+  const run = async (variant: Variant) => {
     const property = fc.asyncProperty(fc.array(operation, { maxLength: 90, size: "max" }), async (operations) => {
       const name = uniqueName("twins");
       const twins = new Twins(server, { name, keys: KEYS, ...variant });

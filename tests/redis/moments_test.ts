@@ -26,7 +26,7 @@ redisTest(
       fc.asyncProperty(adds, async (calls) => {
         const name = uniqueName("moments");
         const engine = new Engine(connection, scripts, {
-          ...{ name, leaseDuration: 1000, maxStalls: 5, replaces: false, hasItems: false },
+          ...{ name, leaseDuration: 1000, maxStalls: 5, replaces: false, folds: false, hasItems: false },
           limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
         });
         const expected: [key: string, due: number][] = [];

@@ -24,6 +24,7 @@ import {
 } from "@workqueue/redis";
 import { codeOf, HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
+import { until } from "./faults/faults.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
@@ -186,6 +187,41 @@ queueTest("with 'replace', it comes once", { addWhileDelayed: "replace" }, async
   const { ready, delayed } = await queue.counts();
   assertEquals([ready, delayed], [1, 0]);
 });
+
+queueTest(
+  "with 'fold', what failed in a pool comes once, when its retry is due",
+  { addWhileDelayed: "fold", limiter: SLOW },
+  async ({ queue }) => {
+    const [begun, failed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let attempts = 0;
+    const pool = runWorkers(queue, async () => {
+      if (++attempts > 1) return;
+      begun.resolve();
+      await failed.promise;
+      throw new Error("down");
+    }, { onError() {} });
+    const counts = async () => {
+      const { ready, delayed, processing } = await queue.counts();
+      return [ready, delayed, processing];
+    };
+    await queue.add("a");
+    await begun.promise;
+    await queue.add("a"); // an event during the attempt
+    failed.resolve();
+    await until(async () => (await queue.counts()).processing === 0);
+    await queue.add("a"); // and one after it
+    assertEquals([await counts(), attempts], [[0, 1, 0], 1]);
+    await queue.forget("a");
+    await queue.add("a");
+    await until(() => attempts === 2);
+    await until(async () => (await queue.counts()).processing === 0);
+    assertEquals(await counts(), [0, 0, 0]);
+    await queue.addAfter("a", "1h");
+    await queue.add("a");
+    await until(() => attempts === 3);
+    await pool.stop();
+  },
+);
 
 queueTest("who waits is served when an item is added, and when one is due", {}, async ({ queue }) => {
   const first = take(queue);

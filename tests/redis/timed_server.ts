@@ -56,6 +56,7 @@ export class TimedServer implements AsyncDisposable {
       leaseDuration: 30_000,
       maxStalls: 5,
       replaces: false,
+      folds: false,
       hasItems: false,
       limiter: planLimiter("test", limiters.describe({ type: "exponential", baseDelay: 10, maxDelay: 1000 })),
       ...others,
@@ -69,7 +70,7 @@ export class TimedServer implements AsyncDisposable {
   /** Removes the stored data of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready stalled suspects delayed holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets";
+      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
   }
 

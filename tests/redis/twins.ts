@@ -12,6 +12,7 @@ import {
 import { totalsOf } from "@workqueue/core/metrics";
 import type { Engine, Entry, Finish, Snapshot } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
@@ -67,7 +68,7 @@ export type NamedDifference =
 export interface TwinsOptions {
   readonly name: string;
   readonly limiter: LimiterConfig;
-  readonly addWhileDelayed: "keep" | "replace";
+  readonly addWhileDelayed: "keep" | "replace" | "fold";
   /** Whether items are objects with a key. Otherwise, the items are keys. */
   readonly hasItems: boolean;
   readonly keys: readonly string[];
@@ -112,7 +113,8 @@ export class Twins {
       ...hasItems && { keyOf },
     });
     this.#engine = server.engine(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
-      replaces: addWhileDelayed === "replace",
+      replaces: addWhileDelayed !== "keep",
+      folds: addWhileDelayed === "fold",
       hasItems,
       limiter: planLimiter("test", description),
     });
@@ -185,9 +187,10 @@ export class Twins {
       if (processing === undefined) continue;
       this.#processing.splice(this.#processing.indexOf(processing), 1);
       this.#stale.push(processing);
-      const reason = kind === "retry" ? `error ${processing.token}` : "";
+      const isRetry = kind === "retry" || kind === "failed";
+      const reason = isRetry ? `error ${processing.token}` : "";
       finishes.push({ key: processing.key, token: processing.token, kind, delay: Math.max(delay, 0) * UNIT, reason });
-      if (kind === "retry") this.#errors.set(processing.key, reason);
+      if (isRetry) this.#errors.set(processing.key, reason);
       this.#endInMemory(processing, kind, Math.max(delay, 0) * UNIT);
     }
     const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
@@ -209,10 +212,18 @@ export class Twins {
   #endInMemory({ lease, key }: Processing, kind: Finish["kind"], delay: number): void {
     const { item } = lease;
     const memory = this.#memory;
-    if (kind === "requeueAfter" || kind === "retry" || kind === "handedBack") this.#addByHolder(item);
+    if (kind === "requeueAfter" || kind === "retry" || kind === "failed" || kind === "handedBack") {
+      this.#addByHolder(item);
+    }
     if (kind === "succeeded" || kind === "requeueAfter" || kind === "givenUp") memory.forget(item);
     if (kind === "requeueAfter") memory.addAfter(item, delay);
     if (kind === "retry") memory.addRateLimited(item, { minDelay: delay });
+    if (kind === "failed") {
+      const attempt = { lease, key, number: 1 };
+      queueSourceOf(memory).finish(attempt, { kind: "failed", error: "down", minDelay: delay }, (error) => {
+        throw error;
+      });
+    }
     if (kind === "handedBack") memory.add(item);
     if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();

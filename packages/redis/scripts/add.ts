@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
 
-const args = { delayMs: DURATION, replaces: FLAG };
+const args = { delayMs: DURATION, replaces: FLAG, folds: FLAG };
 
 /** Adds keys, now or after a delay. */
 export const add = declareScript({
@@ -11,7 +11,7 @@ export const add = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 makeDueReady()
-${eachRow("addAfter(key, delayUs, replaces)")}
+${eachRow("addAfter(key, delayUs, replaces, folds)")}
 wakeForReady()
 `,
 });
@@ -28,7 +28,7 @@ if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${
     eachRow(/* lua */ `
   redis.call('HSET', q.items, key, payload)
-  addAfter(key, delayUs, replaces)`)
+  addAfter(key, delayUs, replaces, folds)`)
   }
 wakeForReady()
 `,

@@ -16,6 +16,7 @@ export const addRateLimited = declareScript({
     payload: optional(TEXT),
     isNewest: FLAG,
     replaces: FLAG,
+    folds: FLAG,
     plan: TEXT,
     given: TEXT,
     minDelayMs: DURATION,
@@ -29,7 +30,7 @@ if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
   if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 end
-addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces)
+addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds)
 wakeForReady()
 return reply(false)
 `,

@@ -18,6 +18,7 @@ local q = {
   stalled = prefix .. 'stalled',     -- like ready: keys that stalled once; an owner may have only a few at a time
   suspects = prefix .. 'suspects',   -- like ready: keys that stalled more than once; they are handed out alone
   delayed = prefix .. 'delayed',     -- zset: key, by the time when it is due
+  folding = prefix .. 'folding',     -- set of delayed keys whose attempt failed, if adds are folded into their retries
   holders = prefix .. 'holders',     -- hash: key to flag, token and owner
   held_by = prefix .. 'held:',       -- for each owner, the set of keys that it has leases on
   stalled_by = prefix .. 'stalled:', -- for each owner, the set of its keys that had stalled once
@@ -48,7 +49,8 @@ end
 local FORMAT = '3'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
-local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads')
+local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',
+  'folding')
 if stored[1] ~= FORMAT then
   if stored[1] then
     local advice = (tonumber(stored[1]) or 0) > tonumber(FORMAT) and 'Use the release that stored it'
@@ -87,6 +89,8 @@ local isPaused = stored[5]
 local dutyEnd, dutyStage, dutyOwner = string.match(stored[7] or '', '^(%d+)([:!])(.*)$')
 -- Whether items were ever added with payloads.
 local hasPayloads = stored[8]
+-- Whether adds were ever folded into the retry of a key.
+local hasFolding = stored[9]
 
 -- Stores the queue's time and returns the reply of the script.
 local function reply(value)
@@ -227,6 +231,11 @@ end
 -- that became ready after this time are not handed out.
 local behind
 
+-- Ends the folding of adds into the retries of keys.
+local function stopFolding(...)
+  if hasFolding then redis.call('SREM', q.folding, ...) end
+end
+
 -- Makes due keys ready. The place of each key is its deadline, as if the key had been made ready on time.
 local function makeDueReady()
   local due = redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
@@ -234,6 +243,7 @@ local function makeDueReady()
   local keys = {}
   for i = 1, #due, 2 do keys[#keys + 1] = due[i] end
   redis.call('ZREMRANGEBYRANK', q.delayed, 0, #keys - 1)
+  stopFolding(unpack(keys))
   local held = redis.call('HMGET', q.holders, unpack(keys))
   for i, key in ipairs(keys) do come(key, due[2 * i], held[i]) end
   local next = #keys == BATCH and
@@ -246,6 +256,7 @@ local function promoteKey(key)
   local due = behind and redis.call('ZSCORE', q.delayed, key)
   if not due or tonumber(due) > now then return end
   redis.call('ZREM', q.delayed, key)
+  stopFolding(key)
   come(key, due, redis.call('HGET', q.holders, key))
 end
 
@@ -279,22 +290,24 @@ local function delayUntil(key, due)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then watchDue() end
 end
 
--- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled.
-local function addNow(key, replaces)
+-- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled. With
+-- "folds", nothing changes if the key is delayed because its attempt failed.
+local function addNow(key, replaces, folds)
   promoteKey(key)
+  if folds and hasFolding and redis.call('SISMEMBER', q.folding, key) == 1 then return end
   come(key, tick(), redis.call('HGET', q.holders, key))
-  if replaces then redis.call('ZREM', q.delayed, key) end
+  if replaces and redis.call('ZREM', q.delayed, key) == 1 then stopFolding(key) end
 end
 
 -- Adds a key after a delay in microseconds. With "replaces", a key that is ready or marked as added again is not
 -- delayed.
-local function addAfter(key, delay, replaces)
+local function addAfter(key, delay, replaces, folds)
   promoteKey(key)
   if delay > 0 and replaces then
     local holder = redis.call('HGET', q.holders, key)
     if isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end
   end
-  if delay <= 0 then return addNow(key, replaces) end
+  if delay <= 0 then return addNow(key, replaces, folds) end
   delayUntil(key, tick() + delay)
 end
 

@@ -12,6 +12,7 @@ export const promoteDelayed = declareScript({
 local due = redis.call('ZSCORE', q.delayed, key)
 if not due or tonumber(due) <= now then return reply(0) end
 redis.call('ZREM', q.delayed, key)
+stopFolding(key)
 come(key, tick(), redis.call('HGET', q.holders, key))
 wakeForReady()
 return reply(1)

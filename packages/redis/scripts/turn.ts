@@ -14,7 +14,7 @@ import {
 import { limiters } from "./limiters.ts";
 
 /** Outcome of the work on a key. */
-export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
+export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
 
 const KIND = TEXT as Argument<FinishKind>;
 
@@ -37,6 +37,7 @@ export const turn = declareScript({
     owner: TEXT,
     leaseMs: DURATION,
     replaces: FLAG,
+    folds: FLAG,
     hasItems: FLAG,
     maxStalls: NUMBER,
     /**
@@ -58,11 +59,11 @@ export const turn = declareScript({
     key: TEXT,
     token: TEXT,
     kind: KIND,
-    /** Delay for "requeueAfter", or minimum delay for "retry". */
+    /** Delay for "requeueAfter", or minimum delay for "retry" and "failed". */
     delayMs: DURATION,
-    /** Input to the plan for "retry", or reason code for "givenUp". */
+    /** Input to the plan for "retry" and "failed", or reason code for "givenUp". */
     given: TEXT,
-    /** Error for "givenUp" or "retry". Can be empty for "retry". */
+    /** Error for "givenUp", "retry" or "failed". Can be empty for the last two. */
     reason: TEXT,
   },
   reply: fields({
@@ -95,12 +96,26 @@ hear(leaseUs)
 local decoded -- the decoded plan
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
+-- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry, as is
+-- an add during the attempt: the key is no longer marked as added again.
+local function addFailed(key, delay)
+  if not folds or delay <= 0 then return addAfter(key, delay, replaces, folds) end
+  delayUntil(key, tick() + delay)
+  if not hasFolding then
+    redis.call('HSET', q.meta, 'folding', 1)
+    hasFolding = true
+  end
+  redis.call('SADD', q.folding, key)
+  local holder = redis.call('HGET', q.holders, key)
+  redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
+end
+
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
 local function carryOut(kind, key, token, delay, given, reason)
   if kind == 'done' then return end
-  if kind == 'handedBack' then return addNow(key, replaces) end
-  if kind == 'retry' then
+  if kind == 'handedBack' then return addNow(key, replaces, folds) end
+  if kind == 'retry' or kind == 'failed' then
     decoded = decoded or cjson.decode(plan)
     local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
     if not wait then return failures end
@@ -109,11 +124,13 @@ local function carryOut(kind, key, token, delay, given, reason)
       errors[#errors + 1] = key
       errors[#errors + 1] = reason
     end
-    return addAfter(key, math.max(math.floor(wait * 1000 + 0.5), delay), replaces)
+    wait = math.max(math.floor(wait * 1000 + 0.5), delay)
+    if kind == 'failed' then return addFailed(key, wait) end
+    return addAfter(key, wait, replaces, folds)
   end
   limiter_forget(key)
   if kind == 'requeueAfter' then
-    addAfter(key, delay, replaces)
+    addAfter(key, delay, replaces, folds)
   elseif kind == 'givenUp' then
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.

@@ -55,6 +55,7 @@ function worldTest(name: string, run: (world: World) => Promise<void>): void {
       leaseDuration: LEASE,
       maxStalls: 2,
       replaces: false,
+      folds: false,
       hasItems: false,
       limiter,
     };
