@@ -43,7 +43,7 @@ export interface QueueHooks<T> {
    */
   failed?(item: T, action: () => void): void;
 
-  /** Called when an item's failures are forgotten, to end the effect of `failed`. A queue without `failed` needs none. */
+  /** Called when an item's failures are forgotten, to end the effect of `failed`. Needed only beside `failed`. */
   forgotten?(item: T): void;
 
   /**

@@ -77,8 +77,8 @@ export interface RedisQueueOptions<T = string> {
   /**
    * Effect of adding an item that is already delayed. With `"keep"`, the item becomes ready now, and again when its
    * delay ends. With `"replace"`, the item becomes ready now, and its delay is canceled. With `"fold"`, the same
-   * applies, except that an item that failed in a pool is handed out once, when its retry is due: until then, adding the
-   * item changes only its payload. In-memory queues have the same option.
+   * applies, except that an item that failed in a pool is handed out once, when its retry is due. Until then, adding
+   * the item changes only its payload. In-memory queues have the same option.
    *
    * @default {"keep"}
    */

@@ -96,8 +96,8 @@ hear(leaseUs)
 local decoded -- the decoded plan
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
--- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry, as is
--- an add during the attempt: the key is no longer marked as added again.
+-- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
+-- is an add during the attempt: the key is no longer marked as added again.
 local function addFailed(key, delay)
   if not folds or delay <= 0 then return addAfter(key, delay, replaces, folds) end
   delayUntil(key, tick() + delay)
