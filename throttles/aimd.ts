@@ -48,13 +48,13 @@ export const aimdOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "aimd" }`. */
-export const aimdThrottle: ThrottleDefinition<"aimd", typeof aimdOptions, AimdThrottle> = {
+export const aimdThrottle: ThrottleDefinition<"aimd", typeof aimdOptions> = {
   type: "aimd",
   description: "Adapts the number of attempts that run at once: one more after successes, a tenth fewer on overload.",
   options: aimdOptions,
   check: checkBounds,
   create: (options, { clock }) => new AimdThrottle(options, steadyClock(clock)),
-  update: (throttle, options) => throttle.change(options),
+  update: (throttle: AimdThrottle, options) => throttle.change(options),
 };
 
 /**

@@ -34,12 +34,12 @@ export const allOfOptions = {
 } as const satisfies ThrottleFields;
 
 /** Definition of `{ "type": "all-of" }`. */
-export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions, AllOfThrottle> = {
+export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions> = {
   type: "all-of",
   description: "Starts an attempt when all of several throttles allow it.",
   options: allOfOptions,
   create: ({ throttles }) => new AllOfThrottle(throttles),
-  update: (throttle, { throttles }) => throttle.change(throttles),
+  update: (throttle: AllOfThrottle, { throttles }) => throttle.change(throttles),
 };
 
 /**

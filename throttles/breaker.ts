@@ -56,12 +56,12 @@ export const breakerOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "breaker" }`. */
-export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOptions, BreakerThrottle> = {
+export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOptions> = {
   type: "breaker",
   description: "Starts no attempts for a while after too many have failed, and then tries a few.",
   options: breakerOptions,
   create: (options, { clock }) => new BreakerThrottle(options, steadyClock(clock)),
-  update: (throttle, options) => throttle.change(options),
+  update: (throttle: BreakerThrottle, options) => throttle.change(options),
 };
 
 /**

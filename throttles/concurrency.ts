@@ -27,12 +27,12 @@ export const concurrencyOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "concurrency" }`. */
-export const concurrencyThrottle: ThrottleDefinition<"concurrency", typeof concurrencyOptions, ConcurrencyThrottle> = {
+export const concurrencyThrottle: ThrottleDefinition<"concurrency", typeof concurrencyOptions> = {
   type: "concurrency",
   description: "Runs at most a fixed number of attempts at once, over all pools that share the throttle.",
   options: concurrencyOptions,
   create: ({ limit }) => new ConcurrencyThrottle(limit),
-  update: (throttle, { limit }) => throttle.change(limit),
+  update: (throttle: ConcurrencyThrottle, { limit }) => throttle.change(limit),
 };
 
 /**

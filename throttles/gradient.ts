@@ -67,13 +67,13 @@ export const gradientOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "gradient" }`. */
-export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOptions, GradientThrottle> = {
+export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOptions> = {
   type: "gradient",
   description: "Adapts the number of attempts that run at once to how long they take, compared to what is usual.",
   options: gradientOptions,
   check: checkBounds,
   create: (options, { clock }) => new GradientThrottle(options, steadyClock(clock)),
-  update: (throttle, options) => throttle.change(options),
+  update: (throttle: GradientThrottle, options) => throttle.change(options),
 };
 
 /**

@@ -24,9 +24,6 @@ export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.opti
 /** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
 
-/** Key of the function that gives a reservation's unused tokens back to the bucket: see `giveBackUnused`. */
-export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
-
 /** Key of a token bucket's function that returns the bucket as a `Throttle`. */
 export const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.throttle");
 

@@ -5,13 +5,13 @@
  */
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
-import { GIVE_BACK, ON_CHANGE, setBrand, THROTTLE } from "../base/brands.ts";
+import { ON_CHANGE, setBrand, THROTTLE } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Permit, Throttle, ThrottleSnapshot } from "../contracts/throttle.ts";
-import { cancelGrant, delayOf, giveBackGrant, type Grant, grantTokens } from "./grants.ts";
+import { cancelGrant, delayOf, type Grant, grantTokens } from "./grants.ts";
 import { BucketThrottle } from "./bucket_throttle.ts";
 import { setLevel, TokenLevel } from "./token_level.ts";
 import { TokenLine } from "./token_line.ts";
@@ -52,7 +52,6 @@ class BucketReservation implements Reservation {
     this.#level = level;
     this.#grant = grant;
     this.cancel = () => grant && cancelGrant(level, grant);
-    (this as { [GIVE_BACK]?: () => void })[GIVE_BACK] = () => grant && giveBackGrant(level, grant);
   }
 
   get delay(): number {

@@ -9,6 +9,7 @@ import { manifest, ROOT, run } from "./project.ts";
 const entries = Object.entries(manifest.exports);
 const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
 const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
+const THROTTLES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./throttles/"));
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /** Entry points for packages of this repository that bring along a room of the core. */
@@ -18,7 +19,8 @@ const INTERNALS = ["./internal/registry", "./internal/structures"];
  * Entry points that the main entry point does not load. These entry points are for packages and engines, or export
  * names that the main entry point leaves out.
  */
-const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", "./config", "./disciplines", "./limiters"];
+const ROOMS = ["./config", "./disciplines", "./limiters", "./throttles"];
+const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", ...ROOMS];
 
 /** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
@@ -36,13 +38,15 @@ const BRINGS: Record<string, string[]> = {
   "./internal/registry": ["./duration"],
   "./internal/structures": [],
   "./token-bucket": ["./duration"],
-  "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
+  "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...THROTTLES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
   "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
-  // By default, the entry point of a discipline or a limiter loads no other entry point and no queue. The exceptions
-  // follow.
-  ...Object.fromEntries([...DISCIPLINES, ...LIMITERS].map((entry) => [entry, ["./duration"]])),
+  "./throttles": ["./duration", "./token-bucket", ...THROTTLES],
+  // By default, the entry point of a discipline, a limiter or a throttle loads no other entry point and no queue. The
+  // exceptions follow.
+  ...Object.fromEntries([...DISCIPLINES, ...LIMITERS, ...THROTTLES].map((entry) => [entry, ["./duration"]])),
   "./limiters/bucket": ["./duration", "./token-bucket"],
+  "./throttles/bucket": ["./duration", "./token-bucket"],
   "./limiters/defaults": [],
 };
 
@@ -59,12 +63,14 @@ const BROUGHT_BY: Record<string, string[]> = {
     "./disciplines/priority",
   ],
   "./config/load_config.ts": [".", "./config"],
-  "./registry/registry.ts": [".", "./config", "./disciplines", "./limiters"],
+  "./registry/registry.ts": [".", "./config", "./disciplines", "./throttles", "./limiters"],
   "./lib/tokens/tokens.ts": [
     ".",
     "./inspect",
     "./token-bucket",
     "./config",
+    "./throttles",
+    "./throttles/bucket",
     "./limiters",
     "./limiters/bucket",
     "./limiters/defaults",

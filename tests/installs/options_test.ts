@@ -9,6 +9,7 @@ import {
   type BuildContext,
   type BuiltInDisciplineOptions,
   type BuiltInOptions,
+  type BuiltInThrottleOptions,
   createBucketLimiter,
   createDefaultControllerLimiter,
   createDelayingQueue,
@@ -48,10 +49,11 @@ type Refusing<T> = {
 /** Compiles only if all options accept `undefined`. Otherwise, the error lists the options that don't. */
 function takesUndefined<T>(_refused: Record<Refusing<NonNullable<T>>, "must take undefined">): void {}
 
-/** Options of built-in limiters and disciplines that don't accept `undefined`. */
+/** Options of built-in limiters, disciplines and throttles that don't accept `undefined`. */
 type OfBuiltIns =
   | { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions]
-  | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions];
+  | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions]
+  | { [K in keyof BuiltInThrottleOptions]: Refusing<BuiltInThrottleOptions[K]> }[keyof BuiltInThrottleOptions];
 
 /** Options that may be omitted, declared as in a definition. */
 type Optional = {
@@ -63,7 +65,13 @@ type Optional = {
  * Types named `…Options` whose values users don't pass: types of the runtime, and types of the arguments of a
  * definition's `create` function.
  */
-const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
+const NO_OPTIONS_OF_OURS = [
+  "ErrorOptions",
+  "LimiterOptions",
+  "DisciplineOptions",
+  "ThrottleOptions",
+  "DeclaredOptions",
+];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {
   takesUndefined<WorkQueueOptions<string>>({});

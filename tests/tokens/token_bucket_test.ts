@@ -2,7 +2,8 @@ import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, a
 import { FakeTime } from "@std/testing/time";
 import { type Duration, type Reservation, TokenBucket } from "@workqueue/core";
 import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
-import { giveBackUnused } from "../../lib/tokens/unused_tokens.ts";
+import { delayOf, giveBackGrant, type Grant, grantTokens } from "../../lib/tokens/grants.ts";
+import { levelOf } from "../../lib/tokens/token_level.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, randomNumbers } from "../queue_helpers.ts";
 
@@ -1222,47 +1223,50 @@ Deno.test("changes: a third-party bucket never reports any", () => {
   onBucketChange({} as TokenBucket, () => {})();
 });
 
+/** Takes tokens of a bucket, possibly future ones, that can be given back unused. */
+function grant(bucket: TokenBucket, n = 1): Grant {
+  const level = levelOf(bucket);
+  return grantTokens(level, n, level.time())!;
+}
+
 Deno.test("unused: tokens are given back after their time has come, as many as the bucket holds", () => {
   const made = createBucket(3, 0);
-  const [first, second] = [made.bucket.reserve(), made.bucket.reserve(2)];
+  const level = levelOf(made.bucket);
+  const [first, second] = [grant(made.bucket), grant(made.bucket, 2)];
   made.at(5);
-  assert(giveBackUnused(second));
+  giveBackGrant(level, second);
   assertEquals(made.bucket.tokens, 2);
   made.bucket.setBurst(2);
-  giveBackUnused(first);
+  giveBackGrant(level, first);
   assertEquals(made.bucket.tokens, 2);
 });
 
 Deno.test("unused: what others have reserved since keeps its time, and is no reason to give back less", () => {
   const { bucket } = createBucket(1);
-  const unused = bucket.reserve();
-  const other = bucket.reserve();
-  const { delay } = other;
-  giveBackUnused(unused);
-  assertEquals([bucket.tokens + 0, other.delay], [0, delay]);
+  const unused = grant(bucket);
+  const other = grant(bucket);
+  const delay = delayOf(levelOf(bucket), other);
+  giveBackGrant(levelOf(bucket), unused);
+  assertEquals([bucket.tokens + 0, delayOf(levelOf(bucket), other)], [0, delay]);
 });
 
 Deno.test("unused: before their time has come, tokens are given back as by a cancel", () => {
-  for (const giveBack of [giveBackUnused, (reservation: Reservation) => reservation.cancel()]) {
-    const { bucket } = createBucket(1);
-    bucket.allow();
-    const [one, two] = [bucket.reserve(), bucket.reserve()];
-    giveBack(one);
-    assertEquals(bucket.tokens, -2, "the second one counts on it");
-    giveBack(two);
-    assertEquals(bucket.tokens, -1);
-  }
+  const { bucket } = createBucket(1);
+  bucket.allow();
+  const [one, two] = [grant(bucket), grant(bucket)];
+  giveBackGrant(levelOf(bucket), one);
+  assertEquals(bucket.tokens, -2, "the second one counts on it");
+  giveBackGrant(levelOf(bucket), two);
+  assertEquals(bucket.tokens, -1);
 });
 
-Deno.test("unused: a bucket gets nothing back that has granted nothing or has no end, nor does a third-party bucket", () => {
+Deno.test("unused: a bucket that has no end gets nothing back", () => {
   const { bucket } = createBucket(1, 0);
-  giveBackUnused(bucket.reserve(2));
-  const unused = bucket.reserve();
+  const unused = grant(bucket);
   bucket.setRate(Infinity);
-  giveBackUnused(unused);
+  giveBackGrant(levelOf(bucket), unused);
   bucket.setRate(0);
   assertEquals(bucket.tokens + 0, 0);
-  assertFalse(giveBackUnused({ ok: true, delay: 0, cancel() {} }));
 });
 
 Deno.test("pause: says in how long it ends", () => {
