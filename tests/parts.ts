@@ -37,10 +37,10 @@ export const defaultParts: readonly Part[] = [
 ];
 
 /**
- * Folders in which most tests start programs, or simulate for long. These folders form a separate part, which runs at
- * the same time as the others, to save time.
+ * Folders in which most tests start programs. These folders form a separate part, which runs at the same time as the
+ * others, to save time.
  */
-const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs", "tests/recipes", "tests/simulate"];
+const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs", "tests/recipes"];
 
 /** Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. */
 export const allParts: readonly Part[] = [
