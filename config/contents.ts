@@ -199,7 +199,7 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
   throw new ConfigError(action, [{ path: limiterPath(name), message }]);
 }
 
-/** Describes the bucket of a limiter as a throttle. The path is that of the limiter. */
+/** Describes the bucket of a limiter as a throttle, with the path of the limiter. */
 class BucketDescription implements ThrottleDescription {
   readonly type: string = bucketThrottle.type;
   readonly path: string;

@@ -19,14 +19,12 @@
  */
 
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { throttleOf } from "../lib/tokens/own_throttle.ts";
+import { throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
 import { Listeners } from "./listeners.ts";
 
 export type * from "./types.ts";
-
-const UNUSED: AttemptResult = { outcome: "unused", durationMs: 0 };
 
 /** Options of an all-of throttle. */
 export const allOfOptions = {

@@ -20,6 +20,7 @@ import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { durationKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
 import { Listeners } from "./listeners.ts";
+import { NotedPermit } from "./noted_permit.ts";
 import { RecentResults } from "./recent_results.ts";
 
 export type * from "./types.ts";
@@ -165,7 +166,7 @@ class BreakerThrottle implements OwnThrottle {
 
   adopt(): Permit {
     this.#most = Math.max(this.#most, ++this.#inUse);
-    return new BreakerPermit(this, this.#era);
+    return new NotedPermit(this, this.#era);
   }
 
   onChange(callback: () => void): () => void {
@@ -237,23 +238,5 @@ class BreakerThrottle implements OwnThrottle {
     const { probes, rampUp } = this.#options;
     const needed = (this.#inUse + 1 - probes) / (this.#rampTo - probes);
     return this.#changedAt + (needed < 1 && needed >= 0 ? needed : 1) * rampUp - now || 1;
-  }
-}
-
-class BreakerPermit implements Permit {
-  readonly #throttle: BreakerThrottle;
-  readonly #era: number;
-
-  constructor(throttle: BreakerThrottle, era: number) {
-    this.#throttle = throttle;
-    this.#era = era;
-  }
-
-  begin(): void {}
-
-  charge(): void {}
-
-  end(result: AttemptResult): void {
-    this.#throttle.ended(result, this.#era);
   }
 }

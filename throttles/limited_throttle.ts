@@ -1,5 +1,6 @@
 import type { AttemptResult, OwnThrottle, Permit, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { Listeners } from "./listeners.ts";
+import { NotedPermit } from "./noted_permit.ts";
 
 /** Throttle with a limit on the number of attempts that run at once. The limit may change at any time. */
 export abstract class LimitedThrottle implements OwnThrottle {
@@ -32,7 +33,7 @@ export abstract class LimitedThrottle implements OwnThrottle {
   }
 
   adopt(): Permit {
-    return new LimitedPermit(this, ++this.#inUse);
+    return new NotedPermit(this, ++this.#inUse);
   }
 
   /** Called when a permit ends. `inUse` is the number of permits at the time when this one was acquired. */
@@ -54,22 +55,4 @@ export abstract class LimitedThrottle implements OwnThrottle {
 
   /** Adapts the limit to the result of an attempt. `inUse` is the number of permits when it began, itself included. */
   protected abstract learn(result: AttemptResult, inUse: number): void;
-}
-
-class LimitedPermit implements Permit {
-  readonly #throttle: LimitedThrottle;
-  readonly #inUse: number;
-
-  constructor(throttle: LimitedThrottle, inUse: number) {
-    this.#throttle = throttle;
-    this.#inUse = inUse;
-  }
-
-  begin(): void {}
-
-  charge(): void {}
-
-  end(result: AttemptResult): void {
-    this.#throttle.ended(result, this.#inUse);
-  }
 }

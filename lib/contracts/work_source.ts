@@ -3,7 +3,6 @@ import type { Clock } from "../base/clock.ts";
 import type { GiveUpReason } from "./handler.ts";
 import type { MetricsProvider } from "./metrics.ts";
 import type { Throttle } from "./throttle.ts";
-import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
@@ -118,7 +117,7 @@ export interface WorkSource<T> {
    * not, the pool acquires the permits itself and requests one lease at a time. Omit this method if the pool always
    * acquires the permits.
    */
-  takesPermits?(throttle: Throttle | TokenSource): boolean;
+  takesPermits?(throttle: Throttle): boolean;
 
   /**
    * Number of items that are ready to be taken, if known. If a source also has `watch`, a pool with a `throttle` asks
@@ -201,7 +200,7 @@ export interface WorkRequest {
    * Throttle that must grant a permit for each lease. Present only if the pool has a throttle and the source's
    * `takesPermits` returned `true` for it.
    */
-  readonly throttle?: Throttle | TokenSource | undefined;
+  readonly throttle?: Throttle | undefined;
 }
 
 /** A lease that can be lost if its queue is outside this process. */

@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import type { GiveUpReason } from "./handler.ts";
 import type { Throttle } from "./throttle.ts";
-import type { TokenSource } from "./token_source.ts";
 import type { SnapshotOptions } from "./work_queue.ts";
 
 /** Options of {@linkcode runWorkers}. */
@@ -61,7 +60,7 @@ export interface WorkerOptions<T = unknown> {
    * burst is 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt starts.
    * The bucket's `resume` ends the pause at once.
    */
-  throttle?: Throttle | TokenSource | undefined;
+  throttle?: Throttle | undefined;
   /**
    * Returns what an attempt at the item costs the throttle: a finite number that is not negative. A bucket takes that
    * number of tokens, even more than its burst: then no attempt starts until the tokens are paid back. If the function
@@ -110,7 +109,7 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    */
   concurrency: number;
   /** Throttle of the pool, if there is one. The throttle comes from the pool's options or from its config document. */
-  readonly throttle?: Throttle | TokenSource | undefined;
+  readonly throttle?: Throttle | undefined;
   /**
    * Starts no more handlers until {@linkcode WorkerPool.resume} is called. Running handlers continue. The items stay in
    * the queue, where other consumers can take them. A paused pool doesn't notice that its queue was shut down: a drain

@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
-import type { TokenSource } from "../contracts/token_source.ts";
-import { throttleOf } from "../tokens/own_throttle.ts";
+import { throttleOf, UNUSED } from "../tokens/own_throttle.ts";
 import { type ThrottledPool, ThrottleLine } from "./throttle_line.ts";
 
 /** Permit of an attempt, with the outcome of the attempt so far. */
@@ -52,8 +51,6 @@ export class HeldPermit {
   }
 }
 
-const UNUSED: AttemptResult = { outcome: "unused", durationMs: 0 };
-
 /** Permits of one pool, which needs a permit for each attempt. */
 export class PoolPermits implements ThrottledPool {
   readonly clock: Clock;
@@ -61,7 +58,7 @@ export class PoolPermits implements ThrottledPool {
   readonly #line: ThrottleLine;
   readonly #measuringClock: Clock | undefined;
 
-  constructor(throttle: Throttle | TokenSource, clock: Clock, onTurn: () => void) {
+  constructor(throttle: Throttle, clock: Clock, onTurn: () => void) {
     this.clock = clock;
     this.onTurn = onTurn;
     this.#line = lineOf(throttleOf(throttle));

@@ -45,16 +45,12 @@ function isCount(value: unknown): boolean {
   return value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 
-function isThrottle(value: unknown): boolean {
-  return hasMethods(value, "acquire") || hasMethods(value, "reserve", "setRate");
-}
-
 function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
   return {
     concurrency: A_POSITIVE_INTEGER,
     maxRetries: A_COUNT,
     timeout: timeoutRule(),
-    throttle: [isThrottle, "must be a throttle or a token bucket"],
+    throttle: [(value: unknown) => hasMethods(value, "acquire"), "must be a throttle or a token bucket"],
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type Ending,
   type GivenUpItem,
   onBucketChange,
+  type Throttle,
   type TokenSource,
   type WorkAttempt,
   type WorkLease,
@@ -207,7 +208,7 @@ function endingOf(ending: Ending): LeaseEnding {
 }
 
 /** Token bucket, possibly from another copy of the core. */
-type Bucket = TokenSource & { readonly rate: number; readonly burst: number };
+type Bucket = Throttle & TokenSource & { readonly rate: number; readonly burst: number };
 
 function isBucket(throttle: object): throttle is Bucket {
   return "rate" in throttle && "burst" in throttle && hasMethods(throttle, "reserve");
