@@ -208,7 +208,7 @@ class BreakerThrottle implements OwnThrottle {
     }
     this.#results.add(now, hasSucceeded);
     const { attempts, failures } = this.#results.at(now);
-    if (attempts < minAttempts || failures < failureRatio * attempts) return;
+    if (attempts < minAttempts || failures / attempts < failureRatio) return;
     this.#reason = `${failures} of ${attempts} attempts failed`;
     this.#rampTo = this.#most;
     this.#enter("open", now);

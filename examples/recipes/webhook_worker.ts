@@ -20,9 +20,12 @@ const queue = createRedisQueue({
   name: "mirrors",
   url: process.env["WORKQUEUE_REDIS_URL"],
   limiter: {
-    type: "jitter",
-    spread: 0.5,
-    limiter: { type: "exponential", baseDelay: "1s", maxDelay: "5m" },
+    type: "ignore-early", // events during a backoff don't make it longer
+    limiter: {
+      type: "jitter",
+      spread: 0.5,
+      limiter: { type: "exponential", baseDelay: "1s", maxDelay: "5m" },
+    },
   },
 });
 

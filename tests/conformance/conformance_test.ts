@@ -31,6 +31,13 @@ const RECORDED: Readonly<Record<string, { traces: number; operations: number; ex
     operations: 3848,
     exceptions: ["drain-waits-for-nothing", "second-shutdown-panics", "ready-items-dropped"],
   },
+  "outage": { traces: 128, operations: 128, exceptions: ["events-inflate-the-backoff", "events-start-attempts"] },
+  "breaker": { traces: 160, operations: 21377 },
+  "breaker-differences": {
+    traces: 128,
+    operations: 18324,
+    exceptions: ["success-makes-room", "rounded-share", "late-results-count", "window-parts"],
+  },
   "priority-gauges": { traces: 32, operations: 2965, exceptions: ["gauges-past-25-priorities"] },
 };
 

@@ -5,7 +5,9 @@
  */
 
 import { readFileSync } from "node:fs";
+import { replayBreaker } from "./breaker_families.ts";
 import { replayBackoffOverflow, replayLimiter, replayTokenBucket } from "./limiter_families.ts";
+import { replayOutage } from "./outage_family.ts";
 import {
   replayPriority,
   replayPriorityGauges,
@@ -45,6 +47,9 @@ const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
   "priority-promotions": replayPriorityPromotions,
   "priority-shutdown": replayPriorityShutdown,
   "priority-gauges": replayPriorityGauges,
+  "outage": replayOutage,
+  "breaker": replayBreaker,
+  "breaker-differences": replayBreaker,
 };
 
 /** Names of the families. Each family is recorded in a file that is named after it. */

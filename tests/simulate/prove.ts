@@ -1,13 +1,15 @@
 /**
- * Compares simulated queues with queueing theory, and adaptive throttles with an oracle (rule 19):
- * `deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]`. Exits with 1 if a mean wait or a goodput is out
- * of bounds.
+ * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), and outages with events
+ * with outages without them (rule 17):
+ * `deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]`. Exits with 1 if
+ * anything is out of bounds.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
 import process from "node:process";
+import { proveEvents } from "../limiters/prove_events.ts";
 import { type Goodput, goodputOf, TRIED } from "./oracle.ts";
 import { type Cell, cells, measure } from "./theory.ts";
 
@@ -68,4 +70,5 @@ for (const throttle of Object.keys(TRIED) as (keyof typeof TRIED)[]) {
     }
   }
 }
+if (!await proveEvents()) isProven = false;
 process.exit(isProven ? 0 : 1);

@@ -1,6 +1,6 @@
-// Package record drives client-go's work queues and limiters, the token bucket of golang.org/x/time, and
-// controller-runtime's priority queue with random operations, and writes down the results. ../README.md describes the
-// format.
+// Package record drives client-go's work queues and limiters, the token bucket of golang.org/x/time,
+// controller-runtime's priority queue and failsafe-go's circuit breaker with random operations, and writes down the
+// results. ../README.md describes the format.
 //
 //	go test -run TestRecord -count=1 -args -seed 1 -traces 2400 -out ../vectors
 package record
@@ -47,6 +47,11 @@ var families = []family{
 	{"priority-promotions", 3, recordPriorityPromotions},
 	{"priority-shutdown", 3, recordPriorityShutdown},
 	{"priority-gauges", 1, recordPriorityGauges},
+	// Events during an outage.
+	{"outage", 4, recordOutage},
+	// The circuit breaker of failsafe-go, and deliberate differences from it.
+	{"breaker", 5, recordBreaker},
+	{"breaker-differences", 4, recordBreakerDifferences},
 }
 
 func TestRecord(t *testing.T) {
@@ -67,7 +72,7 @@ func TestRecord(t *testing.T) {
 					text = append(text, ",\n"...)
 				}
 				random := rand.New(rand.NewPCG(*seed, uint64(number)<<32|uint64(i)))
-				text = append(text, recordOne(t, family, random)...)
+				text = append(text, recordOne(t, family, random, i == 0)...)
 			}
 			text = append(text, "\n]}\n"...)
 			if err := os.WriteFile(filepath.Join(*out, family.name+".json"), text, 0o644); err != nil {
@@ -78,8 +83,8 @@ func TestRecord(t *testing.T) {
 }
 
 // recordOne records a trace in its own bubble, with fake time that starts afresh.
-func recordOne(t *testing.T, family family, random *rand.Rand) []byte {
-	trace := &trace{Rand: random}
+func recordOne(t *testing.T, family family, random *rand.Rand, isFirst bool) []byte {
+	trace := &trace{Rand: random, isFirst: isFirst}
 	synctest.Test(t, func(*testing.T) { family.record(trace) })
 	return trace.json()
 }

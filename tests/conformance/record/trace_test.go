@@ -37,6 +37,9 @@ const (
 	opServed
 	opShutDownAgain
 	opDepths
+	opAcquire
+	opEnd
+	opOutage
 )
 
 func operationNames() []byte {
@@ -65,6 +68,9 @@ func operationNames() []byte {
 		opServed:         "served",
 		opShutDownAgain:  "shutDownAgain",
 		opDepths:         "depths",
+		opAcquire:        "acquire",
+		opEnd:            "end",
+		opOutage:         "outage",
 	})
 	if err != nil {
 		panic(err)
@@ -76,6 +82,8 @@ func operationNames() []byte {
 type trace struct {
 	*rand.Rand
 	text []byte
+	// isFirst reports whether the trace is the first of its family.
+	isFirst bool
 }
 
 // write appends values to the trace. Durations are in nanoseconds.
