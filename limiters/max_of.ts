@@ -28,7 +28,12 @@ export type * from "./types.ts";
 
 /** Options of a max-of limiter. */
 export const maxOfOptions = {
-  limiters: { kind: "limiters", minItems: 1, description: "Limiters to compare, as configs or names." },
+  limiters: {
+    kind: "limiters",
+    minItems: 1,
+    description:
+      "Limiters to compare, as configs or names. Put ignore-early around max-of: inside it, the others count early failures.",
+  },
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "max-of" }`. */
