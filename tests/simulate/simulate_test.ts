@@ -116,6 +116,17 @@ Deno.test("simulate: a backend beyond its capacity becomes slower, and refuses a
   assertEquals(refusing.totals.max, 1400);
 });
 
+Deno.test("simulate: a backend accepts as many attempts per minute as its quota allows", async () => {
+  const load = {
+    duration: "2m",
+    arrivals: [{ type: "constant", rate: 1 }],
+    work: constant(100),
+    backend: { capacity: 10, quota: 40 },
+  };
+  const { succeeded, failures } = await simulate(configOf({ maxRetries: 0 }), load);
+  assertEquals([succeeded, failures], [80, { refused: 40 }]);
+});
+
 Deno.test("simulate: a backend goes on working for callers that have given up, unless it stops", async () => {
   const load = (stops: boolean) => ({
     duration: "1m",

@@ -58,10 +58,11 @@ export const incidents: readonly Incident[] = [
   {
     folder: "events-during-backoff",
     title: "Events arrive for keys that are failing",
-    better: "replace",
-    worse: "keep",
-    by: "attempts",
-    why: "With keep, an event starts an attempt now, and the delayed retry follows even if that attempt succeeds.",
+    better: "ignoring",
+    worse: "counting",
+    by: "given up",
+    why:
+      "Each event starts an attempt that fails and is counted, so keys reach `maxRetries` long before the outage is over.",
   },
   {
     folder: "deploy-under-load",
@@ -138,6 +139,15 @@ export const incidents: readonly Incident[] = [
     by: "given up",
     why:
       "Without groups, each of the tenant's items is refused again and again; with groups, one probe waits for all of them.",
+  },
+  {
+    folder: "llm-quota",
+    title: "A quota of requests per minute",
+    better: "throttled",
+    worse: "unlimited",
+    by: "given up",
+    why:
+      "Without a throttle, most of a batch is refused again and again; a bucket starts as many attempts as the quota allows.",
   },
   {
     folder: "paced-recovery",

@@ -14,10 +14,16 @@ const fields = {
     default: Infinity,
     description: "Number of attempts from which on the backend refuses further ones at once. Default: no limit.",
   },
+  quota: {
+    kind: "integer",
+    min: 1,
+    required: false,
+    description: "Number of attempts per minute from which on the backend refuses further ones until the minute ends.",
+  },
   refusesAfter: {
     kind: "duration",
     default: 0,
-    description: "Time after which the backend refuses an attempt beyond its limit. Default: at once.",
+    description: "Time after which the backend refuses an attempt beyond its limit or quota. Default: at once.",
   },
   stops: {
     kind: "boolean",

@@ -88,6 +88,8 @@ export interface Backend {
   readonly capacity: number;
   /** Number of attempts from which on the backend refuses further ones. */
   readonly limit: number;
+  /** Number of attempts that the backend accepts in each minute; `undefined` for any number. */
+  readonly quota: number | undefined;
   /** Time after which the backend refuses an attempt, in milliseconds. */
   readonly refusesAfter: number;
   /** Whether the backend stops working on an attempt whose caller has given up. */

@@ -26,6 +26,9 @@ export class SharedBackend {
   #progress = 0;
   #progressAt = 0;
   #timer: unknown;
+  /** Number of the minute in which the backend last began a job, and the jobs that began in it. */
+  #minute = 0;
+  #begunInMinute = 0;
 
   constructor(clock: Clock, terms: Backend) {
     this.#clock = clock;
@@ -34,9 +37,15 @@ export class SharedBackend {
     this.#limit = terms.limit;
   }
 
-  /** Whether the backend refuses further jobs. */
+  /** Whether the backend refuses further jobs, because of its limit or its quota. */
   get isFull(): boolean {
-    return this.#jobs.length >= this.#limit;
+    if (this.#jobs.length >= this.#limit) return true;
+    const { quota } = this.#terms;
+    return quota !== undefined && this.#begunInMinute >= quota && this.#minute === this.#currentMinute;
+  }
+
+  get #currentMinute(): number {
+    return Math.floor(this.#clock.now() / 60_000);
   }
 
   /** Changes the capacity and, if one is given, the number of jobs from which on further ones are refused. */
@@ -49,6 +58,9 @@ export class SharedBackend {
 
   /** Begins a job that takes `ms` milliseconds at full speed. */
   begin(ms: number, onDone: () => void): Job {
+    const minute = this.#currentMinute;
+    if (minute !== this.#minute) [this.#minute, this.#begunInMinute] = [minute, 0];
+    this.#begunInMinute++;
     this.#advance();
     const job: Job = { onDone, slot: -1 };
     job.slot = this.#jobs.push(job, this.#progress + ms);
