@@ -1,7 +1,8 @@
 /**
  * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), and outages with events
- * with outages without them (rule 17): `deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]`. Exits with 1
- * if anything is out of bounds.
+ * with outages without them (rule 17). Exits with 1 if anything is out of bounds.
+ *
+ *     npx -y deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]
  *
  * @module
  */
