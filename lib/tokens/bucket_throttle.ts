@@ -48,8 +48,9 @@ export class BucketThrottle implements OwnThrottle {
 
   acquire(): Permit | number {
     const level = this.#level;
-    const grant = this.#reserved ?? grantTokens(level, 1, level.time());
-    const delay = delayOf(level, grant);
+    const time = level.time();
+    const grant = this.#reserved ?? grantTokens(level, 1, time);
+    const delay = delayOf(grant, time);
     this.#reserved = undefined;
     if (delay === 0) return new BucketPermit(this, grant!);
     if (delay < Infinity) this.#reserved = grant;

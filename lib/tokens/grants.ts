@@ -28,8 +28,8 @@ export function grantTokens(level: TokenLevel, n: number, time: number): Grant |
 }
 
 /** Returns the time until granted tokens may be used, in milliseconds; `Infinity` without a grant. */
-export function delayOf(level: TokenLevel, grant: Grant | undefined): number {
-  return toDelay(grant === undefined ? FOREVER : grant.usableAt - level.time());
+export function delayOf(grant: Grant | undefined, time: number): number {
+  return toDelay(grant === undefined ? FOREVER : grant.usableAt - time);
 }
 
 /** Puts granted tokens back, except the tokens that later grants depend on, unless they may be used already. */

@@ -55,7 +55,7 @@ class BucketReservation implements Reservation {
   }
 
   get delay(): number {
-    return delayOf(this.#level, this.#grant);
+    return delayOf(this.#grant, this.#level.time());
   }
 }
 

@@ -36,10 +36,10 @@ export class TokenLine {
     try {
       signal?.throwIfAborted(); // the signal may have aborted just as this call's turn came
       grant = this.#grantInTurn(n, turn);
-      for (let ms = delayOf(level, grant); ms > 0; ms = delayOf(level, grant)) {
+      for (let ms = delayOf(grant, level.time()); ms > 0; ms = delayOf(grant, level.time())) {
         const hasChanged = await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
         // If the timer is late and the tokens can already be used, keep them
-        if (!hasChanged || delayOf(level, grant) === 0) continue;
+        if (!hasChanged || delayOf(grant, level.time()) === 0) continue;
         cancelGrant(level, grant);
         grant = undefined;
         grant = this.#grantInTurn(n);
