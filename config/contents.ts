@@ -6,6 +6,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { isTokenBucket } from "../lib/tokens/is_token_bucket.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { bucketLimiter } from "../limiters/bucket.ts";
 import { bucketThrottle } from "../throttles/bucket.ts";
@@ -16,7 +17,7 @@ import { describeOptions, describePart, type Describing } from "../registry/desc
 import type { OptionsOf } from "../registry/fields.ts";
 import { isName, type NameNode, type PartTree } from "../registry/tree.ts";
 import { carryOut, type Update } from "../registry/updates.ts";
-import { bucketOf, isTokenBucket } from "./buckets.ts";
+import { bucketOf } from "./buckets.ts";
 import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
 import { LiveLimiter, type Places } from "./places.ts";
 import { type FromDocument, optionsFor, type queueOptions } from "./queue_options.ts";

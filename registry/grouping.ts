@@ -10,6 +10,12 @@ export type GroupOf = (item: never, key: unknown) => unknown;
 /** Option that defines groups in a document, because a document can't contain a function. */
 export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; readonly description: string };
 
+/** Returns the text before the first separator in a key, or the whole key if it has no separator. */
+export function groupOfKey(key: string, separator: string): string {
+  const end = key.indexOf(separator);
+  return end === -1 ? key : key.slice(0, end);
+}
+
 /**
  * Returns a function that groups items by the text before the first separator in the key, or by the whole key if it has
  * no separator. The returned function throws a `TypeError` if the key is not a string.
@@ -22,8 +28,7 @@ export function groupBySeparator(separator: string): GroupOf {
         `its key must be a string to have a 'separator', got ${inspect(key)}`,
       );
     }
-    const end = key.indexOf(separator);
-    return end === -1 ? key : key.slice(0, end);
+    return groupOfKey(key, separator);
   };
 }
 

@@ -17,6 +17,7 @@
  */
 
 export { buildOptions } from "./build.ts";
+export { groupOfKey } from "./grouping.ts";
 export { ConfigReader, type PartSource } from "./reader.ts";
 export { optionsSchema, partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 // Exported because the types above refer to these types, directly or indirectly.

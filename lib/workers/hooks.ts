@@ -36,3 +36,4 @@ export type * from "../contracts/token_source.ts";
 export type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 export type * from "../contracts/work_source.ts";
 export { onBucketChange } from "../tokens/bucket_changes.ts";
+export { isTokenBucket } from "../tokens/is_token_bucket.ts";

@@ -1,5 +1,6 @@
 import { ConfigError } from "@workqueue/core";
 import { inspect, isPlainObject } from "@workqueue/core/internal";
+import { groupOfKey } from "@workqueue/core/internal/registry";
 import type { Arrival } from "../load/arrival.ts";
 
 /** Attempt of a trace. */
@@ -67,7 +68,7 @@ export function readTrace(text: string): Trace {
       continue;
     }
     if (isTime(at) && typeof add === "string" && Number.isFinite(priority)) {
-      arrivals.push({ at, key: add, group: groupOf(add, separator), priority: priority as number });
+      arrivals.push({ at, key: add, group: separator ? groupOfKey(add, separator) : "", priority: priority as number });
     } else if (isTime(at) && typeof attempt === "string" && isTime(ms)) {
       attempts.push({ at, key: attempt, ms, hasFailed: failed === true });
     } else problems.push({ path: "", message: `line ${i + 1} is not an event of a trace` });
@@ -89,13 +90,6 @@ export function readTrace(text: string): Trace {
     times: attempts.filter(({ hasFailed }) => !hasFailed).map(({ ms }) => ms),
     duration: Math.max(arrivals.at(-1)!.at, attempts.at(-1)?.at ?? 0),
   };
-}
-
-/** Returns the group of a key: the text before the separator, or the whole key if it has no separator. */
-function groupOf(key: string, separator: string | undefined): string {
-  if (separator === undefined || separator === "") return "";
-  const end = key.indexOf(separator);
-  return end === -1 ? key : key.slice(0, end);
 }
 
 function parse(line: string): Record<string, unknown> | undefined {
