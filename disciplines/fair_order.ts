@@ -2,6 +2,7 @@ import { argumentError } from "../lib/base/errors.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import type { GroupBlock } from "../lib/contracts/queue_hooks.ts";
 import type { LineGroups } from "../lib/queue/line.ts";
 import type { SeatOrder } from "../lib/queue/seat_order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
@@ -220,6 +221,33 @@ export class FairOrder implements SeatOrder, LineGroups {
 
   groupOf({ key, item }: Pick<ReadyEntry<unknown>, "key" | "item">): unknown {
     return this.#groupOf(item as never, key);
+  }
+
+  groupNames(): Iterable<unknown> {
+    return this.#groups.keys();
+  }
+
+  blockOf(name: unknown): GroupBlock | undefined {
+    if (this.#changing.length > 0) this.#advance();
+    const group = this.#groups.get(name);
+    if (group === undefined) return undefined;
+    const { size, ready, pause, rate } = group;
+    const blocked = size - ready;
+    const now = this.#time();
+    const isPaused = pause !== undefined && pause.until > now;
+    if (blocked === 0 && !isPaused) return undefined;
+    const isRate = rate !== undefined && rate.allowedAt(now) <= ready;
+    const reason = isPaused
+      ? "paused"
+      : pause !== undefined
+      ? "probing"
+      : isRate
+      ? "rate"
+      : this.#maxPerGroup - group.processing <= ready
+      ? "limit"
+      : "inner";
+    const resumesInMs = isPaused ? pause.until - now : reason === "rate" ? rate!.allowsMoreAt(now) - now : Infinity;
+    return { reason, blocked, resumesInMs: resumesInMs < Infinity ? resumesInMs : null };
   }
 
   readDuration(action: string, option: string, duration: unknown): number {

@@ -32,7 +32,7 @@ export const concurrencyThrottle: ThrottleDefinition<"concurrency", typeof concu
   description: "Runs at most a fixed number of attempts at once, over all pools that share the throttle.",
   options: concurrencyOptions,
   create: ({ limit }) => new ConcurrencyThrottle(limit),
-  update: (throttle: ConcurrencyThrottle, { limit }) => throttle.change(limit),
+  update: (throttle: ConcurrencyThrottle, { limit }) => throttle.setLimit(limit),
 };
 
 /**
@@ -76,7 +76,7 @@ export function createConcurrencyThrottle(
 class ConcurrencyThrottle extends LimitedThrottle {
   readonly ignoresDurations = true;
 
-  change(limit: number): void {
+  setLimit(limit: number): void {
     this.limit = limit;
   }
 

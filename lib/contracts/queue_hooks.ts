@@ -121,15 +121,21 @@ export interface QueueHooks<T> {
 
   /**
    * Returns the members of the discipline that concern groups; `undefined` if it has no groups. Without the hook, a
-   * `RetryAfterError` that asks to pause a group delays only its item.
+   * `RetryAfterError` that asks to pause a group delays only its item, and a dashboard shows no groups.
    */
-  groups?(): { groupOf?(entry: { readonly key: unknown; readonly item: unknown }): unknown } | undefined;
+  groups?(): QueueGroups | undefined;
 
   /**
    * Hands out nothing for the given number of milliseconds. If the queue is already paused, the later end applies.
    * Without the hook, a `RetryAfterError` that asks to pause the queue delays only its item.
    */
   pauseFor?(ms: number): void;
+
+  /**
+   * Returns the time until the queue hands out items again, in milliseconds; 0 if `pauseFor` has not paused the queue.
+   * Without the hook, a dashboard doesn't show why all ready items are blocked.
+   */
+  resumesInMs?(): number;
 
   /**
    * Item that a layer or pool is currently passing to the queue, with its key. The queue reads the key from this object
@@ -176,6 +182,35 @@ export interface QueueHooks<T> {
    * queue outside this process has this hook instead of `observe`.
    */
   recordTimes?(recorder: TimesRecorder): () => void;
+}
+
+/** Groups of a queue's ready items. */
+export interface QueueGroups {
+  /** Returns the group of an entry. */
+  groupOf?(entry: { readonly key: unknown; readonly item: unknown }): unknown;
+  /**
+   * Iterates over the groups that the discipline remembers, in no particular order. These include all groups for which
+   * `blockOf` returns something. The caller may request the next group in a later turn of the event loop.
+   */
+  groupNames?(): Iterable<unknown>;
+  /** Returns what blocks items of a group; `undefined` if the group is not paused and none of its items is blocked. */
+  blockOf?(group: unknown): GroupBlock | undefined;
+}
+
+/** Block of a group: why it has blocked items, or is paused, and until when. */
+export interface GroupBlock {
+  /**
+   * - `"paused"`: the group is paused;
+   * - `"probing"`: the group was paused, and its other items wait until one item, the probe, is done;
+   * - `"rate"`: the group has used its rate;
+   * - `"limit"`: as many items of the group are processing as may be;
+   * - `"inner"`: the discipline within the group blocks them.
+   */
+  readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";
+  /** Number of blocked items. */
+  readonly blocked: number;
+  /** Time until one more item may be handed out, in milliseconds; `null` if it depends on items that are processing. */
+  readonly resumesInMs: number | null;
 }
 
 /** Numbers of keys in an in-memory queue. */

@@ -27,6 +27,7 @@ const TAKEN_OVER = [
   "mayComeBack",
   "groups",
   "pauseFor",
+  "resumesInMs",
   "observe",
 ] as const;
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
+import type { QueueGroups } from "../contracts/queue_hooks.ts";
 
 /**
  * Offset added to the tickets of ready keys in a line that calls keys in any order: the ticket of a ready key must
@@ -147,7 +148,7 @@ export interface Line<T> {
 }
 
 /** Groups of the keys in a line: the members of a discipline that concern them. */
-export interface LineGroups extends Pick<QueueDiscipline<unknown>, "resumeGroup" | "groupOf"> {
+export interface LineGroups extends QueueGroups, Pick<QueueDiscipline<unknown>, "resumeGroup"> {
   pauseGroup(group: unknown, until: number): void;
   /**
    * Converts a duration to milliseconds, or throws. A work queue contains no parser, so without this method, it accepts

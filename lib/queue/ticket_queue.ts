@@ -163,6 +163,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
         this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
         this.#setTimer();
       },
+      resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.#clock.now(), 0),
       isOver: this.#isOver,
       known: this.#known,
       metrics: this.#observer && metrics,
