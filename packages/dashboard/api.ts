@@ -26,6 +26,11 @@ export interface State {
   readonly acts: number;
   /** Queues, worst verdict first. Queues with the same verdict have the same order as in the dashboard's options. */
   readonly queues: readonly QueueRow[];
+  /**
+   * Throttles of the config and of the queues' pools. First those that let no attempt start now, then those at their
+   * limit, then the others.
+   */
+  readonly throttles: readonly ThrottleRow[];
 }
 
 /** Response to `GET api/audit`. */
@@ -149,6 +154,11 @@ export interface QueueDetails extends QueueRow {
   /** Number of ready items that were checked for `groups`, at most 1,000. */
   readonly groupedItems: number;
   /**
+   * Groups of the queue's discipline that are paused or have blocked items, and match the search; `null` if the queue
+   * has no groups that can be paused, as on Redis.
+   */
+  readonly blockedGroups: BlockedGroupList | null;
+  /**
    * Errors of failed attempts, grouped by message, the group with the most failing items first. At most 100 groups, and
    * a last group for all other errors. The errors are those since the dashboard was created. On Redis, they are errors
    * that the dashboard has seen while somebody watched the queue, of the 1,000 failing items with the most attempts.
@@ -187,6 +197,8 @@ export interface QueueDetails extends QueueRow {
   readonly latency: Latency | null;
   /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */
   readonly throttle: Bucket | null;
+  /** Limit of the throttle, if its type is `concurrency` and the limit can be set here; otherwise `null`. */
+  readonly throttleLimit: number | null;
   /** Limiter that delays failed items; `null` if the config doesn't contain the queue. */
   readonly limiter: LimiterNode | null;
   /** Controls that this queue supports. For each control that is not supported, `cannot` contains the reason. */
@@ -301,6 +313,37 @@ export interface Group {
   readonly count: number;
 }
 
+/** Groups that are paused or have blocked items. */
+export interface BlockedGroupList {
+  /**
+   * Number of these groups; `null` if unknown, because there are more than 10,000 and only some match the search, or
+   * because not all groups of the queue could be checked.
+   */
+  readonly count: number | null;
+  /** Groups with the most blocked items, in that order. */
+  readonly groups: readonly BlockedGroup[];
+}
+
+/** Group that is paused or has blocked items. */
+export interface BlockedGroup {
+  /** Name of the group. */
+  readonly name: string;
+  /**
+   * Reason why items are blocked:
+   *
+   * - `"paused"`: the group is paused;
+   * - `"probing"`: the group was paused, and its other items wait until one item is done;
+   * - `"rate"`: the group has used its rate;
+   * - `"limit"`: as many items of the group are processing as may be;
+   * - `"inner"`: the discipline within the group blocks them.
+   */
+  readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";
+  /** Number of blocked items. */
+  readonly blocked: number;
+  /** Time until one more item may be handed out, in milliseconds; `null` if it depends on items that are processing. */
+  readonly resumesInMs: number | null;
+}
+
 /** Errors whose messages differ only in variable parts, such as numbers, IDs, quoted strings and keys. */
 export interface ErrorGroup {
   /** Message with its variable parts replaced by `*`; `null` for the group of all other errors. */
@@ -347,6 +390,34 @@ export interface LimiterNode {
   readonly inside: readonly LimiterNode[];
 }
 
+/** Throttle as described in the config, with the throttles inside it. */
+export interface ThrottleNode {
+  /** JSON Pointer to the throttle in the config document; `null` if the throttle is not from the config. */
+  readonly path: string | null;
+  /** Type in the config document; `null` if unknown, because the throttle is from code or no queue uses it. */
+  readonly type: string | null;
+  /** Name in the config document; `null` if the throttle has no name. */
+  readonly name: string | null;
+  /** Options in the config document, as text for display. Throttles inside this throttle are not included. */
+  readonly options: Readonly<Record<string, string>>;
+  /** Throttles inside this throttle. */
+  readonly inside: readonly ThrottleNode[];
+}
+
+/** Throttle with its state. On Redis, the numbers are those of this process, except for a token bucket. */
+export interface ThrottleRow extends ThrottleNode {
+  /** Largest number of attempts that may run at once now; `null` if there is no such limit. 0 while a breaker is open. */
+  readonly limit: number | null;
+  /** Number of attempts that run or are about to start; `null` if the throttle doesn't count them. */
+  readonly inUse: number | null;
+  /** State in words, such as `open for 12 s: 14 of 20 attempts failed`; empty if there is nothing to say. */
+  readonly state: string;
+  /** Token bucket; `null` if the throttle is not a bucket. */
+  readonly bucket: Bucket | null;
+  /** Names of the queues on the dashboard that use the throttle, alone or inside another throttle. */
+  readonly queues: readonly string[];
+}
+
 /**
  * Result of a control. Each control is `POST api/queues/NAME/ACTION` with a JSON body and the header
  * `x-workqueue-instance`:
@@ -356,9 +427,11 @@ export interface LimiterNode {
  * | `pause` | `{}`, or `{ "duration": "10m" }`: the dashboard's process resumes work after this time |
  * | `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
- * | `throttle` | `{ "rate": 20, "burst": 5 }`; the rate may be `"unlimited"` |
+ * | `throttle` | `{ "rate": 20, "burst": 5 }` for a bucket, where the rate may be `"unlimited"`; `{ "limit": 8 }` for a throttle of type `concurrency` |
  * | `pause-throttle` | `{ "duration": "30s" }`: no attempt begins for this time; a number is in milliseconds |
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
+ * | `pause-group` | `{ "group": "…", "duration": "30s" }`: the group's ready items are blocked for this time |
+ * | `resume-group` | `{ "group": "…" }`: ends a pause of the group now |
  * | `retry` | a selection: selected delayed items become ready; failures stay counted |
  * | `take-back` | a selection: selected delayed items are removed and not retried |
  *

@@ -10,6 +10,8 @@ export { allowLocal, allowToken } from "./access.ts";
 export type {
   Act,
   Audit,
+  BlockedGroup,
+  BlockedGroupList,
   Bucket,
   Control,
   ControlResult,
@@ -29,6 +31,8 @@ export type {
   ReadyItem,
   RunningItem as ShownRunningItem,
   State,
+  ThrottleNode,
+  ThrottleRow,
   Verdict,
 } from "./api.ts";
 export type * from "./contract.ts";

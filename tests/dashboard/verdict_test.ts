@@ -9,6 +9,9 @@ import { anchorsOf } from "../docs/markdown.ts";
 const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
 const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
 const throttle = { rate: 10, burst: 5, tokens: 5, resumesInMs: 0 } as const;
+const breaker = { path: "/throttles/api", type: "breaker", name: "api", options: {}, inside: [], bucket: null };
+const open = { ...breaker, limit: 0, inUse: 0, state: "open for 12 s: 14 of 20 attempts failed" };
+const slots = { ...breaker, type: "concurrency", name: null, limit: 4, inUse: 4, state: "4 of 4 running" };
 const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, isPaused: false };
 
 const calm: Situation = {
@@ -402,6 +405,121 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     ready(0, { blocked: 2, processing: 0 }),
     "busy",
     "2 items are blocked because their groups are paused or have used their rate.",
+  ],
+  [
+    "groups that wait while others go on",
+    ready(3, { blocked: 1500 }),
+    "healthy",
+    "3 items are ready, 1,500 blocked, 3 a second handed out.",
+  ],
+  [
+    "busy workers and blocked groups",
+    ready(8, { blocked: 1500, workers: { ...workers, active: 4 } }),
+    "busy",
+    "All 4 workers are busy and 8 items are ready, 1,500 blocked; 3 a second are handed out.",
+  ],
+  [
+    "retries without budget",
+    ready(0, { blocked: 40, hasGroups: false }),
+    "busy",
+    "40 items are blocked: they are retries, and the retry budget is used up.",
+  ],
+  [
+    "a queue that a server asked to wait",
+    ready(0, { blocked: 40, hasGroups: false, resumesInMs: 20_000 }),
+    "paused",
+    "A server asked to wait (RetryAfterError): nothing is handed out for another 20 s; 40 items are blocked.",
+  ],
+  [
+    "an open breaker",
+    { ...ready(500, { failing: 14 }), throttleState: open, worst: { ...poison, attempts: 1 } },
+    "failing",
+    'api: breaker open for 12 s: 14 of 20 attempts failed, for example "orders/13" with Error: no such customer; ' +
+    "500 items are ready.",
+  ],
+  [
+    "a breaker that the failures of another queue opened",
+    { ...ready(500), throttleState: open },
+    "paused",
+    "api: breaker open for 12 s: 14 of 20 attempts failed; 500 items are ready.",
+  ],
+  [
+    "an open breaker, for a long time",
+    { ...ready(500), idleFor: 300_000, throttleState: open },
+    "paused",
+    "api: breaker open for 12 s: 14 of 20 attempts failed; 500 items are ready.",
+  ],
+  [
+    "an open breaker, and nothing to do",
+    { rates: { ...rates, in: 0, out: 0 }, throttleState: open },
+    "healthy",
+    "Nothing to do. No attempt can start (api: breaker open for 12 s: 14 of 20 attempts failed).",
+  ],
+  [
+    "an open breaker while all retries are delayed",
+    {
+      ...ready(0, { delayed: 14, failing: 14 }),
+      lastMinute: { attempts: 20, failed: 14, givenUp: 0 },
+      throttleState: open,
+    },
+    "failing",
+    "14 of 20 attempts failed in the last minute. " +
+    "No attempt can start (api: breaker open for 12 s: 14 of 20 attempts failed).",
+  ],
+  [
+    "several throttles at once, one of which is open",
+    {
+      ...ready(5),
+      throttleState: {
+        ...open,
+        type: "all-of",
+        inside: [breaker, slots],
+        state: "open for 12 s: 9 of 9; 0 of 4 running",
+      },
+    },
+    "paused",
+    "api: open for 12 s: 9 of 9; 0 of 4 running; 5 items are ready.",
+  ],
+  [
+    "a throttle at its limit",
+    { ...ready(120, { workers: { ...workers, concurrency: 10 } }), throttleState: slots, rates: { ...rates, in: 12 } },
+    "busy",
+    "Falling behind: 12 a second become ready and 3 are handed out; " +
+    "the throttle is at its limit (Throttle: 4 of 4 running) and 120 items are ready.",
+  ],
+  [
+    "a throttle at its limit, and a few in line",
+    { ...ready(4, { processing: 4 }), throttleState: slots },
+    "healthy",
+    "4 items are ready, 4 processing, 3 a second handed out.",
+  ],
+  [
+    "free workers that a full throttle holds back for a while",
+    { ...ready(4), idleFor: 42_000, throttleState: slots },
+    "healthy",
+    /4 items are ready/.source,
+  ],
+  [
+    "free workers that a full throttle holds back for minutes",
+    { ...ready(12), idleFor: 300_000, throttleState: slots },
+    "stuck",
+    "Nothing has been handed out for 5 min, although 12 items are ready: " +
+    "at the limit of the throttle (Throttle: 4 of 4 running).",
+  ],
+  [
+    "a full throttle and a handler that hangs",
+    { ...ready(12), idleFor: 30_000, throttleState: slots, longest: { key: "orders/7", for: 300_000 } },
+    "stuck",
+    "Nothing has been handed out for 30 s, although 12 items are ready: " +
+    "at the limit of the throttle (Throttle: 4 of 4 running). " +
+    'The handler of "orders/7" has been running for 5 min.',
+  ],
+  [
+    "free workers that take nothing, beside a throttle that allows it",
+    { ...ready(1204), idleFor: 42_000, throttleState: { ...breaker, limit: null, inUse: 0, state: "closed" } },
+    "stuck",
+    "Nothing has been handed out for 42 s, although 1,204 items are ready and 3 of 4 workers are free. " +
+    "api: breaker closed.",
   ],
   [
     "text that is none",

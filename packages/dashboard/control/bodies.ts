@@ -3,7 +3,7 @@ import { Refusal } from "../http/answers.ts";
 
 const MAX_TEXT = 10_000;
 const MAX_CONCURRENCY = 100_000;
-/** Maximum rate and burst of a throttle. Larger numbers are typing mistakes: no process starts as many attempts. */
+/** Maximum rate, burst and limit of a throttle. Larger numbers are typing mistakes: no process starts as many attempts. */
 const MAX_TOKENS = 1_000_000_000;
 
 /** Returns the rule for a number within bounds, both inclusive. */
@@ -27,6 +27,7 @@ const MEMBERS = {
   concurrency: between(1, MAX_CONCURRENCY, true),
   rate: between(0, MAX_TOKENS, false, "unlimited"),
   burst: between(0, MAX_TOKENS, true),
+  limit: between(1, MAX_TOKENS, true),
   duration: timeoutRule(),
   key: A_TEXT,
   search: A_TEXT,
@@ -43,6 +44,7 @@ export interface Body {
   readonly concurrency?: number;
   readonly rate?: number | "unlimited";
   readonly burst?: number;
+  readonly limit?: number;
   readonly duration?: number | string;
   readonly key?: string;
   readonly search?: string;

@@ -2,23 +2,27 @@ import { parseDuration } from "@workqueue/core";
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
+import { many } from "../watch/texts.ts";
+import type { LimitedThrottle } from "../watch/throttles.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 import { retry, takeBack } from "./bulk.ts";
 
 /** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
 export function controlsOf(
-  { source, pool, throttleBucket, throttleSource }: WatchedQueue,
+  { source, pool, throttleBucket, limitedThrottle, throttleSource, throttleType }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
   const reasons: Record<Control, string | undefined> = {
     pause: typeof source.pausing === "string" ? source.pausing : undefined,
     concurrency: pool === undefined ? NO_POOL : undefined,
-    throttle: throttleBucket !== undefined
+    throttle: throttleBucket !== undefined || limitedThrottle !== undefined
       ? undefined
       : source.engine === "redis"
       ? "Each process takes the rate from its own config. Change and reload that."
       : throttleSource === undefined
       ? "No throttle of this queue is known here. To slow the queue, lower its concurrency."
+      : throttleType !== null
+      ? `A throttle of type ${inspect(throttleType)} is changed in the config: change and reload that.`
       : "Its throttle is not a TokenBucket, so its rate cannot be changed.",
     retry: source.cannotRetry,
     takeBack: undefined,
@@ -45,6 +49,8 @@ export const actions: Readonly<Record<string, Action>> = {
   throttle,
   "pause-throttle": pauseThrottle,
   "resume-throttle": resumeThrottle,
+  "pause-group": pauseGroup,
+  "resume-group": resumeGroup,
   retry,
   "take-back": takeBack,
 };
@@ -85,7 +91,10 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
 }
 
 function throttle(queue: WatchedQueue, body: string): ControlResult {
-  const { rate, burst } = readBody("change throttle", body, ["rate", "burst"]);
+  const { limitedThrottle, throttleBucket } = queue;
+  if (limitedThrottle !== undefined) return setLimit(limitedThrottle, body);
+  const known = throttleBucket === undefined ? ["rate", "burst", "limit"] as const : ["rate", "burst"] as const;
+  const { rate, burst } = readBody("change throttle", body, known);
   const bucket = throttleOf(queue);
   if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
   if (burst !== undefined) bucket.setBurst(burst);
@@ -95,6 +104,16 @@ function throttle(queue: WatchedQueue, body: string): ControlResult {
     ? "don't start while the burst is 0"
     : `may now start ${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
   return { message: `Attempts ${words}.` };
+}
+
+function setLimit(throttle: LimitedThrottle, body: string): ControlResult {
+  const { limit } = readBody("change throttle", body, ["limit"]);
+  const before = throttle.limit;
+  throttle.setLimit(limit!);
+  const less = limit! < throttle.inUse ? ` ${formatNumber(throttle.inUse)} are running, and continue.` : "";
+  return {
+    message: `At most ${many(limit!, "attempt")} may run at once now; before, ${formatNumber(before)}.${less}`,
+  };
 }
 
 function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
@@ -113,8 +132,32 @@ function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {
   return { message: resumesInMs > 0 ? "Attempts may start again." : "The throttle was not paused: nothing was done." };
 }
 
+const NO_GROUPS = "The queue has no groups that can be paused: its discipline is not fair, or it is on Redis.";
+
+function pauseGroup({ groups }: WatchedQueue, body: string): ControlResult {
+  const { group, duration } = readBody("pause group", body, ["group"], ["duration"]);
+  if (duration === undefined) throw new Refusal(422, "Cannot pause group: the body must have 'duration'");
+  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
+  const ms = groups.pause(group!, parseDuration(duration));
+  return {
+    message: `The group ${inspect(group)} is paused for ${formatDuration(ms)}: its ready items are blocked, ` +
+      "and running handlers continue.",
+  };
+}
+
+function resumeGroup({ groups }: WatchedQueue, body: string): ControlResult {
+  const { group } = readBody("resume group", body, ["group"]);
+  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
+  const wasPaused = groups.resume(group!);
+  return {
+    message: `The group ${inspect(group)} ${wasPaused ? "is resumed." : "was not paused: nothing was done."}`,
+  };
+}
+
+const NO_PAUSE = 'A throttle of type "concurrency" cannot be paused. Pause the queue, or lower the limit.';
+
 function throttleOf(queue: WatchedQueue) {
   const { throttleBucket } = queue;
-  if (throttleBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.throttle!);
+  if (throttleBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.throttle ?? NO_PAUSE);
   return throttleBucket;
 }

@@ -10,6 +10,7 @@ import { linkTo, replaceAddress, useRoute } from "./route.ts";
 import { postTo, type Question, StalePage, type Steering, SteeringContext } from "./steering.ts";
 import { type News, useNews } from "./stream.ts";
 import { shownName } from "./words.ts";
+import { Throttles } from "./throttles.tsx";
 import { Words } from "./words_explained.tsx";
 
 /** Result of a control, as text. */
@@ -70,15 +71,22 @@ export function App(): JSX.Element {
       <div class={news.staleFor === undefined ? "all" : "all stale"}>
         <Headline news={news} route={route} />
         <main>
-          {name === undefined ? state && <QueueList queues={state.queues} route={route} /> : (
-            <QueueView
-              key={name}
-              name={name}
-              news={news}
-              search={search}
-              onSearch={(search) => replaceAddress(linkTo(name, search))}
-            />
-          )}
+          {name === undefined
+            ? state && (
+              <>
+                <QueueList queues={state.queues} route={route} />
+                <Throttles throttles={state.throttles} />
+              </>
+            )
+            : (
+              <QueueView
+                key={name}
+                name={name}
+                news={news}
+                search={search}
+                onSearch={(search) => replaceAddress(linkTo(name, search))}
+              />
+            )}
           {!state && <p class="quiet">Loading…</p>}
         </main>
         <footer>

@@ -24,7 +24,9 @@ export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null
       <h2 id="controls">Controls</h2>
       {can("pause") && <Pause queue={queue} steering={steering} />}
       {can("concurrency") && queue.workers && <Concurrency queue={queue} steering={steering} />}
-      {can("throttle") && <Throttle queue={queue} steering={steering} />}
+      {can("throttle") && queue.throttleLimit === null && <Throttle queue={queue} steering={steering} />}
+      {can("throttle") && queue.throttleLimit !== null && <ThrottleLimit queue={queue} steering={steering} />}
+      {queue.blockedGroups && <PauseGroup queue={queue} steering={steering} />}
       {cannot.map(([control, why]) => (
         <p key={control} class="quiet">
           {NAMES[control]}: {visible(why)}
@@ -122,6 +124,53 @@ function Throttle(of: Of): JSX.Element {
         </div>
       )}
     </>
+  );
+}
+
+function ThrottleLimit(of: Of): JSX.Element {
+  const value = String(of.queue.throttleLimit);
+  return (
+    <NumbersForm
+      fields={[{ name: "limit", label: "Throttle limit", value, pattern: "[1-9][0-9]*" }]}
+      onSubmit={({ limit }) => of.steering.post(pathOf(of, "throttle"), { limit: Number(limit) })}
+    >
+      <span class="quiet">
+        Attempts at once, over all queues that use the throttle. Running attempts continue. Lost at a restart.
+      </span>
+    </NumbersForm>
+  );
+}
+
+function PauseGroup(of: Of): JSX.Element {
+  const [group, setGroup] = useState("");
+  const { blockedGroups, groups } = of.queue;
+  const names = new Set([...groups, ...blockedGroups!.groups].map(({ name }) => name));
+  return (
+    <PauseForm
+      action="Pause group"
+      label="Group pause duration"
+      value="10m"
+      isRequired
+      subject={
+        <>
+          <input
+            aria-label="Group to pause"
+            placeholder="group"
+            autocomplete="off"
+            spellcheck={false}
+            list="group-names"
+            required
+            value={group}
+            onInput={({ currentTarget }) => setGroup(currentTarget.value)}
+          />
+          <datalist id="group-names">{Array.from(names, (name) => <option key={name} value={name} />)}</datalist>
+        </>
+      }
+      onSubmit={(body) => of.steering.post(pathOf(of, "pause-group"), { group, ...body })}
+    >
+      Blocks the ready items of one group. Other groups go on, and running handlers continue. If the group is paused
+      already, the later end applies.
+    </PauseForm>
   );
 }
 

@@ -10,6 +10,7 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
       <Figure name="Ready" value={count(counts.ready)} />
       <Figure name="Delayed" value={count(counts.delayed)} />
       <Figure name="Processing" value={count(counts.processing)} />
+      {!details && counts.blocked > 0 && <Figure name="Blocked" value={count(counts.blocked)} />}
       <Figure name="Failing" value={count(counts.failing)} isBad={counts.failing !== null && counts.failing > 0} />
       <Figure name="In" value={rate(rates.in)} />
       <Figure name="Out" value={rate(rates.out)} />

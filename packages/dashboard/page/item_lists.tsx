@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { FailingItem, LimiterNode, QueueDetails } from "../api.ts";
+import { BlockedGroups } from "./blocked_groups.tsx";
 import { Errors } from "./errors.tsx";
 import { Groups } from "./groups.tsx";
 import { ItemTable } from "./item_table.tsx";
@@ -59,6 +60,13 @@ export function ItemLists({ queue, search, now, onSearch }: {
         ]}
         actions={actions !== undefined && (({ key, dueInMs }) => dueInMs !== null && actions(key))}
       />
+      {queue.blockedGroups && (
+        <BlockedGroups
+          queue={queue}
+          list={queue.blockedGroups}
+          empty={empty("No group is paused or has blocked items.")}
+        />
+      )}
       <div class="halves">
         <ItemTable
           id="running"

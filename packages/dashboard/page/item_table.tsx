@@ -40,7 +40,7 @@ export function ItemTable<T extends { readonly key: string }>(
           {isStill
             ? "order frozen while you point at it"
             : isPart
-            ? `${rows.length} of ${many(total, "item")}, ${note}`
+            ? `${rows.length} of ${many(total, noun.toLowerCase())}, ${note}`
             : note}
         </span>
       </div>

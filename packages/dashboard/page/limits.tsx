@@ -1,16 +1,18 @@
 import type { JSX } from "preact";
-import type { Bucket, LimiterNode, QueueDetails } from "../api.ts";
-import { count, duration, many, visible } from "./words.ts";
+import type { LimiterNode, QueueDetails, ThrottleRow } from "../api.ts";
+import { ThrottlesOf } from "./throttles.tsx";
+import { bucketText, visible } from "./words.ts";
 
 /** Throttle of a queue, and the limiters that delay its failed items. */
-export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
+export function Limits({ queue, throttles }: {
+  queue: QueueDetails;
+  throttles: readonly ThrottleRow[];
+}): JSX.Element {
   return (
     <section aria-labelledby="limits" class="limits">
       <h2 id="limits">Limits</h2>
       <h3>Throttle</h3>
-      <p>
-        {queue.throttle ? bucketText(queue.throttle) : "No known throttle: attempts start whenever a worker is free."}
-      </p>
+      <ThrottlesOf queue={queue.name} throttles={throttles} />
       <h3>Delays of failed items</h3>
       {queue.limiter
         ? (
@@ -35,17 +37,4 @@ function Limiter({ node }: { node: LimiterNode }): JSX.Element {
       {node.inside.length > 0 && <ul>{node.inside.map((inside) => <Limiter key={inside.path} node={inside} />)}</ul>}
     </li>
   );
-}
-
-function bucketText({ rate, burst, tokens, resumesInMs }: Bucket): string {
-  const pace = rate === "unlimited" ? "Unlimited" : `${count(rate)} a second, ${count(burst)} at once`;
-  const next = rate === "unlimited" || rate === 0 ? "" : `, repaid in ${duration(-tokens! / rate * 1000)}`;
-  const left = tokens === null
-    ? ""
-    : tokens < 0
-    ? `, ${many(Math.ceil(-tokens), "token")} owed${next}`
-    : `, ${many(Math.floor(tokens), "token")} left`;
-  return `${pace}${rate === "unlimited" ? "" : left}.${
-    resumesInMs > 0 ? ` Paused: no tokens for ${duration(resumesInMs)}.` : ""
-  }`;
 }

@@ -7,7 +7,7 @@ import { duration } from "./words.ts";
 const DURATION = "([0-9]+([.][0-9]+)?(ms|s|m|h))+";
 
 /** Form that pauses something for a duration. The label of its button says how long the pause lasts. */
-export function PauseForm({ action, label, value, isRequired = false, onSubmit, children }: {
+export function PauseForm({ action, label, value, isRequired = false, subject, onSubmit, children }: {
   /** Text on the button, such as `Pause`. */
   action: string;
   /** Label of the field for the duration. */
@@ -16,6 +16,8 @@ export function PauseForm({ action, label, value, isRequired = false, onSubmit, 
   value: string;
   /** Whether a pause must have a duration. */
   isRequired?: boolean;
+  /** Field for what to pause, shown first. */
+  subject?: ComponentChildren;
   onSubmit: (body: { duration?: number }) => void;
   children: ComponentChildren;
 }): JSX.Element {
@@ -31,6 +33,7 @@ export function PauseForm({ action, label, value, isRequired = false, onSubmit, 
         onSubmit(ms === undefined ? {} : { duration: ms });
       }}
     >
+      {subject}
       <button type="submit">{ms === undefined ? action : `${action} for ${duration(ms)}`}</button>
       <input
         aria-label={label}

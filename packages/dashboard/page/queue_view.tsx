@@ -50,7 +50,7 @@ export function QueueView({ name, news, search, onSearch }: {
           <Latencies queue={queue} />
           <Search queue={queue} search={search} searched={searched} onSearch={onSearch} />
           <ItemLists queue={queue} search={searched} now={state?.time ?? Date.now()} onSearch={onSearch} />
-          <Limits queue={queue} />
+          <Limits queue={queue} throttles={state?.throttles ?? []} />
         </>
       )}
     </>

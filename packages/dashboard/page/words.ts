@@ -1,6 +1,7 @@
 /** Functions that format the server's data for the page. */
 
 import { formatDuration, formatNumber } from "@workqueue/core/internal";
+import type { Bucket } from "../api.ts";
 import { many } from "../watch/texts.ts";
 
 export { many };
@@ -65,4 +66,18 @@ export function visible(text: string): string {
 export function shownName(name: string): string {
   if (name === "") return "⟨empty⟩";
   return visible(name).replace(/^ +| +$/g, (spaces) => `⟨${many(spaces.length, "space")}⟩`);
+}
+
+/** Describes a token bucket: its rate, its tokens and its pause. */
+export function bucketText({ rate, burst, tokens, resumesInMs }: Bucket): string {
+  const pace = rate === "unlimited" ? "Unlimited" : `${count(rate)} a second, ${count(burst)} at once`;
+  const next = rate === "unlimited" || rate === 0 ? "" : `, repaid in ${duration(-tokens! / rate * 1000)}`;
+  const left = tokens === null
+    ? ""
+    : tokens < 0
+    ? `, ${many(Math.ceil(-tokens), "token")} owed${next}`
+    : `, ${many(Math.floor(tokens), "token")} left`;
+  return `${pace}${rate === "unlimited" ? "" : left}.${
+    resumesInMs > 0 ? ` Paused: no tokens for ${duration(resumesInMs)}.` : ""
+  }`;
 }

@@ -1,6 +1,6 @@
 import type { LimiterDescription, RateLimiter, TokenBucket, WorkQueueConfig } from "@workqueue/core";
-import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, LimiterNode } from "../api.ts";
+import { optionsOf } from "./descriptions.ts";
 
 /** Limiters of a queue, as defined in a config. */
 export interface Limits {
@@ -39,10 +39,6 @@ export function showFarBucket({ rate, burst }: { readonly rate: number; readonly
   return { rate: numberOf(rate), burst, tokens: null, resumesInMs: 0 };
 }
 
-export function isTokenBucket(value: unknown): value is TokenBucket {
-  return hasMethods(value, "setRate", "setBurst", "pauseFor", "resume", "reserve");
-}
-
 function numberOf(rate: number): number | "unlimited" {
   return rate === Infinity ? "unlimited" : rate;
 }
@@ -62,32 +58,14 @@ interface Node {
 }
 
 function nodeOf(description: LimiterDescription, config: WorkQueueConfig): Node {
-  const fields = description.definition().options;
-  const options: Record<string, string> = {};
-  const inside: Node[] = [];
-  for (const [option, value] of Object.entries(description.options)) {
-    const parts = (Array.isArray(value) ? value : [value]) as readonly unknown[];
-    if (parts.every(isDescription)) inside.push(...parts.map((part) => nodeOf(part, config)));
-    else options[option] = optionText(value, fields[option]?.kind);
-  }
+  const { options, inside } = optionsOf(description);
   return {
     description,
     options,
-    inside,
+    inside: inside.map((part) => nodeOf(part, config)),
     bucket: bucketOf(description, config),
     delayAfter: inside.length === 0 ? delayAfterOf(description) : undefined,
   };
-}
-
-function isDescription(value: unknown): value is LimiterDescription {
-  return hasMethods(value, "definition", "create");
-}
-
-function optionText(value: unknown, kind: string | undefined): string {
-  if (value === Infinity) return "unlimited";
-  if (Array.isArray(value) && kind === "durations") return value.map(formatDuration).join(", ");
-  if (typeof value === "number") return kind === "duration" ? formatDuration(value) : formatNumber(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function bucketOf({ name }: LimiterDescription, config: WorkQueueConfig): TokenBucket | undefined {

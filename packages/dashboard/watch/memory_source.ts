@@ -1,5 +1,6 @@
 import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
+import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
 import type { Failures, KnownFailure, ListedFailure } from "./failures.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source, workersOf } from "./source.ts";
@@ -111,6 +112,8 @@ export class MemorySource implements Source {
       oldestReadyMs: this.#times?.oldestReadyMs ?? null,
       workers: workersOf(pool),
       isPaused: pool?.paused ?? false,
+      resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
+      hasGroups: this.groups !== undefined,
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
@@ -161,6 +164,17 @@ export class MemorySource implements Source {
     if (!this.#queue.cancelDelayed(item)) return false;
     this.#queue.forget(item);
     return true;
+  }
+
+  get groups(): Source["groups"] {
+    const groups = this.#hooks.groups?.();
+    if (groups === undefined) return undefined;
+    const isListed = hasMethods(groups, "groupNames", "blockOf");
+    return {
+      ...isListed && { groupNames: () => groups.groupNames!(), blockOf: (group) => groups.blockOf!(group) },
+      pause: (group, ms) => this.#queue.pauseGroup(group, ms),
+      resume: (group) => this.#queue.resumeGroup(group),
+    };
   }
 
   get pausing(): Source["pausing"] {

@@ -1,6 +1,7 @@
 /** Interface between the dashboard and a queue on any engine. */
 
 import type { GiveUpReason, PoolSnapshot } from "@workqueue/core";
+import type { QueueGroups } from "@workqueue/core/hooks";
 import type { Failures, KnownFailure } from "./failures.ts";
 
 /**
@@ -21,6 +22,10 @@ export interface Look {
    * Whether the pool (of an in-memory queue) or the queue (on Redis) is paused. No item is handed out during a pause.
    */
   readonly isPaused: boolean;
+  /** Time until the queue hands out items again, in milliseconds; 0 if no item asked for a pause of the queue. */
+  readonly resumesInMs?: number;
+  /** Whether the items have groups that can be paused. */
+  readonly hasGroups?: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
   readonly delayedItems: readonly DelayedLook[];
   readonly failingItems: readonly LookFailing[];
@@ -141,4 +146,14 @@ export interface Source extends Partial<Disposable> {
   /** Removes a delayed item and forgets its failures. Returns `false` if the item was not delayed. */
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
   readonly pausing: Can<Pausing>;
+  /** Groups of the items; `undefined` if items have none, or none that can be paused. */
+  readonly groups?: Groups | undefined;
+}
+
+/** Groups of a queue's items. */
+export interface Groups extends Pick<QueueGroups, "groupNames" | "blockOf"> {
+  /** Pauses a group, for a number of milliseconds. If the group is already paused, the later end applies. */
+  pause(group: unknown, ms: number): void;
+  /** Ends the pause of a group. */
+  resume(group: unknown): void;
 }

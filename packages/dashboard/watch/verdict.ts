@@ -14,10 +14,14 @@ import {
 import type { Trend } from "./history.ts";
 import type { Look } from "./source.ts";
 import { many } from "./texts.ts";
+import { isFull, type ThrottleState } from "./throttles.ts";
 
 /** Data on which a verdict is based. */
 export interface Situation {
-  readonly look: Pick<Look, "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused">;
+  readonly look: Pick<
+    Look,
+    "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused" | "hasGroups" | "resumesInMs"
+  >;
   /**
    * Time for which no item was handed out although items were ready and could have been handed out, in milliseconds.
    */
@@ -58,6 +62,8 @@ export interface Situation {
   /** Item whose handler has been running longest. */
   readonly longest: { readonly key: string; readonly for: number } | undefined;
   readonly throttle: Bucket | null;
+  /** State of the throttle, whatever its type; `null` if there is no throttle or it is unknown. */
+  readonly throttleState?: ThrottleState | null;
   /** Time until the dashboard ends the pause, in milliseconds; `null` if nobody set an end. */
   readonly pauseEndsInMs?: number | null;
   /** Group with most of the ready items. */
@@ -152,7 +158,10 @@ export interface VerdictRule {
 /** Rules for verdicts. The first rule that applies decides. */
 export const RULES: readonly VerdictRule[] = [
   { verdict: "paused", guide: "workqueuenothingtaken", find: paused },
+  { verdict: "paused", guide: "workqueuenothingtaken", find: isQueuePaused },
   { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingMayBegin },
+  { verdict: "failing", guide: "the-backend-is-down", find: isThrottleClosedAfterFailures },
+  { verdict: "paused", guide: "the-backend-is-down", find: isThrottleClosed },
   { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingIsTaken },
   { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreTaken },
   { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreHung },
@@ -179,16 +188,44 @@ function nothingMayBegin({ throttle }: Situation): string | undefined {
   return throttle.burst === 0 ? "No attempt can start because the throttle's burst is 0." : undefined;
 }
 
+/** Returns a reason if the throttle lets no attempt start, although items are ready. */
+function isThrottleClosed({ look: { ready }, throttleState }: Situation, more = ""): string | undefined {
+  if (ready === 0 || !isClosed(throttleState)) return undefined;
+  return `${nameAndState(throttleState)}${more}; ${items(ready)} ready.`;
+}
+
+/** Returns a reason if the throttle lets no attempt start, and attempts of this queue have failed. */
+function isThrottleClosedAfterFailures(situation: Situation): string | undefined {
+  const { look: { failing }, counted, worst } = situation;
+  if (!((failing ?? 0) > 0 || (counted?.failed ?? 0) > 0)) return undefined;
+  return isThrottleClosed(situation, example(worst));
+}
+
+function isClosed(state: ThrottleState | null | undefined): state is ThrottleState {
+  return state?.limit === 0;
+}
+
+/** Returns what a throttle is called and its state: `api: breaker open for 12 s: 14 of 20 attempts failed`. */
+function nameAndState({ name, type, inside, inUse, limit, state }: ThrottleState): string {
+  // The type says nothing about a state that is made of the states of several throttles.
+  const words = state === "" ? `${inUse} of ${limit} running` : state;
+  return `${name ?? "Throttle"}: ${
+    type === null || inside.length > 0 || isFull({ inUse, limit }) ? "" : `${type} `
+  }${words}`;
+}
+
 function nothingIsTaken(situation: Situation): string | undefined {
-  const { look: { ready, processing, workers, isPaused }, idleFor, throttle } = situation;
+  const { look: { ready, processing, workers, isPaused }, idleFor, throttle, throttleState } = situation;
   if (ready === 0 || isPaused || idleFor < STUCK_AFTER || idleFor < perToken(throttle)) return undefined;
+  if (throttleState && isFull(throttleState)) return undefined;
   const since = `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready`;
   if (workers === null) return processing === 0 ? `${since}: no worker takes them.` : undefined;
   const free = workers.concurrency - workers.active;
   if (free <= 0 || workers.paused) return undefined;
+  const shown = throttleState && throttleState.state !== "" ? ` ${asSentence(nameAndState(throttleState))}` : "";
   return `${since} and ${formatNumber(free)} of ${many(workers.concurrency, "worker")} ${
     free === 1 ? "is" : "are"
-  } free.`;
+  } free.${shown}`;
 }
 
 /**
@@ -209,17 +246,16 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
 
 /**
  * Returns a reason if handlers hang. A handler may be meant to run for a long time, so it is considered hung only if
- * items wait for a free worker.
+ * items wait for a free worker. If they wait for the throttle instead, the handler may be that of another queue.
  */
 function placesAreHung(situation: Situation): string | undefined {
-  const { look: { ready, workers }, idleFor } = situation;
-  if (workers === null || ready === 0 || workers.active < workers.concurrency || idleFor < STUCK_AFTER) {
-    return undefined;
-  }
-  const note = longRun(situation);
-  return note === ""
-    ? undefined
-    : `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready.`;
+  const { look: { ready, workers }, idleFor, throttleState } = situation;
+  if (workers === null || ready === 0 || idleFor < STUCK_AFTER) return undefined;
+  const isAtLimit = workers.active < workers.concurrency;
+  if (isAtLimit && !(throttleState && isFull(throttleState))) return undefined;
+  if (longRun(situation) === "" && !(isAtLimit && idleFor >= LONG_RUN)) return undefined;
+  const since = `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready`;
+  return isAtLimit ? `${since}: at the limit of the throttle (${nameAndState(throttleState!)}).` : `${since}.`;
 }
 
 function manyFail({ recent, lastMinute, worst }: Situation): string | undefined {
@@ -295,6 +331,14 @@ function paused({ look: { isPaused, ready, failing, workers }, pauseEndsInMs }: 
   return `${items(ready)} ready, and nothing is handed out ${end}.${failed}`;
 }
 
+/** Returns a reason if an item asked for a pause of the queue. */
+function isQueuePaused({ look: { blocked, resumesInMs = 0 } }: Situation): string | undefined {
+  if (resumesInMs <= 0 || blocked === 0) return undefined;
+  return `A server asked to wait (RetryAfterError): nothing is handed out for another ${formatDuration(resumesInMs)}; ${
+    items(blocked)
+  } blocked.`;
+}
+
 function isThrottlePaused({ look: { ready }, throttle }: Situation): string | undefined {
   if (throttle === null || throttle.resumesInMs <= 0) return undefined;
   return `The throttle is paused: no attempt starts for another ${formatDuration(throttle.resumesInMs)}; ${
@@ -307,10 +351,16 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
  */
 const NOTICEABLY = 1.05;
 
-function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
-  if (workers === null || ready <= workers.concurrency || workers.active < workers.concurrency) return undefined;
-  const all = workers.concurrency === 1 ? "the only worker is" : `all ${formatNumber(workers.concurrency)} workers are`;
-  const busy = `${all} busy and ${items(ready)} ready.`;
+function allAreBusy({ look: { ready, blocked, workers }, rates, throttleState }: Situation): string | undefined {
+  const isAllBusy = workers !== null && ready > workers.concurrency && workers.active >= workers.concurrency;
+  const isAtLimit = throttleState && isFull(throttleState) && ready > throttleState.limit!;
+  if (!isAllBusy && !isAtLimit) return undefined;
+  const all = !isAllBusy
+    ? `the throttle is at its limit (${nameAndState(throttleState!)})`
+    : workers.concurrency === 1
+    ? "the only worker is busy"
+    : `all ${formatNumber(workers.concurrency)} workers are busy`;
+  const busy = `${all} and ${items(ready)} ready${blocked > 0 ? `, ${formatNumber(blocked)} blocked` : ""}.`;
   const { in: come, out: go } = rates;
   if (come === null || go === null) return busy[0]!.toUpperCase() + busy.slice(1);
   const flow = `${formatNumber(come)} a second become ready and ${formatNumber(go)} are handed out`;
@@ -321,8 +371,9 @@ function allAreBusy({ look: { ready, workers }, rates }: Situation): string | un
   return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are handed out.`;
 }
 
-function groupsAreFull({ look: { ready, blocked, processing } }: Situation): string | undefined {
+function groupsAreFull({ look: { ready, blocked, processing, hasGroups = true } }: Situation): string | undefined {
   if (ready > 0 || blocked === 0) return undefined;
+  if (!hasGroups) return `${items(blocked)} blocked: they are retries, and the retry budget is used up.`;
   if (processing === 0) return `${items(blocked)} blocked because their groups are paused or have used their rate.`;
   return `${items(blocked)} blocked because their groups are at their limits; ${items(processing)} processing.`;
 }
@@ -408,9 +459,10 @@ function trendIsUnknown({ growth, look: { ready, blocked } }: Situation): string
   return `${items(ready + blocked)} ready or blocked. The dashboard doesn't know yet whether the backlog grows.`;
 }
 
-function healthy({ look: { ready, delayed, processing }, rates }: Situation): string {
+function healthy({ look: { ready, blocked, delayed, processing }, rates }: Situation): string {
   if (ready + delayed + processing === 0 && !((rates.out ?? 0) > 0)) return "Nothing to do.";
   const parts = ready > 0 ? [`${items(ready)} ready`] : [];
+  if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked`);
   if (processing > 0) parts.push(`${formatNumber(processing)} processing`);
   if (delayed > 0) parts.push(`${formatNumber(delayed)} delayed`);
   if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second handed out`);
@@ -443,8 +495,9 @@ function hotTenant({ hot, listed }: Situation): string {
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of the ready items.`;
 }
 
-/** Returns a sentence about a paused throttle if the verdict is not `paused`. */
-function pauseBeside(verdict: Verdict, { throttle }: Situation): string {
+/** Returns a sentence about a throttle that lets no attempt start, unless the reason is about that. */
+function pauseBeside(verdict: Verdict, { look: { ready }, throttle, throttleState }: Situation): string {
+  if (isClosed(throttleState) && ready === 0) return ` No attempt can start (${nameAndState(throttleState)}).`;
   if (verdict === "paused" || throttle === null || throttle.resumesInMs <= 0) return "";
   return ` The throttle is paused for another ${formatDuration(throttle.resumesInMs)}.`;
 }

@@ -26,13 +26,15 @@ export class Views {
   state(mayControl: boolean): string {
     return this.#once(`state ${mayControl}`, () => {
       const { instance, mayReload, audit } = this.#surroundings;
+      const { queues, throttles } = this.#watch;
       const state: State = {
         instance,
         time: Date.now(),
         mayControl,
         mayReload: mayReload && mayControl,
         acts: audit.count,
-        queues: worstFirst(Array.from(this.#watch.queues.values(), (queue) => queue.row())),
+        queues: worstFirst(Array.from(queues.values(), (queue) => queue.row())),
+        throttles: throttles.rows(queues.values()),
       };
       return JSON.stringify(state);
     });

@@ -2,6 +2,7 @@ import type { WorkQueueConfig } from "@workqueue/core";
 import type { DashboardOptions } from "../contract.ts";
 import { SAMPLE_EVERY } from "./history.ts";
 import { MAX_LISTED } from "./source.ts";
+import { Throttles } from "./throttles.ts";
 import { Timer, waitFor } from "./timer.ts";
 import { ROW_LIMIT, WatchedQueue } from "./watched_queue.ts";
 
@@ -21,6 +22,7 @@ export interface Watcher {
 /** Watches all queues of the dashboard on a schedule. One look at the queues serves all clients. */
 export class Watch implements Disposable {
   readonly queues: ReadonlyMap<string, WatchedQueue>;
+  readonly throttles: Throttles;
   /** Number of looks at the queues so far. Views created before the latest look are outdated. */
   version = 0;
   readonly #watchers = new Set<Watcher>();
@@ -29,8 +31,12 @@ export class Watch implements Disposable {
   readonly #unfollow: (() => void) | undefined;
 
   constructor(queues: DashboardOptions["queues"], config: WorkQueueConfig | undefined) {
-    this.queues = new Map(Object.entries(queues).map(([name, queue]) => [name, new WatchedQueue(name, queue, config)]));
+    const throttles = this.throttles = new Throttles(config);
+    this.queues = new Map(
+      Object.entries(queues).map(([name, queue]) => [name, new WatchedQueue(name, queue, config, throttles)]),
+    );
     this.#unfollow = config?.onReload(() => () => {
+      throttles.forgetConfig();
       for (const queue of this.queues.values()) queue.forgetConfig();
     });
     this.#samples = new Timer(SAMPLE_EVERY, () => void this.#sample());

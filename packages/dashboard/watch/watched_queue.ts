@@ -1,5 +1,6 @@
 import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/core";
-import { formatDuration } from "@workqueue/core/internal";
+import { isTokenBucket } from "@workqueue/core/hooks";
+import { formatDuration, hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, recordTimes } from "@workqueue/core/metrics";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
@@ -9,7 +10,8 @@ import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
-import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
+import { BlockedGroups } from "./blocked_groups.ts";
+import { type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
 import { Failures, type KnownFailure } from "./failures.ts";
@@ -18,6 +20,7 @@ import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
 import { containing, matcherOf, type Selection } from "./selection.ts";
 import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
+import { type LimitedThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { alertsOf, judge, type Judgement, type Situation } from "./verdict.ts";
@@ -60,11 +63,14 @@ export class WatchedQueue implements Disposable {
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
   readonly pauses: Can<Pauses>;
+  /** Groups of the queue; `undefined` if it has none. */
+  readonly groups: BlockedGroups | undefined;
   readonly textOf: (item: unknown) => string;
   /** Whether the text of an item is the item itself. */
   readonly #hasTexts: boolean;
   readonly #onTakeBack: DashboardQueue<unknown>["onTakeBack"];
   readonly #config: WorkQueueConfig | undefined;
+  readonly #throttles: Throttles;
   /** Name of the queue in the config. */
   readonly #configName: string;
   readonly #history = new History();
@@ -83,7 +89,12 @@ export class WatchedQueue implements Disposable {
    */
   #idleSince = 0;
 
-  constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
+  constructor(
+    name: string,
+    { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>,
+    config?: WorkQueueConfig,
+    throttles: Throttles = new Throttles(config),
+  ) {
     this.name = name;
     this.pool = pool;
     this.#times = recordTimes(queue, this.#latency);
@@ -92,7 +103,8 @@ export class WatchedQueue implements Disposable {
     this.source = isOnRedis(queue)
       ? new RedisSource(queue, pool, failures)
       : new MemorySource(queue as never, pool, failures, this.#times);
-    const { pausing } = this.source;
+    const { pausing, groups } = this.source;
+    this.groups = groups && new BlockedGroups(groups);
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches({
@@ -103,6 +115,7 @@ export class WatchedQueue implements Disposable {
     });
     this.#onTakeBack = onTakeBack;
     this.#config = config;
+    this.#throttles = throttles;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
 
@@ -134,6 +147,7 @@ export class WatchedQueue implements Disposable {
   forgetLook(): void {
     this.#seen = this.#seen && { ...this.#seen, limit: -1 };
     this.#searches.forget();
+    this.groups?.forget();
   }
 
   /**
@@ -173,7 +187,8 @@ export class WatchedQueue implements Disposable {
       const before = this.#seen;
       const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.isPaused &&
         !look.workers?.paused &&
-        look.totals.handedOut === before.look.totals.handedOut && !((this.throttle?.resumesInMs ?? 0) > 0);
+        look.totals.handedOut === before.look.totals.handedOut && !((this.throttle?.resumesInMs ?? 0) > 0) &&
+        this.#throttles.stateOf(this)?.limit !== 0;
       if (!isIdle) this.#idleSince = sample.at;
       this.#seen = { look, sample, limit };
       this.#failure = undefined;
@@ -196,6 +211,17 @@ export class WatchedQueue implements Disposable {
   get throttleBucket(): TokenBucket | undefined {
     const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
     return isTokenBucket(throttle) ? throttle : undefined;
+  }
+
+  /** Throttle of type `concurrency`, whose limit can be set; `undefined` if the throttle is not in this process. */
+  get limitedThrottle(): LimitedThrottle | undefined {
+    const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
+    return hasMethods(throttle, "acquire", "setLimit") ? throttle as LimitedThrottle : undefined;
+  }
+
+  /** Type of the throttle in the config; `null` if unknown. */
+  get throttleType(): string | null {
+    return this.#throttles.stateOf(this)?.type ?? null;
   }
 
   get #configThrottle(): unknown {
@@ -284,6 +310,7 @@ export class WatchedQueue implements Disposable {
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
       longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
       throttle: this.throttle,
+      throttleState: this.#throttles.stateOf(this),
       pauseEndsInMs: this.#pauseEndsInMs,
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
@@ -312,6 +339,7 @@ export class WatchedQueue implements Disposable {
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
     const matches = search === "" ? () => true : this.#matcher({ search });
     const found = search === "" ? undefined : await this.#searches.find(search);
+    const blockedGroups = await this.groups?.list(search, limit) ?? null;
     const now = systemClock.now();
     const seen = this.#seen;
     const look = seen?.look;
@@ -353,6 +381,7 @@ export class WatchedQueue implements Disposable {
       abandoned: look?.workers?.abandoned ?? null,
       groups: look === undefined ? [] : this.#groups(look),
       groupedItems: look?.readyItems.length ?? 0,
+      blockedGroups,
       errors: failures.groups().filter(({ message, example }) =>
         search === "" || containing(search)(message ?? "", example)
       ),
@@ -362,6 +391,7 @@ export class WatchedQueue implements Disposable {
       givenUpFor: look?.totals.givenUpFor ?? null,
       latency: this.#times === undefined ? null : this.#latency.percentiles(now),
       throttle: this.throttle,
+      throttleLimit: this.limitedThrottle?.limit ?? null,
       limiter: limits?.tree() ?? null,
     };
   }

@@ -1,6 +1,6 @@
 /** Server that sends prepared data to the page and records the requests that the page sends. */
 
-import type { Act, ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
+import type { Act, ControlResult, QueueDetails, QueueRow, State, ThrottleRow } from "@workqueue/dashboard";
 import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
 
 /** Request that the page sends when a control is used. */
@@ -28,6 +28,8 @@ export class FakeServer implements AsyncDisposable {
   answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
   /** Error for requests for a stream, as if too many streams were open. */
   tooMany: string | undefined;
+  /** Throttles; those of the queues if omitted. */
+  throttles: ThrottleRow[] | undefined;
   /** Acts, newest first. */
   acts: Act[] = [];
   readonly posted: Posted[] = [];
@@ -128,7 +130,9 @@ export class FakeServer implements AsyncDisposable {
 
   #state(): State {
     const { instance, time, mayControl, mayReload } = this;
-    return { instance, time, mayControl, mayReload, acts: this.acts.length, queues: this.queues.map(rowOf) };
+    const throttles = this.throttles ?? this.queues.flatMap(throttleOf);
+    const queues = this.queues.map(rowOf);
+    return { instance, time, mayControl, mayReload, acts: this.acts.length, queues, throttles };
   }
 }
 
@@ -137,6 +141,13 @@ function rowOf(
     QueueDetails,
 ): QueueRow {
   return { name, engine, verdict, reason, guide, counts, rates, oldestReadyMs, workers, paused, pauseEndsInMs, trend };
+}
+
+/** Returns the throttle of a queue as a row, if the queue has one. */
+function throttleOf({ name, throttle: bucket }: QueueDetails): ThrottleRow[] {
+  if (bucket === null) return [];
+  const node = { path: `/queues/${name}/throttle`, type: "bucket", name: null, options: {}, inside: [] };
+  return [{ ...node, limit: null, inUse: null, state: "", bucket, queues: [name] }];
 }
 
 function previewOf(matched: { failing: number; others: number }): ControlResult {

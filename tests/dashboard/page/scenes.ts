@@ -59,6 +59,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     abandoned: 0,
     groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
     groupedItems: 3,
+    blockedGroups: null,
     errors: [],
     errorsUnknown: 0,
     matching: 12,
@@ -70,6 +71,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
       work: { count: 37_409, p50: 130, p90: 215, p99: 480 },
     },
     throttle: { rate: 50, burst: 10, tokens: 7.4, resumesInMs: 0 },
+    throttleLimit: null,
     limiter: {
       path: "/limiters/default",
       type: "max-of",

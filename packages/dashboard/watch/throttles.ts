@@ -1,0 +1,148 @@
+import type { ThrottleDescription, WorkQueueConfig } from "@workqueue/core";
+import { isTokenBucket, type Throttle, type ThrottleSnapshot } from "@workqueue/core/hooks";
+import { escapePointer, formatDuration, hasMethods } from "@workqueue/core/internal";
+import type { Bucket, ThrottleNode, ThrottleRow } from "../api.ts";
+import { optionsOf } from "./descriptions.ts";
+import { showBucket, showFarBucket } from "./limiters.ts";
+
+/** A queue, as far as its throttle is concerned. */
+export interface Throttled {
+  readonly name: string;
+  /** Throttle of the queue; not an object if there is none. */
+  readonly throttleSource: unknown;
+  readonly source: { readonly engine: "memory" | "redis" };
+}
+
+/** Throttle whose limit can be set. */
+export interface LimitedThrottle {
+  readonly limit: number;
+  readonly inUse: number;
+  setLimit(limit: number): void;
+}
+
+/** State of a throttle, without the queues that use it. */
+export type ThrottleState = Omit<ThrottleRow, "queues">;
+
+/** Throttles of a config, and of pools that have a throttle of their own. */
+export class Throttles {
+  readonly #config: WorkQueueConfig | undefined;
+  /** Descriptions of the config's throttles, by throttle. Throttles without a description are those of pools. */
+  #nodes: Map<unknown, ThrottleNode> | undefined;
+
+  constructor(config: WorkQueueConfig | undefined) {
+    this.#config = config;
+  }
+
+  /** Discards the descriptions. Called after a change to the config, because the descriptions are then outdated. */
+  forgetConfig(): void {
+    this.#nodes = undefined;
+  }
+
+  /** Returns the state of a queue's throttle; `null` if the queue has no throttle, or none that is known here. */
+  stateOf({ throttleSource, source: { engine } }: Throttled): ThrottleState | null {
+    return isObject(throttleSource) ? this.#show(throttleSource, engine === "redis") : null;
+  }
+
+  /**
+   * Returns all throttles: those that hold back attempts first, then those of the config in document order, and the
+   * others in the order of the queues.
+   */
+  rows(queues: Iterable<Throttled>): ThrottleRow[] {
+    const users = new Map<object, Throttled[]>();
+    for (const name of this.#config?.throttleNames ?? []) users.set(this.#config!.throttle(name), []);
+    for (const queue of queues) {
+      for (const throttle of this.#usedBy(queue.throttleSource)) {
+        const others = users.get(throttle);
+        if (others === undefined) users.set(throttle, [queue]);
+        else others.push(queue);
+      }
+    }
+    const rows = Array.from(users, ([throttle, queues]): ThrottleRow => {
+      const isFar = queues.length > 0 && queues.every(({ source: { engine } }) => engine === "redis");
+      return { ...this.#show(throttle, isFar), queues: queues.map(({ name }) => name) };
+    });
+    return rows.sort((a, b) => rankOf(a) - rankOf(b));
+  }
+
+  /** Returns the throttle of a queue, and the throttles with names inside it. */
+  #usedBy(throttle: unknown): Set<object> {
+    const used = new Set<object>(isObject(throttle) ? [throttle] : []);
+    const nodes = [...this.#descriptions.get(throttle)?.inside ?? []];
+    for (const { name, inside } of nodes) {
+      if (name !== null) used.add(this.#config!.throttle(name));
+      nodes.push(...inside);
+    }
+    return used;
+  }
+
+  #show(throttle: object, isFar: boolean): ThrottleState {
+    const bucket = !isTokenBucket(throttle) ? null : isFar ? showFarBucket(throttle) : showBucket(throttle);
+    const { limit = Infinity, inUse = null, state = "" } = bucket === null ? snapshotOf(throttle) ?? {} : {};
+    return {
+      ...this.#descriptions.get(throttle) ?? { ...UNDESCRIBED, type: bucket === null ? null : "bucket" },
+      limit: limit === Infinity ? null : limit,
+      inUse,
+      state: bucket === null ? state : stateOf(bucket),
+      bucket,
+    };
+  }
+
+  get #descriptions(): Map<unknown, ThrottleNode> {
+    return this.#nodes ??= this.#config === undefined ? new Map() : describe(this.#config);
+  }
+}
+
+const UNDESCRIBED: ThrottleNode = { path: null, type: null, name: null, options: {}, inside: [] };
+
+function describe(config: WorkQueueConfig): Map<unknown, ThrottleNode> {
+  const nodes = new Map<unknown, ThrottleNode>();
+  for (const name of config.throttleNames) { // no queue may use it, and then its type is not known
+    const throttle = config.throttle(name);
+    const path = `/throttles/${escapePointer(name)}`;
+    nodes.set(throttle, { ...UNDESCRIBED, path, name, type: isTokenBucket(throttle) ? "bucket" : null });
+  }
+  const add = (description: ThrottleDescription, throttle: unknown): ThrottleNode => {
+    const { path, type, name = null } = description;
+    const { options, inside } = optionsOf(description);
+    const node = {
+      ...{ path, type, name, options },
+      inside: inside.map((part) => add(part, part.name === undefined ? undefined : config.throttle(part.name))),
+    };
+    if (throttle !== undefined) nodes.set(throttle, node);
+    return node;
+  };
+  for (const queue of config.queueNames) {
+    const { throttle } = config.describe(queue);
+    if (throttle !== undefined) add(throttle, config.workers(queue).throttle);
+  }
+  return nodes;
+}
+
+/** Returns the snapshot of a throttle; `undefined` if it has none. A third-party throttle may throw. */
+function snapshotOf(throttle: object): Partial<ThrottleSnapshot> | undefined {
+  try {
+    return hasMethods(throttle, "snapshot") ? (throttle as Throttle).snapshot!() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function stateOf({ tokens, resumesInMs, rate }: Bucket): string {
+  if (resumesInMs > 0) return `paused for ${formatDuration(resumesInMs)}`;
+  return tokens !== null && tokens < 1 && rate !== "unlimited" ? "no tokens" : "";
+}
+
+/** Returns the rank of a throttle in the list: first those that let no attempt start now. */
+function rankOf({ limit, inUse, bucket }: ThrottleRow): number {
+  if (limit === 0 || (bucket?.resumesInMs ?? 0) > 0) return 0;
+  return isFull({ limit, inUse }) ? 1 : 2;
+}
+
+/** Reports whether as many attempts are running as a throttle allows. */
+export function isFull({ limit, inUse }: Pick<ThrottleState, "limit" | "inUse">): boolean {
+  return limit !== null && inUse !== null && limit > 0 && inUse >= limit;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
