@@ -79,10 +79,12 @@ function describeDelayed(queue: DelayingQueue<unknown>): string {
 }
 
 function describePool(pool: ViewedPool<unknown>): string {
-  const { active, slots: { abandoned }, settings: { concurrency }, state } = pool;
+  const { active, slots: { abandoned }, settings: { concurrency, throttle }, state } = pool;
   const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
   if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
   if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
+  const allows = throttle?.snapshot?.().state;
+  if (allows) parts.push(`throttle ${allows}`);
   const listed = failuresOf(pool, MAX_FAILURES);
   const [latest] = listed;
   if (latest !== undefined) {

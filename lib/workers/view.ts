@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Throttle } from "../contracts/throttle.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
 import type { Moment } from "../structures/burst_time.ts";
@@ -18,7 +19,7 @@ export interface ViewedPool<T> {
   readonly slots: Slots;
   readonly running: Running<T>;
   readonly failures: Failures<T>;
-  readonly settings: { readonly concurrency: number; readonly clock: Clock };
+  readonly settings: { readonly concurrency: number; readonly clock: Clock; readonly throttle?: Throttle | undefined };
 }
 
 /** Returns a snapshot of a pool with at most `limit` items in each list. */

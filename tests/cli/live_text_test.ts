@@ -42,6 +42,16 @@ Deno.test("live text: while the run is paused, it says so, and not how long it w
   ]);
 });
 
+Deno.test("live text: while the throttle lets nothing begin, it says why, if only that fits", () => {
+  const tally = tallyOf({ heldBack: "open for 12 s: 14 of 20 attempts failed", running: 0 });
+  assertEquals(show(tally), ["", " 61 %    612 of 1,000 · throttle open for 12 s: 14 of 20 attempts failed"]);
+  assertEquals(show(tally, { columns: 100 }), [
+    "",
+    "██████░░░░  61 %    612 of 1,000 · 0 running · throttle open for 12 s: 14 of 20 attempts failed",
+  ]);
+  assertEquals(show({ ...tally, isPaused: true })[1]!.endsWith("0 running · paused"), true);
+});
+
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
   assertEquals(row({ failing: 0, nextDueInMs: undefined }), "3 given up");

@@ -60,8 +60,12 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   tally = { ...tally, maxRate: 1 };
   time.tick(2000);
   assertMatch(written, /6 min 28 s left\n$/);
-  tally = { ...tally, isPaused: true };
+  tally = { ...tally, heldBack: "open for 12 s: 14 of 20 attempts failed" };
+  written = "";
   time.tick(4000);
+  assertMatch(written, /items\/s, throttle open for 12 s: 14 of 20 attempts failed\n$/);
+  tally = { ...tally, isPaused: true };
+  time.tick(8000);
   assertMatch(written, /items\/s, paused\n$/);
   progress.end();
 });

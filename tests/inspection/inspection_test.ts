@@ -17,6 +17,7 @@ import { formatDuration, formatNumber } from "../../lib/base/inspection.ts";
 import { bundle } from "../bundle.ts";
 import { test } from "../workers/engines.ts";
 import { HandDelayingQueue } from "../third_party_queues.ts";
+import { createBreakerThrottle } from "@workqueue/core/throttles";
 import { HandClock } from "../helpers.ts";
 import { flush, Lifo, take } from "../queue_helpers.ts";
 import { runtimes } from "../runtimes.ts";
@@ -149,6 +150,28 @@ test("a pool says what runs, what is abandoned, whether it is paused, and what f
     shown(runWorkers(createRateLimitingQueue(limiter()), () => {})),
     "WorkerPool: 0 of 1 handlers running",
   );
+});
+
+Deno.test("a pool says what its throttle does, if it does anything", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(limiter(), { name: "images", clock });
+  const throttle = createBreakerThrottle({ minAttempts: 1, openFor: "20s", clock });
+  const pool = runWorkers(queue, () => Promise.reject(new Error("503")), { throttle, onError() {} });
+  assertEquals(shown(pool), 'WorkerPool of "images": 0 of 1 handlers running, throttle closed');
+  queue.add("a");
+  await flush();
+  clock.time += 8000;
+  assertEquals(
+    shown(pool),
+    'WorkerPool of "images": 0 of 1 handlers running, throttle open for 12 s: 1 of 1 attempts failed, ' +
+      '1 key failing (latest: "a", attempt 1: Error: 503)',
+  );
+  const bucket = new TokenBucket(1, 1, { clock });
+  const limited = runWorkers(queue, () => {}, { throttle: bucket });
+  assertEquals(shown(limited), 'WorkerPool of "images": 0 of 1 handlers running');
+  bucket.pauseFor("30s");
+  assertEquals(shown(limited), 'WorkerPool of "images": 0 of 1 handlers running, throttle paused');
+  await Promise.all([pool.stop(), limited.stop()]);
 });
 
 Deno.test("a pool of items that are objects names the key that fails", async () => {

@@ -6,6 +6,7 @@ import {
   type RateLimitingQueue,
   RetryAfterError,
   TerminalError,
+  type Throttle,
   type WorkerPool,
 } from "@workqueue/core";
 import type { Backlog } from "../items/backlog.ts";
@@ -163,6 +164,7 @@ export class Run {
       lastFailure: this.#lastFailure,
       nextDueInMs: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
       isPaused: this.pool.snapshot({ limit: 0 }).paused,
+      heldBack: stateIfClosed(this.pool.throttle),
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
@@ -398,4 +400,10 @@ export class Run {
 
 function isOfAttempt(error: unknown): boolean {
   return [AttemptError, RetryAfterError, TerminalError].some((type) => error instanceof type);
+}
+
+/** Returns the state of a throttle in words if it lets no attempt begin, such as an open breaker. */
+function stateIfClosed(throttle: Throttle | undefined): string | undefined {
+  const { limit, state } = throttle?.snapshot?.() ?? {};
+  return limit === 0 ? printable(state!) : undefined;
 }

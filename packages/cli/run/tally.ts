@@ -37,6 +37,8 @@ export interface Tally {
   readonly nextDueInMs: number | undefined;
   /** Whether the run is paused, for example by the dashboard. If so, no attempt begins. */
   readonly isPaused: boolean;
+  /** State of the throttle, in words, if the throttle lets no attempt begin; `undefined` otherwise. */
+  readonly heldBack?: string | undefined;
   /** Whether the run is ending early. If so, no attempt begins. */
   readonly isStopping: boolean;
   /** Maximum number of attempts that may begin per second; `undefined` for no limit. */

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Failure, Tally } from "../run/tally.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
-import { type Recent, secondsLeft } from "./recent.ts";
+import { pauseOf, type Recent, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
 /** Area of the terminal for the rows. */
@@ -97,9 +97,10 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
   if (isStopping) fields.push(["stopping", `stopping, ${running} still running`]);
   else {
     fields.push(["running", places.fill("running", `${running} running`)]);
-    if (tally.isPaused) fields.push(["paused", style("bold", "paused")]);
+    const pause = pauseOf(tally);
+    if (pause !== undefined) fields.push(["paused", style("bold", pause)]);
     else if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
-    if (recent.rate && expected !== undefined && !tally.isPaused) {
+    if (recent.rate && expected !== undefined && pause === undefined) {
       const left = secondsLeft(tally, expected - done, recent.rate);
       fields.push(["left", places.fill("left", `${isReading ? "~" : ""}${formatLength(left)} left`)]);
     }

@@ -4,7 +4,7 @@ import type { OutputStream } from "../system/standard_streams.ts";
 import { prefixLines } from "../system/prefix_lines.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
-import { secondsLeft } from "./recent.ts";
+import { pauseOf, secondsLeft } from "./recent.ts";
 
 /** Longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
@@ -91,9 +91,7 @@ function describe(tally: Tally): string {
       [refused, "refused"],
     ].filter(([count]) => count !== 0).map((words) => words.join(" ")),
     `${rate.toFixed(1)} items/s`,
-    tally.isPaused
-      ? "paused"
-      : `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`,
+    pauseOf(tally) ?? `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`,
   ].join(", ");
   return failing > 0 && lastFailure !== undefined ? `${counts}; last error: ${printable(lastFailure.reason)}` : counts;
 }

@@ -51,3 +51,8 @@ export class Recent {
 export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);
 }
+
+/** Returns why no attempt begins, for display; `undefined` if attempts may begin. */
+export function pauseOf({ isPaused, heldBack }: Tally): string | undefined {
+  return isPaused ? "paused" : heldBack === undefined ? undefined : `throttle ${heldBack}`;
+}
