@@ -28,6 +28,7 @@
 
 export { HOOKS, OPTIONS, SOURCE } from "../base/brands.ts";
 export type { Clock } from "../base/clock.ts";
+export type { Duration } from "../base/duration.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
 export type * from "../contracts/queue_hooks.ts";
@@ -37,3 +38,4 @@ export type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 export type * from "../contracts/work_source.ts";
 export { onBucketChange } from "../tokens/bucket_changes.ts";
 export { isTokenBucket } from "../tokens/is_token_bucket.ts";
+export type { Reservation, TokenBucket } from "../tokens/token_bucket.ts";

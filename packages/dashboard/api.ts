@@ -406,7 +406,9 @@ export interface ThrottleNode {
 
 /** Throttle with its state. On Redis, the numbers are those of this process, except for a token bucket. */
 export interface ThrottleRow extends ThrottleNode {
-  /** Largest number of attempts that may run at once now; `null` if there is no such limit. 0 while a breaker is open. */
+  /**
+   * Largest number of attempts that may run at once now; `null` if there is no such limit. 0 while a breaker is open.
+   */
   readonly limit: number | null;
   /** Number of attempts that run or are about to start; `null` if the throttle doesn't count them. */
   readonly inUse: number | null;
@@ -427,7 +429,8 @@ export interface ThrottleRow extends ThrottleNode {
  * | `pause` | `{}`, or `{ "duration": "10m" }`: the dashboard's process resumes work after this time |
  * | `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
- * | `throttle` | `{ "rate": 20, "burst": 5 }` for a bucket, where the rate may be `"unlimited"`; `{ "limit": 8 }` for a throttle of type `concurrency` |
+ * | `throttle` | `{ "rate": 20, "burst": 5 }`; the rate may be `"unlimited"` |
+ * | `throttle` of type `concurrency` | `{ "limit": 8 }` |
  * | `pause-throttle` | `{ "duration": "30s" }`: no attempt begins for this time; a number is in milliseconds |
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
  * | `pause-group` | `{ "group": "…", "duration": "30s" }`: the group's ready items are blocked for this time |

@@ -3,7 +3,9 @@ import { Refusal } from "../http/answers.ts";
 
 const MAX_TEXT = 10_000;
 const MAX_CONCURRENCY = 100_000;
-/** Maximum rate, burst and limit of a throttle. Larger numbers are typing mistakes: no process starts as many attempts. */
+/**
+ * Maximum rate, burst and limit of a throttle. Larger numbers are typing mistakes: no process starts as many attempts.
+ */
 const MAX_TOKENS = 1_000_000_000;
 
 /** Returns the rule for a number within bounds, both inclusive. */
