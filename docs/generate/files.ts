@@ -11,6 +11,7 @@ import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
 import { rules } from "./rules.ts";
 import { plotSimulation } from "./simulate.ts";
+import { throttlePlots } from "./throttles.ts";
 import { versionModule } from "./version.ts";
 
 /** Functions that generate files, keyed by the path of the file. */
@@ -23,6 +24,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,
   "docs/simulate.svg": plotSimulation,
+  ...throttlePlots(),
   "docs/operate/alerts.yml": alerts,
   "docs/operate/dashboard.json": dashboard,
   "lib/base/version.ts": versionModule,
