@@ -1,14 +1,22 @@
 /** Benchmarks of `runWorkers`, compared with calling the handler without a queue. */
 
-import { createExponentialLimiter, createRateLimitingQueue, type Handler, runWorkers } from "@workqueue/core";
+import {
+  createConcurrencyThrottle,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type Handler,
+  runWorkers,
+  type Throttle,
+  TokenBucket,
+} from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";
 
 const KEYS = distinctKeys(100_000);
 
-async function run(handler: Handler<string>): Promise<void> {
+async function run(handler: Handler<string>, throttle?: Throttle | TokenBucket): Promise<void> {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 }));
   for (const key of KEYS) queue.add(key);
-  const pool = runWorkers(queue, handler, { concurrency: 10 });
+  const pool = runWorkers(queue, handler, { concurrency: 10, throttle });
   queue.shutDown();
   await pool.finished;
 }
@@ -34,3 +42,15 @@ Deno.bench(
 );
 
 Deno.bench("runWorkers", { group: "a handler that is not" }, () => run(() => {}));
+
+// These throttles always grant a permit, so that only their cost is measured.
+Deno.bench(
+  "runWorkers with a bucket",
+  { group: "a handler that is not" },
+  () => run(() => {}, new TokenBucket(1e9, 1e9)),
+);
+Deno.bench(
+  "runWorkers with a concurrency throttle",
+  { group: "a handler that is not" },
+  () => run(() => {}, createConcurrencyThrottle({ limit: 10 })),
+);

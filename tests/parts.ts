@@ -37,10 +37,10 @@ export const defaultParts: readonly Part[] = [
 ];
 
 /**
- * Folders in which most tests start programs. These folders form a separate part, which runs at the same time as the
- * others, to save time.
+ * Folders in which most tests start programs. These folders form a separate part, which begins when one of the first
+ * three has ended. The other folders with such tests are in the part "the rest", so that the last parts end together.
  */
-const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs", "tests/recipes"];
+const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs"];
 
 /** Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. */
 export const allParts: readonly Part[] = [

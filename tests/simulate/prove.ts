@@ -1,6 +1,6 @@
 /**
- * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), and outages with events
- * with outages without them (rule 17). Exits with 1 if anything is out of bounds.
+ * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), outages with events
+ * with outages without them (rule 17), and pools with a model of permits. Exits with 1 if anything is out of bounds.
  *
  *     npx -y deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]
  *
@@ -10,6 +10,7 @@
 import { parseArgs } from "node:util";
 import process from "node:process";
 import { proveEvents } from "../limiters/prove_events.ts";
+import { STEPS, tryPermits } from "../model/permits.ts";
 import { type Goodput, goodputOf, TRIED } from "./oracle.ts";
 import { type Cell, cells, measure } from "./theory.ts";
 
@@ -71,4 +72,8 @@ for (const throttle of Object.keys(TRIED) as (keyof typeof TRIED)[]) {
   }
 }
 if (!await proveEvents()) isProven = false;
+
+const MODELS = 2500;
+for (let seed = 1; seed <= MODELS; seed++) await tryPermits(seed);
+console.log(`\nPermits of throttles: no leak in ${(MODELS * STEPS).toLocaleString("en")} random steps.`);
 process.exit(isProven ? 0 : 1);
