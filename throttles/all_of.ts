@@ -82,6 +82,10 @@ class AllOfThrottle implements OwnThrottle {
     return this.#throttles.every(({ ignoresDurations }) => ignoresDurations);
   }
 
+  get free(): number {
+    return Math.min(...this.#throttles.map(({ free = 1 }) => free));
+  }
+
   /** Replaces the throttles. New ones count the attempts that are running. */
   change(throttles: readonly Throttle[]): void {
     const before = this.#throttles;

@@ -169,6 +169,10 @@ class BreakerThrottle implements OwnThrottle {
     return new NotedPermit(this, this.#era);
   }
 
+  get free(): number {
+    return this.snapshot().limit - this.#inUse;
+  }
+
   onChange(callback: () => void): () => void {
     return this.#listeners.add(callback);
   }

@@ -24,6 +24,10 @@ export abstract class LimitedThrottle implements OwnThrottle {
     if (isRaised) this.#listeners.tell();
   }
 
+  get free(): number {
+    return Math.floor(this.#limit) - this.#inUse;
+  }
+
   get inUse(): number {
     return this.#inUse;
   }

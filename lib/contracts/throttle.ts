@@ -28,6 +28,8 @@ export interface Throttle {
 export interface OwnThrottle extends Throttle {
   /** Whether the throttle makes no use of durations, so that pools need not look at the clock for it. */
   readonly ignoresDurations?: boolean;
+  /** Number of permits that `acquire` would probably grant now. A pool waits for as many items at once. Default: 1. */
+  readonly free?: number | undefined;
   /** Called when no pool waits for the throttle any more. */
   leave?(): void;
   /** Books the cost of an attempt that starts without a permit. */

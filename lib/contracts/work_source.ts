@@ -114,14 +114,31 @@ export interface WorkSource<T> {
 
   /**
    * Reports whether each lease comes with a permit of this throttle, because several processes share the throttle. If
-   * not, the pool acquires the permits itself and requests one lease at a time. Omit this method if the pool always
-   * acquires the permits.
+   * not, the pool acquires the permits itself. Omit this method if the pool always acquires the permits.
    */
   takesPermits?(throttle: Throttle): boolean;
 
   /**
-   * Number of items that are ready to be taken, if known. If a source also has `watch`, a pool with a `throttle` asks
-   * for a permit only while an item is ready.
+   * Returns the throttle from which the pool acquires permits instead of the given one, because several processes share
+   * it. Omit this method, or return `undefined`, if each process has its own throttle.
+   */
+  sharedThrottle?(throttle: Throttle): Throttle | undefined;
+
+  /**
+   * Reports whether an attempt may begin on a lease for which the pool had no permit when it arrived. If not, the
+   * source has handed the item back. Omit this method if leases can't be lost.
+   */
+  mayBegin?(lease: WorkLease<T>): boolean;
+
+  /**
+   * Whether items arrive only after a call of `take`. A pool with a `throttle` then waits with `take` while `length` is
+   * 0. Items that wait for a permit when `watch` says that the source `isOver` are handed back. Default: `false`.
+   */
+  readonly isRemote?: boolean;
+
+  /**
+   * Number of items that `tryTake` would return now, if known. A pool with a `throttle` then asks for a permit only
+   * while there is an item.
    */
   readonly length?: number | undefined;
 

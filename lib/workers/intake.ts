@@ -142,12 +142,14 @@ export class Intake<T> {
 
   /**
    * Watches the source. After a change, tries to take an item if an item or the end of the source was awaited, or if
-   * the source has shut down but an item may still come back.
+   * the source has shut down but an item may still come back. When a remote source shuts down, hands back the items
+   * that wait for a permit.
    */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
-      const { length, isOver } = this.#source;
-      if (!this.isShutDown) {
+      const { length, isOver, isRemote } = this.#source;
+      if (isRemote && isOver) this.takeBack();
+      else if (!this.isShutDown) {
         if (this.#isIdle ? length === 0 && !isOver : length !== 0 || !this.#permits?.isWaiting) return;
         this.#isIdle = false;
       }
@@ -170,7 +172,7 @@ export class Intake<T> {
     const { throttle, clock } = this.#settings;
     if (throttle === undefined || this.#throttleOfSource() !== undefined) return undefined;
     this.watch();
-    return new PoolPermits(throttle, clock, () => this.fill());
+    return new PoolPermits(this.#source.sharedThrottle?.(throttle) ?? throttle, clock, () => this.fill());
   }
 
   #fillFrom(lease: WorkLease<T> | undefined): void {
@@ -191,8 +193,7 @@ export class Intake<T> {
     let lease: WorkLease<T> | undefined;
     try {
       if (this.#permits !== undefined && !this.#askFor(this.#permits)) return undefined;
-      lease = this.#held ?? this.#source.tryTake();
-      this.#held = undefined;
+      lease = this.#takeHeld() ?? this.#source.tryTake();
     } catch (error) {
       this.#taker.fail(error);
     }
@@ -201,9 +202,17 @@ export class Intake<T> {
     this.#waitForItem();
   }
 
+  /** Returns the item that waited for a permit, unless its lease was lost meanwhile. */
+  #takeHeld(): WorkLease<T> | undefined {
+    const held = this.#held;
+    if (held === undefined) return undefined;
+    this.#held = undefined;
+    return this.#source.mayBegin?.(held) === false ? undefined : held;
+  }
+
   /**
    * Asks for a permit if an item is ready, or if the source doesn't know. Reports whether to take an item now: with the
-   * permit, or without one if no more items will come. Then the source only answers that it has shut down.
+   * permit, or without one if there is no item, so that the pool waits for one or learns that no more will come.
    */
   #askFor(permits: PoolPermits): boolean {
     if (this.#wait.isOn) return false;
@@ -214,6 +223,7 @@ export class Intake<T> {
       return this.#permit !== undefined;
     }
     permits.leave();
+    if (this.#source.isRemote) return true;
     this.#isIdle = !isEnd;
     return isEnd;
   }
@@ -244,11 +254,12 @@ export class Intake<T> {
   }
 
   /**
-   * Returns the number of items to wait for: one for the reserved slot and one for each free slot. With a throttle,
-   * returns 1.
+   * Returns the number of items to wait for: one for the reserved slot and one for each free slot, but no more than the
+   * throttle would grant permits.
    */
   #wanted(): number {
-    return this.#permits === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
+    const free = Math.min(this.#slots.free, (this.#permits?.free ?? Infinity) - 1);
+    return 1 + Math.max(free, 0);
   }
 
   /**

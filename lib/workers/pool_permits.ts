@@ -71,6 +71,11 @@ export class PoolPermits implements ThrottledPool {
     return this.#line.has(this);
   }
 
+  /** Number of permits that would probably be granted now. */
+  get free(): number {
+    return this.#line.throttle.free ?? 1;
+  }
+
   /** Returns a permit. If none is granted now, adds the pool to the line. */
   ask(): HeldPermit | undefined {
     const permit = this.#line.ask(this);
