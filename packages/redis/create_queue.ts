@@ -8,9 +8,11 @@ import { planLimiter } from "./limiter_plan.ts";
 import { A_NAME, intervalsOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { type LiveSettings, Queue } from "./queue.ts";
 import { createScripts } from "./scripts/script.ts";
+import { createThrottleScripts } from "./scripts/throttle_script.ts";
 
 const ACTION = "create Redis queue";
 const scripts = createScripts();
+const throttleScripts = createThrottleScripts();
 
 /**
  * Opens a queue on a server. Sends nothing until the queue is used.
@@ -43,13 +45,13 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
-  return openQueue(options, { limiter: plan, throttleName: { path: "" } });
+  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined });
 }
 
 /** Opens a queue. The caller must have checked the options and planned the limiter. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
-  { limiter, throttleName }: LiveSettings,
+  { limiter, ...throttles }: LiveSettings,
 ): Queue<T> {
   const { name, url, client, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
@@ -63,5 +65,5 @@ export function openQueue<T>(
     hasItems: keyOf !== undefined,
     limiter,
   });
-  return new Queue({ engine, connection, keyOf, throttleName, metrics, onQueueError });
+  return new Queue({ engine, connection, throttleScripts, keyOf, ...throttles, metrics, onQueueError });
 }

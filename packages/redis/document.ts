@@ -1,4 +1,5 @@
 import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
+import { planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 import { memoryOnly } from "./memory_options.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
@@ -16,7 +17,13 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
     throw new ConfigError(action, [{ path: discipline.path, message: memoryOnly("discipline") }]);
   }
   requireOwnBuckets(action, document);
-  return { limiter: planLimiter(action, limiter), throttleName: throttle ?? { path: "" } };
+  const local = document.workers(name).throttle;
+  const gates = throttle === undefined ? [] : planGates(name, throttle);
+  return {
+    limiter: planLimiter(action, limiter),
+    throttleName: throttle ?? { path: "" },
+    shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
+  };
 }
 
 /**

@@ -82,8 +82,8 @@ export function planThrottle({ path, name, rate, burst }: ThrottleBucket): Bucke
 }
 
 /**
- * Refuses buckets that several queues of a document share through `limiter` or `throttle`. Each queue has its own keys
- * on the server, and a script must not use the keys of two queues.
+ * Refuses buckets of limiters that several queues of a document share through `limiter` or `throttle`. Each queue has
+ * its own keys on the server, and a script must not use the keys of two queues. Throttles have keys of their own.
  *
  * @throws {ConfigError} If queues share a bucket. The error lists every shared bucket.
  */
@@ -107,7 +107,7 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
  */
 function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   const buckets = partsOf(limiter).filter(({ type }) => type === "bucket").map(({ path }) => path);
-  return new Set(throttle?.type === "bucket" ? [...buckets, throttle.path] : buckets);
+  return new Set(throttle?.path.startsWith("/limiters/") ? [...buckets, throttle.path] : buckets);
 }
 
 /** Maximum number of limiters in a plan. Scripts must run quickly, and the server limits the depth of JSON. */

@@ -21,6 +21,7 @@ import {
   HOOKS,
   type QueueHooks,
   SOURCE,
+  type Throttle,
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
@@ -33,10 +34,13 @@ import { lineOf } from "./error_text.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
+import type { GatePlan } from "./gate_plan.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { ProcessTimes } from "./process_times.ts";
+import type { ThrottleScripts } from "./scripts/throttle_script.ts";
+import { SharedThrottle } from "./shared_throttle.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
 import { RedisSource, type ThrottleName } from "./source.ts";
@@ -45,16 +49,27 @@ import { RedisSource, type ThrottleName } from "./source.ts";
 export interface QueueParts<T> {
   readonly engine: Engine;
   readonly connection: Connection;
+  readonly throttleScripts: ThrottleScripts;
   readonly keyOf: ((item: T) => string) | undefined;
   readonly throttleName: ThrottleName;
+  readonly shared: SharedThrottlePlan | undefined;
   readonly metrics: MetricsProvider | undefined;
   readonly onQueueError: ((error: unknown) => void) | undefined;
+}
+
+/** Throttle of a config that is one for all processes. */
+export interface SharedThrottlePlan {
+  /** Throttle that the config built for this process. */
+  readonly local: Throttle;
+  readonly gates: readonly GatePlan[];
 }
 
 /** Settings from a config document that a reload can change. */
 export interface LiveSettings {
   readonly limiter: LimiterPlan;
   readonly throttleName: ThrottleName;
+  /** Throttle of the queue, if it has keys of its own. */
+  readonly shared: SharedThrottlePlan | undefined;
 }
 
 /** Interval between two checks by `whenIdle`, in milliseconds. */
@@ -73,7 +88,13 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #items: Items<T>;
   readonly #engine: Engine;
   readonly #connection: Connection;
+  readonly #throttleScripts: ThrottleScripts;
   #throttleName: ThrottleName;
+  #shared: SharedThrottlePlan | undefined;
+  /** Shared throttles by their local throttle. Before the last reload, it may have been another. */
+  readonly #sharedThrottles = new Map<Throttle, SharedThrottle>();
+  #countOfShared = 0;
+  readonly #sources = new Set<RedisSource<T>>();
   readonly #errors: ErrorLog;
   readonly #provider: MetricsProvider | undefined;
   readonly #times = new ProcessTimes<HeldLease<T>>();
@@ -94,13 +115,16 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #closed: Promise<void>;
   #close!: () => void;
 
-  constructor({ engine, connection, keyOf, throttleName, metrics, onQueueError }: QueueParts<T>) {
+  constructor(parts: QueueParts<T>) {
+    const { engine, connection, throttleScripts, keyOf, throttleName, shared, metrics, onQueueError } = parts;
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
     this.#engine = engine;
     this.#connection = connection;
+    this.#throttleScripts = throttleScripts;
     this.#throttleName = throttleName;
+    this.#shared = shared;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onQueueError);
     this.#provider = metrics;
     this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#times);
@@ -296,18 +320,44 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   [SOURCE](): WorkSource<T> {
-    return new RedisSource({
+    const source = new RedisSource({
       name: this.name,
       dispatcher: this.#dispatcher,
       throttleName: () => this.#throttleName,
+      sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
       metrics: this.#provider,
       ignoresEarly: () => this.#engine.limiter.ignoresEarly,
       isOver: () => this.#isShutDown,
+      onShutDown: (callback) => this.onShutDown(callback),
       watchGivenUp: (callback) => {
         this.#givenUpCallbacks.add(callback);
-        return () => void this.#givenUpCallbacks.delete(callback);
+        return () => {
+          this.#givenUpCallbacks.delete(callback);
+          this.#sources.delete(source); // the pool has ended
+        };
       },
     });
+    this.#sources.add(source);
+    return source;
+  }
+
+  /**
+   * Returns the throttle that is one for all processes, if the given throttle of the config is the local part of it.
+   */
+  #sharedThrottle(local: Throttle): SharedThrottle | undefined {
+    if (local !== this.#shared?.local) return undefined;
+    const known = this.#sharedThrottles.get(local);
+    if (known !== undefined) return known;
+    const countItems = () => [...this.#sources].reduce((sum, source) => sum + source.unbegun, 0);
+    const throttle = new SharedThrottle(local, this.#shared.gates, countItems, {
+      connection: this.#connection,
+      scripts: this.#throttleScripts,
+      process: `${this.#process}.${this.#countOfShared++}`, // an earlier throttle may have permits of the same gate
+      leaseDuration: this.#engine.settings.leaseDuration,
+      onError: this.#errors.write,
+    });
+    this.#sharedThrottles.set(local, throttle);
+    return throttle;
   }
 
   get [HOOKS](): QueueHooks<T> {
@@ -336,9 +386,17 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   /** Applies the settings of a reloaded document. */
-  change({ limiter, throttleName }: LiveSettings): void {
+  change({ limiter, throttleName, shared }: LiveSettings): void {
     this.#engine.limiter = limiter;
     this.#throttleName = throttleName;
+    this.#shared = shared;
+    for (const [local, throttle] of this.#sharedThrottles) {
+      if (local === shared?.local) throttle.change(shared.gates);
+      else if (throttle.isIdle) {
+        this.#sharedThrottles.delete(local);
+        throttle.close().catch(this.#errors.write);
+      }
+    }
     this.#dispatcher.look();
   }
 
@@ -501,6 +559,7 @@ export class Queue<T> implements RedisQueue<T> {
     this.#stopReconnecting();
     this.#metrics?.stop();
     try {
+      await Promise.all([...this.#sharedThrottles.values()].map((throttle) => throttle.close()));
       if (this.#stopListening !== undefined) {
         this.#stopListening();
         await this.#engine.leave(this.#process, this.#dispatcher.owner);

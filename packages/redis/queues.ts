@@ -9,13 +9,13 @@ import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.
 export interface RedisQueues {
   /**
    * Opens a queue as the document describes it. Reloads of the document change the queue's limiter and its `throttle`
-   * bucket until the queue object is shut down. Reloads also change the worker pools that `config.runWorkers` started.
+   * until the queue object is shut down. Reloads also change the worker pools that `config.runWorkers` started.
    *
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
    * @returns The queue object of this process.
    * @throws {ConfigError} If the queue's limiter can't work on Redis, if the queue has a discipline, or if queues share
-   * a bucket.
+   * the bucket of a limiter.
    * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
    * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.
@@ -49,7 +49,7 @@ const ACTION = "open Redis queue";
  * @param config The document.
  * @param options The server, and settings for all queues.
  * @returns An object that opens the queues by name.
- * @throws {ConfigError} If queues in the document share a bucket. The error lists every shared bucket.
+ * @throws {ConfigError} If queues in the document share the bucket of a limiter. The error lists every shared bucket.
  * @throws {TypeError} If `config` was not created by `loadConfig`, or if an option is unknown, of the wrong type or
  * only for in-memory queues.
  * @throws {RangeError} If an option is out of range.

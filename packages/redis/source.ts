@@ -27,9 +27,12 @@ export interface SourceQueue<T> {
   readonly dispatcher: Dispatcher<T>;
   /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
   throttleName(): ThrottleName;
+  /** Returns the throttle that is one for all processes and has the given throttle as its local part, if any. */
+  sharedThrottle(throttle: Throttle): Throttle | undefined;
   /** Reports whether the limiter ignores failures of attempts that began before a retry was due. */
   ignoresEarly(): boolean;
   isOver(): boolean;
+  onShutDown(callback: () => void): () => void;
   /** Calls `callback` for each item given up because all of its holders were lost. Returns an unsubscribe function. */
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 }
@@ -50,6 +53,8 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   #wait: Wait<T> | undefined = undefined;
   /** Leases that have arrived but that the pool has not taken yet. */
   #brought: HeldLease<T>[] = [];
+  /** Lease that the pool has waited for, until its attempt begins. */
+  #first: HeldLease<T> | undefined = undefined;
 
   constructor(queue: SourceQueue<T>) {
     this.#queue = queue;
@@ -61,9 +66,33 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     return this.#queue.isOver();
   }
 
-  /** Tokens of a bucket are taken on the server, because all processes share them. Other throttles are local. */
-  takesPermits(throttle: object): boolean {
-    return isBucket(throttle);
+  readonly isRemote = true;
+
+  /** Calls back when the queue object is shut down. */
+  watch(callback: () => void): () => void {
+    return this.#queue.onShutDown(callback);
+  }
+
+  get length(): number {
+    return this.#brought.length;
+  }
+
+  /** Number of leases that have arrived and whose attempts have not begun. */
+  get unbegun(): number {
+    return this.#brought.length + (this.#first === undefined ? 0 : 1);
+  }
+
+  /** Tokens of a queue's own bucket are taken on the server together with the items. */
+  takesPermits(throttle: Throttle): boolean {
+    return isBucket(throttle) && this.sharedThrottle(throttle) === undefined;
+  }
+
+  sharedThrottle(throttle: Throttle): Throttle | undefined {
+    return this.#queue.sharedThrottle(throttle);
+  }
+
+  mayBegin(lease: WorkLease<T>): boolean {
+    return this.#queue.dispatcher.mayBegin((lease as PoolLease<T>).held);
   }
 
   keyOf(lease: WorkLease<T>): string {
@@ -75,7 +104,9 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   attemptOf(lease: WorkLease<T>): number {
-    return (lease as PoolLease<T>).held.attempt;
+    const { held } = lease as PoolLease<T>;
+    if (held === this.#first) this.#first = undefined;
+    return held.attempt;
   }
 
   isIgnored({ lease }: WorkAttempt<T>): boolean {
@@ -146,8 +177,9 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   /** Resolves the pool's call to `take` with the first lease. The pool collects further leases with `tryTake`. */
   accept(held: HeldLease<T>): void {
     const wait = this.#endWait();
-    if (wait === undefined) this.#brought.push(held);
-    else wait.resolve(new PoolLease(held));
+    if (wait === undefined) return void this.#brought.push(held);
+    this.#first = held;
+    wait.resolve(new PoolLease(held));
   }
 
   end(): void {

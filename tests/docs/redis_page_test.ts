@@ -127,9 +127,13 @@ Deno.test("docs/redis.md: with a document, every option is given where the page 
 });
 
 Deno.test("docs/redis.md: every key on the server is explained, and no other", () => {
-  const named = [...scripts.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
-  const explained = table("key").map(([key]) => key!.replaceAll("`", "").replace(/:[A-Z]+$/, ":"));
-  assertEquals(explained.sort(), [...new Set([...named, "meta"])].sort());
+  const keysIn = (lua: string) => [...lua.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
+  const ofThrottle = keysIn(read(`${MODULES}scripts/throttle_prelude.ts`));
+  const ofQueue = keysIn(scripts).filter((name) => !ofThrottle.includes(name));
+  const explained = (heading: string) =>
+    table(heading).map(([key]) => key!.replaceAll("`", "").replace(/:[A-Z]+$/, ":")).sort();
+  assertEquals(explained("key"), [...new Set([...ofQueue, "meta"])].sort());
+  assertEquals(explained("key of a throttle"), [...ofThrottle, "state", "buckets"].sort());
 });
 
 serverTest("docs/redis.md: its rights are enough for what a queue does, and are those of its scripts", async () => {
@@ -146,6 +150,8 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
   assertEquals(granted.sort(), [...used, "eval", "evalsha", "ping", "subscribe", "unsubscribe"].sort());
 });
 
+const keyOf = ({ key }: { key: string }) => key;
+
 /** Calls every operation of a queue. */
 async function use(url: string): Promise<void> {
   const errors: unknown[] = [];
@@ -155,7 +161,7 @@ async function use(url: string): Promise<void> {
       url,
       leaseDuration: "100ms",
       maxStalls,
-      keyOf: ({ key }) => key,
+      keyOf,
       limiter: {
         type: "max-of",
         limiters: [{ type: "bucket", rate: 1000, burst: 10 }, { ...QUICK, forgetAfter: "1m" }],
@@ -185,6 +191,19 @@ async function use(url: string): Promise<void> {
   await queue.whenIdle();
   await pool.stop();
   await queue.shutDownWithDrain();
+  const throttle = { type: "concurrency", limit: 1 } as const;
+  const config = loadConfig({
+    throttles: { api: { type: "all-of", throttles: [throttle, { rate: 1000, burst: 10 }] } },
+    queues: { images: { throttle: "api", concurrency: 5 } },
+  });
+  const throttled = redisQueues(config, { url, onQueueError: (error) => errors.push(error) }).queue("images", {
+    keyOf,
+  });
+  const throttledPool = config.runWorkers("images", throttled, () => {});
+  await throttled.addAll(["a", "b", "c"].map(item));
+  await throttled.whenIdle();
+  await throttled.shutDownWithDrain();
+  await throttledPool.finished;
   assertEquals(errors, []);
 }
 

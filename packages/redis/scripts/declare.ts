@@ -1,6 +1,6 @@
 import type { Retry } from "../connection/connection.ts";
 import { type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
-import { prelude } from "./prelude.ts";
+import { prelude as queuePrelude } from "./prelude.ts";
 
 /** Declaration of a script. */
 export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
@@ -16,6 +16,12 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    * @default {false}
    */
   readonly adds?: boolean;
+  /**
+   * Returns the Lua with which the script begins. `time` is as for `lua` of the script.
+   *
+   * @default {the prelude of a queue's scripts}
+   */
+  readonly prelude?: (time: string) => string;
   /** Lua functions that the script's body needs. Omit unneeded functions, because each call defines them again. */
   readonly functions?: string;
   readonly args: Args;
@@ -50,7 +56,11 @@ type RowsOf<Row> = [keyof Row] extends [never] ? [] : [rows: readonly ValuesOf<R
  * @throws {TypeError} If the script's Lua does not use one of the fields.
  */
 export function declareScript<Args extends Arguments, R, Row extends Arguments = Record<never, never>>(
-  { retry = "always", adds = false, functions = "", args, rows, reply, body }: Declaration<Args, Row, R>,
+  { retry = "always", adds = false, prelude = queuePrelude, functions = "", args, rows, reply, body }: Declaration<
+    Args,
+    Row,
+    R
+  >,
 ): DeclaredScript<Args, Row, R> {
   const fields = Object.entries(args);
   const ofRow = Object.entries(rows ?? {});

@@ -36,7 +36,8 @@
  *                                          than `wanted`, also returns the µs until the next token, or nil if no token
  *                                          will come
  * limiters().tokens_give_back(id, rate, burst, count)
- *                                          returns unused tokens to the bucket
+ *                                          returns unused tokens to the bucket; a negative count takes tokens, even
+ *                                          more than there are
  * ```
  *
  * `plan` is the decoded plan, and `given` is JSON text. A negative rate stands for an infinite rate.
@@ -123,9 +124,10 @@ local function make_limiters()
   end
 
   local function tokens_give_back(id, rate, burst, count)
-    if rate < 0 or count <= 0 then return end
+    if rate < 0 or count == 0 then return end
     local tokens, is_new = tokens_in(id, rate, burst)
-    if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
+    if count > 0 and is_new then return end
+    tokens_store(id, rate, burst, math.min(tokens + count, burst), is_new)
   end
 
   -- Reads a stored entry. Returns the number of failures, the count and expiry of each limiter with forgetAfter, and

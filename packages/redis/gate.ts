@@ -1,0 +1,329 @@
+import type { Connection } from "./connection/connection.ts";
+import type { GatePlan, PermitsPlan, TokensPlan } from "./gate_plan.ts";
+import { THROTTLE_SCRIPTS, type ThrottleScripts } from "./scripts/throttle_script.ts";
+
+/** Server and process of a gate. */
+export interface GateContext {
+  readonly connection: Connection;
+  readonly scripts: ThrottleScripts;
+  /** Name of the process on the server, unique for each gate. */
+  readonly process: string;
+  /** Duration of the lease on permits, in milliseconds. */
+  readonly leaseDuration: number;
+  onError(error: unknown): void;
+  /** Called when permits have arrived, or fewer than wanted although more may be available now. */
+  onChange(): void;
+}
+
+/** Number of renewals in one lease duration. */
+const RENEWALS = 3;
+/** Longest time between two calls that ask for tokens, and time after a failed call, in milliseconds. */
+const ASK_AGAIN = 5000;
+const AFTER_FAILURE = 1000;
+
+/**
+ * Part of a throttle on the server that all processes share. Holds permits in stock from the reply of the server until
+ * the pools take them, or until `keep` gives them back. Makes one call at a time.
+ */
+export abstract class Gate<Plan extends GatePlan = GatePlan> {
+  /** Number of permits that the server has granted and no attempt has taken. */
+  stock = 0;
+  /** Number of permits that the pools of this process wait for. */
+  wanted = 0;
+  protected readonly context: GateContext;
+  #plan: Plan;
+  #mustCall = false;
+  #isScheduled = false;
+  #call: Promise<void> | undefined = undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  /** Whether the latest call failed, so that the next is made only after a pause. */
+  #isResting = false;
+  #isClosed = false;
+
+  constructor(plan: Plan, context: GateContext) {
+    this.#plan = plan;
+    this.context = context;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  change(plan: Plan): void {
+    this.#plan = plan;
+    this.tell();
+  }
+
+  /** Number of attempts for which the server would probably grant permits now. At least 1, to find out. */
+  abstract get free(): number;
+
+  /** Sets the number of permits to wait for. */
+  want(count: number): void {
+    if (count === this.wanted) return;
+    this.wanted = count;
+    this.tell();
+  }
+
+  /** Keeps at most `count` permits in stock and gives the others back. */
+  keep(count: number): void {
+    if (this.stock > count) this.putBack(this.stock - count);
+  }
+
+  /** Takes a permit out of the stock for an attempt. */
+  abstract take(): void;
+
+  /** Counts an attempt that is running already. */
+  abstract adopt(): void;
+
+  /** Called when an attempt ends, or when it does not begin after all (`isUnused`). */
+  abstract end(isUnused: boolean): void;
+
+  /** Gives `count` permits in the stock back to the server. */
+  abstract putBack(count: number): void;
+
+  abstract charge(cost: number): void;
+
+  /** Calls the server in a microtask if there is news, so that all changes of one turn of the event loop are told. */
+  tell(): void {
+    if (this.#isScheduled || this.#isResting || this.#call !== undefined) return;
+    this.#isScheduled = true;
+    Promise.resolve().then(() => {
+      this.#isScheduled = false;
+      this.callNow();
+    });
+  }
+
+  /** Calls the server in a microtask even if there is no news. */
+  askAgain(): void {
+    this.#mustCall = true;
+    this.tell();
+  }
+
+  /** Calls the server at once, even after a failed call. */
+  reconnected(): void {
+    this.#isResting = false;
+    this.#mustCall = true;
+    this.callNow();
+  }
+
+  /** Calls the server now if there is news, unless a call is running. */
+  callNow(): void {
+    if (this.#isResting || this.#call !== undefined || !(this.#mustCall || this.hasNews)) return;
+    this.#mustCall = false;
+    clearTimeout(this.#timer);
+    this.#call = this.#makeCall().then(() => {
+      this.#call = undefined;
+      this.callNow();
+    });
+  }
+
+  /** Wants no more, gives everything back, and waits until the server has been told. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.wanted = 0;
+    this.#isResting = false;
+    this.keep(0);
+    this.callNow();
+    while (this.#call !== undefined) await this.#call;
+    clearTimeout(this.#timer);
+  }
+
+  /** Whether the server must be told something. */
+  protected abstract get hasNews(): boolean;
+
+  /**
+   * Tells the server. Returns the longest time until the next call in milliseconds, or `undefined` if none is needed.
+   */
+  protected abstract ask(): Promise<number | undefined>;
+
+  async #makeCall(): Promise<void> {
+    let next: number | undefined;
+    try {
+      next = await this.ask();
+    } catch (error) {
+      this.context.onError(error);
+      this.#isResting = true; // if the gate is being closed, the lease ends by itself
+      next = AFTER_FAILURE;
+    }
+    if (next === undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#isResting = false;
+      this.askAgain();
+    }, Math.ceil(next));
+  }
+}
+
+/** Concurrency throttle on the server. */
+export class PermitsGate extends Gate<PermitsPlan> {
+  /** Number of permits of attempts that are running. */
+  #using = 0;
+  #calls = 0;
+  /** State that the server knows. */
+  #told = this.#state();
+  /** Number of permits that were left after the latest call, and that were given back since. */
+  #left = Infinity;
+  /** Whether the latest call got fewer permits than it wanted. */
+  #isShort = false;
+  #isListening = false;
+  #stopListening: (() => void) | undefined = undefined;
+  readonly #stopReconnecting: () => void;
+
+  constructor(plan: PermitsPlan, context: GateContext) {
+    super(plan, context);
+    // A server that has lost its data learns of the running attempts.
+    this.#stopReconnecting = context.connection.onReconnect(() => {
+      if (this.#using > 0) this.reconnected();
+    });
+  }
+
+  get free(): number {
+    return this.#isShort ? 1 : Math.max(1, Math.min(this.#left, this.plan.limit - this.#using));
+  }
+
+  override want(count: number): void {
+    super.want(count);
+    if (count > 0) this.#listen();
+  }
+
+  take(): void {
+    this.stock--;
+    this.#using++;
+  }
+
+  adopt(): void {
+    this.#using++;
+    this.tell();
+  }
+
+  end(): void {
+    this.#using--;
+    this.#left++;
+    this.tell();
+  }
+
+  protected get hasNews(): boolean {
+    return this.#told !== this.#state();
+  }
+
+  #state(): string {
+    return `${this.plan.limit} ${this.#using + this.stock} ${this.wanted}`;
+  }
+
+  putBack(count: number): void {
+    this.stock -= count;
+    this.tell();
+  }
+
+  charge(): void {}
+
+  override async close(): Promise<void> {
+    this.#stopReconnecting();
+    await super.close();
+    this.#stopListening?.();
+  }
+
+  protected async ask(): Promise<number | undefined> {
+    const { connection, scripts, process, leaseDuration, onChange } = this.context;
+    const { limit, prefix } = this.plan;
+    const { wanted } = this;
+    const using = this.#using + this.stock;
+    const { write, read } = THROTTLE_SCRIPTS.permits;
+    const args = write({ process, leaseMs: leaseDuration, limit, nth: ++this.#calls, using, wanted });
+    const { granted, left, waitMs } = read(
+      await connection.run(scripts.permits, `${prefix}:state`, args, { retry: "always" }),
+    );
+    this.#left = left;
+    this.#isShort = granted < wanted;
+    this.stock += granted;
+    this.wanted = Math.max(this.wanted - granted, 0);
+    this.#told = `${limit} ${using + granted} ${wanted - granted}`;
+    if (granted > 0) onChange();
+    if (this.wanted === 0 && this.stock + this.#using === 0) return undefined;
+    return Math.min(leaseDuration / RENEWALS, this.wanted > 0 && waitMs !== undefined ? waitMs : Infinity);
+  }
+
+  /** Subscribes to messages that a permit is reserved for this process. */
+  async #listen(): Promise<void> {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    const { connection, process, onError } = this.context;
+    const ask = () => {
+      if (this.wanted > 0) this.askAgain();
+    };
+    try {
+      this.#stopListening = await connection.subscribe(`${this.plan.prefix}:turn:${process}`, ask, ask);
+      ask(); // the server skips processes that don't listen
+    } catch (error) {
+      this.#isListening = false; // tries again with the next permit
+      onError(error);
+    }
+  }
+}
+
+/** Token bucket on the server. */
+export class TokensGate extends Gate<TokensPlan> {
+  #charged = 0;
+  /** Number of wanted tokens that the server knows of, with the rate and burst. */
+  #told = "";
+  #isShort = false;
+
+  get free(): number {
+    return this.#isShort ? 1 : Math.max(this.plan.burst, 1);
+  }
+
+  take(): void {
+    this.stock--;
+  }
+
+  adopt(): void {}
+
+  end(isUnused: boolean): void {
+    if (!isUnused) return;
+    this.#charged--;
+    this.tell();
+  }
+
+  protected get hasNews(): boolean {
+    return this.#charged !== 0 || (this.wanted > 0 && this.#told !== this.#state());
+  }
+
+  #state(): string {
+    return `${this.plan.rate} ${this.plan.burst} ${this.wanted}`;
+  }
+
+  putBack(count: number): void {
+    this.stock -= count;
+    this.#charged -= count;
+    this.tell();
+  }
+
+  charge(cost: number): void {
+    if (!this.plan.countsCosts || cost === 0) return;
+    this.#charged += cost;
+    this.tell();
+  }
+
+  protected async ask(): Promise<number | undefined> {
+    const { connection, scripts, onChange } = this.context;
+    const { rate, burst, prefix } = this.plan;
+    const { wanted } = this;
+    const charged = this.#charged;
+    this.#charged = 0;
+    const { write, read } = THROTTLE_SCRIPTS.tokens;
+    const args = write({ rate: rate === Infinity ? -1 : rate, burst, charged, wanted });
+    const call = connection.run(scripts.tokens, `${prefix}:state`, args, { retry: "always" });
+    call.catch(() => this.#charged += charged); // takes tokens twice rather than never
+    const { granted, waitMs } = read(await call);
+    this.#isShort = granted < wanted;
+    this.#told = `${rate} ${burst} ${wanted - granted}`;
+    this.stock += granted;
+    this.wanted = Math.max(this.wanted - granted, 0);
+    if (granted > 0) onChange();
+    return this.wanted === 0 ? undefined : Math.min(waitMs ?? ASK_AGAIN, ASK_AGAIN);
+  }
+}
+
+/** Creates the gate for a plan. */
+export function createGate(plan: GatePlan, context: GateContext): Gate {
+  return (plan.kind === "permits" ? new PermitsGate(plan, context) : new TokensGate(plan, context)) as Gate;
+}

@@ -1,0 +1,71 @@
+/**
+ * Plans of gates: the parts of a throttle in a config that are one for all processes, and their keys on the server.
+ *
+ * @module
+ */
+
+import type { ThrottleDescription } from "@workqueue/core";
+import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
+
+/** Concurrency throttle on the server. */
+export interface PermitsPlan {
+  readonly kind: "permits";
+  /** Beginning of the names of its keys. */
+  readonly prefix: string;
+  readonly limit: number;
+}
+
+/** Token bucket on the server. */
+export interface TokensPlan {
+  readonly kind: "tokens";
+  readonly prefix: string;
+  readonly rate: number;
+  readonly burst: number;
+  /** Whether an attempt takes as many tokens as it costs, and not always one. */
+  readonly countsCosts: boolean;
+}
+
+export type GatePlan = PermitsPlan | TokensPlan;
+
+/**
+ * Returns plans for the parts of a throttle that are one for all processes: `concurrency` and `bucket`, also inside
+ * `all-of`. A part with a name in the section `throttles` has keys of its own, which all queues with such a part share.
+ * Any other part has keys of its queue. No plans are returned for a bucket of the queue or of a limiter: its tokens
+ * come with the items.
+ *
+ * The plans are in the order in which permits must be acquired: tokens first, because a process that waits for a permit
+ * may keep a token, but not the other way around; then permits in the order of their names, so that two processes never
+ * wait for each other.
+ */
+export function planGates(queue: string, throttle: ThrottleDescription): GatePlan[] {
+  if (isA(throttle, bucketThrottle) && !isNamedThrottle(throttle)) return [];
+  const plans = new Map(gatesOf(throttle, `workqueue:{${queue}}:throttle`).map((plan) => [plan.prefix, plan]));
+  return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.prefix < other.prefix ? -1 : 1));
+}
+
+function gatesOf(part: ThrottleDescription, place: string): GatePlan[] {
+  const prefix = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
+  const { options } = part as { options: Readonly<Record<string, unknown>> };
+  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", prefix, limit: options["limit"] as number }];
+  if (isA(part, allOfThrottle)) {
+    const parts = options["throttles"] as readonly ThrottleDescription[];
+    return parts.flatMap((each, i) => gatesOf(each, `${prefix}/throttles/${i}`));
+  }
+  if (!isA(part, bucketThrottle) || part.path.startsWith("/limiters/")) return [];
+  const { rate, burst, counts } = options as { rate: number; burst: number; counts?: string };
+  return [{ kind: "tokens", prefix, rate, burst, countsCosts: counts !== "attempts" }];
+}
+
+/** Reports whether a part is in the section `throttles`. Buckets of limiters also have names. */
+function isNamedThrottle({ name, path }: ThrottleDescription): boolean {
+  return name !== undefined && path.startsWith("/throttles/");
+}
+
+/** Reports whether a part is of a built-in type, and not of a custom type with the same name. */
+function isA(part: ThrottleDescription, definition: object): boolean {
+  return (part.definition() as object) === definition;
+}
+
+function rankOf({ kind }: GatePlan): number {
+  return kind === "tokens" ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+/**
+ * Returns the Lua that every script of a shared throttle begins with: the names of the throttle's keys, and its time. A
+ * throttle has keys of its own, because queues with other hash tags share it.
+ */
+export const throttlePrelude = (time: string): string => /* lua */ `
+local prefix = string.sub(KEYS[1], 1, -6) -- without "state"
+local q = {
+  state = KEYS[1],              -- hash: version of the stored data, times, and number of permits in use
+  permits = prefix .. 'permits', -- hash: process to its number of permits, its latest call, and the reply to this call
+  leases = prefix .. 'leases',   -- zset: process, by the end of its lease; an odd end includes the grace of a gap
+  line = prefix .. 'line',       -- zset: process that waits for a permit, by the time since when it waits
+  called = prefix .. 'called',   -- zset: process for which a permit is reserved, by the time of the message to it
+  channel = prefix .. 'turn:',   -- channel of each process, for messages that it can have a permit
+}
+local BATCH = 200        -- maximum number of lost processes that one call handles
+local STEP_BACK = 100000 -- µs; a larger backward jump means that the clock was set back
+
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+-- Version of the stored data. Scripts refuse data of another version.
+local FORMAT = '1'
+local clock = ${time}
+local time = clock[1] * 1000000 + clock[2]
+local stored = redis.call('HMGET', q.state, 'format', 'last', 'offset', 'heard', 'used')
+if stored[1] ~= FORMAT then
+  if stored[1] then
+    return redis.error_reply('WQFORMAT Cannot use throttle ' .. string.sub(prefix, 11, -2) ..
+      ': the server has it in format ' .. stored[1] .. ', and this release uses format ' .. FORMAT ..
+      '. Use one release in all processes, or delete its keys (' .. prefix .. '*)')
+  end
+  redis.call('HSET', q.state, 'format', FORMAT)
+end
+
+-- Time of the throttle, in whole microseconds. It goes on at the server's pace if the server's clock was set back, as
+-- the time of a queue does.
+local last, offset = tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
+if last - time - offset > STEP_BACK then
+  offset = last - time
+  redis.call('HSET', q.state, 'offset', whole(offset))
+end
+local now = math.max(last + 1, time + offset)
+local heard, used = tonumber(stored[4]) or 0, tonumber(stored[5]) or 0
+
+-- Stores the throttle's state and returns the reply of the script.
+local function reply(value)
+  redis.call('HSET', q.state, 'last', whole(now), 'heard', whole(heard), 'used', whole(used))
+  return value
+end
+`;

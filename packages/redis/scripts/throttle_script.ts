@@ -1,0 +1,16 @@
+import type { Script } from "../connection/connection.ts";
+import { createScript } from "../connection/script.ts";
+import { permits } from "./permits.ts";
+import { SERVER_TIME } from "./prelude.ts";
+import { tokens } from "./tokens.ts";
+
+/** Scripts of a shared throttle, by name. */
+export const THROTTLE_SCRIPTS = { permits, tokens };
+
+/** Scripts in the form in which they are sent to a server. */
+export type ThrottleScripts = Readonly<Record<keyof typeof THROTTLE_SCRIPTS, Script>>;
+
+/** Creates the scripts. `time` is as for `createScripts`. */
+export function createThrottleScripts(time: string = SERVER_TIME): ThrottleScripts {
+  return { permits: createScript(permits.lua(time)), tokens: createScript(tokens.lua(time)) };
+}
