@@ -202,14 +202,14 @@ export interface GroupBlock {
   /**
    * - `"paused"`: the group is paused;
    * - `"probing"`: the group was paused, and its other items wait until one item, the probe, is done;
-   * - `"rate"`: the group has used its rate;
+   * - `"rate"`: no more items may start at once by the rate of the group;
    * - `"limit"`: as many items of the group are processing as may be;
    * - `"inner"`: the discipline within the group blocks them.
    */
   readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";
   /** Number of blocked items. */
   readonly blocked: number;
-  /** Time until one more item may be handed out, in milliseconds; `null` if it depends on items that are processing. */
+  /** Time until one more item becomes ready, in milliseconds; `null` if it depends on other items of the group. */
   readonly resumesInMs: number | null;
 }
 

@@ -333,14 +333,14 @@ export interface BlockedGroup {
    *
    * - `"paused"`: the group is paused;
    * - `"probing"`: the group was paused, and its other items wait until one item is done;
-   * - `"rate"`: the group has used its rate;
+   * - `"rate"`: no more items may start at once by the rate of the group;
    * - `"limit"`: as many items of the group are processing as may be;
    * - `"inner"`: the discipline within the group blocks them.
    */
   readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";
   /** Number of blocked items. */
   readonly blocked: number;
-  /** Time until one more item may be handed out, in milliseconds; `null` if it depends on items that are processing. */
+  /** Time until one more item becomes ready, in milliseconds; `null` if it depends on other items of the group. */
   readonly resumesInMs: number | null;
 }
 
@@ -404,8 +404,10 @@ export interface ThrottleNode {
   readonly inside: readonly ThrottleNode[];
 }
 
-/** Throttle with its state. On Redis, the numbers are those of this process, except for a token bucket. */
+/** Throttle with its state. */
 export interface ThrottleRow extends ThrottleNode {
+  /** `"redis"` if all queues that use the throttle are on Redis. The state is then that of this process. */
+  readonly engine: "memory" | "redis";
   /**
    * Largest number of attempts that may run at once now; `null` if there is no such limit. 0 while a breaker is open.
    */

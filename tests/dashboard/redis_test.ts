@@ -115,6 +115,24 @@ Deno.test("Redis: one call returns all, of all processes", async () => {
   assertEquals(new Set(calls), new Set(["snapshot 0", "snapshot 200", "snapshot 1000"]));
 });
 
+Deno.test("Redis: throttles are those of this process, whose limit the config sets, and there are no groups", async () => {
+  const { queue } = remote();
+  const config = loadConfig({
+    throttles: { slots: { type: "concurrency", limit: 4 }, pace: { rate: 1, burst: 2 } },
+    queues: { orders: { throttle: "slots" } },
+  });
+  using asked = new Asked({ queues: { shown: { queue } }, config });
+  const { throttles } = await asked.state();
+  assertEquals(throttles.map(({ name, engine, state, queues }) => [name, engine, state, queues]), [
+    ["slots", "redis", "0 of 4 running", ["shown"]],
+    ["pace", "memory", "", []],
+  ]);
+  const { throttleLimit, cannot, blockedGroups } = await asked.details("shown");
+  assertEquals([throttleLimit, blockedGroups], [null, null]);
+  assertEquals(await asked.post("api/queues/shown/throttle", { limit: 5 }), [422, cannot.throttle]);
+  assertEquals((await asked.post("api/queues/shown/resume-group", { group: "a" }))[0], 422);
+});
+
 Deno.test("Redis: pause, resume, retry and take back", async () => {
   const { queue, calls } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });

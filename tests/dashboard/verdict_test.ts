@@ -9,7 +9,11 @@ import { anchorsOf } from "../docs/markdown.ts";
 const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
 const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
 const throttle = { rate: 10, burst: 5, tokens: 5, resumesInMs: 0 } as const;
-const breaker = { path: "/throttles/api", type: "breaker", name: "api", options: {}, inside: [], bucket: null };
+const breaker = {
+  ...{ path: "/throttles/api", type: "breaker", name: "api", options: {}, inside: [] },
+  engine: "memory",
+  bucket: null,
+} as const;
 const open = { ...breaker, limit: 0, inUse: 0, state: "open for 12 s: 14 of 20 attempts failed" };
 const slots = { ...breaker, type: "concurrency", name: null, limit: 4, inUse: 4, state: "4 of 4 running" };
 const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, isPaused: false };
@@ -486,6 +490,17 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "busy",
     "Falling behind: 12 a second become ready and 3 are handed out; " +
     "the throttle is at its limit (Throttle: 4 of 4 running) and 120 items are ready.",
+  ],
+  [
+    "a throttle on Redis, of which only this process is known",
+    {
+      ...ready(12),
+      idleFor: 42_000,
+      throttleState: { ...slots, name: "slots", engine: "redis", inUse: 0, state: "0 of 4 running" },
+    },
+    "stuck",
+    "Nothing has been handed out for 42 s, although 12 items are ready and 3 of 4 workers are free. " +
+    "slots: concurrency 0 of 4 running in this process.",
   ],
   [
     "a throttle at its limit, and a few in line",

@@ -7,7 +7,7 @@ import { count, due, shownName } from "./words.ts";
 const REASONS: Readonly<Record<BlockedGroup["reason"], string>> = {
   paused: "paused",
   probing: "one item is tried first",
-  rate: "rate used up",
+  rate: "at its rate",
   limit: "at its limit",
   inner: "order within the group",
 };
@@ -30,7 +30,7 @@ export function BlockedGroups({ queue, list, empty }: {
       empty={empty}
       columns={[
         { name: "Blocked", text: ({ blocked }) => count(blocked) },
-        { name: "Next item", text: ({ resumesInMs }) => resumesInMs === null ? "after another" : due(resumesInMs) },
+        { name: "Next ready", text: ({ resumesInMs }) => resumesInMs === null ? "after another" : due(resumesInMs) },
         { name: "Reason", text: ({ reason }) => REASONS[reason], isText: true },
       ]}
       actions={steering !== undefined && (({ name, reason }) =>

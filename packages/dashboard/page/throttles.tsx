@@ -80,11 +80,11 @@ function Description({ node, isInForce = false }: {
 /** Options that are part of a throttle's state, because they can be changed without the config. */
 const IN_STATE = ["rate", "burst", "limit"];
 
-function StateOf({ throttle: { bucket, limit, state } }: { throttle: ThrottleRow }): JSX.Element {
+function StateOf({ throttle: { bucket, engine, limit, state } }: { throttle: ThrottleRow }): JSX.Element {
   const isBad = limit === 0 || bucket !== null && bucket.resumesInMs > 0;
   return (
     <div class={isBad ? "bad strong" : undefined}>
-      {bucket !== null ? bucketText(bucket) : visible(state)}
+      {bucket !== null ? bucketText(bucket) : visible(engine === "redis" ? `${state} in this process` : state)}
     </div>
   );
 }

@@ -40,7 +40,7 @@ export class Throttles {
 
   /** Returns the state of a queue's throttle; `null` if the queue has no throttle, or none that is known here. */
   stateOf({ throttleSource, source: { engine } }: Throttled): ThrottleState | null {
-    return isObject(throttleSource) ? this.#show(throttleSource, engine === "redis") : null;
+    return isObject(throttleSource) ? this.#show(throttleSource, engine) : null;
   }
 
   /**
@@ -59,7 +59,7 @@ export class Throttles {
     }
     const rows = Array.from(users, ([throttle, queues]): ThrottleRow => {
       const isFar = queues.length > 0 && queues.every(({ source: { engine } }) => engine === "redis");
-      return { ...this.#show(throttle, isFar), queues: queues.map(({ name }) => name) };
+      return { ...this.#show(throttle, isFar ? "redis" : "memory"), queues: queues.map(({ name }) => name) };
     });
     return rows.sort((a, b) => rankOf(a) - rankOf(b));
   }
@@ -75,11 +75,13 @@ export class Throttles {
     return used;
   }
 
-  #show(throttle: object, isFar: boolean): ThrottleState {
-    const bucket = !isTokenBucket(throttle) ? null : isFar ? showFarBucket(throttle) : showBucket(throttle);
+  #show(throttle: object, engine: "memory" | "redis"): ThrottleState {
+    const show = engine === "redis" ? showFarBucket : showBucket;
+    const bucket = isTokenBucket(throttle) ? show(throttle) : null;
     const { limit = Infinity, inUse = null, state = "" } = bucket === null ? snapshotOf(throttle) ?? {} : {};
     return {
       ...this.#descriptions.get(throttle) ?? { ...UNDESCRIBED, type: bucket === null ? null : "bucket" },
+      engine,
       limit: limit === Infinity ? null : limit,
       inUse,
       state: bucket === null ? state : stateOf(bucket),

@@ -206,12 +206,12 @@ function isClosed(state: ThrottleState | null | undefined): state is ThrottleSta
 }
 
 /** Returns what a throttle is called and its state: `api: breaker open for 12 s: 14 of 20 attempts failed`. */
-function nameAndState({ name, type, inside, inUse, limit, state }: ThrottleState): string {
+function nameAndState({ name, type, engine, inside, inUse, limit, state }: ThrottleState): string {
   // The type says nothing about a state that is made of the states of several throttles.
+  const isTypeShown = type !== null && inside.length === 0 && !isFull({ inUse, limit });
   const words = state === "" ? `${inUse} of ${limit} running` : state;
-  return `${name ?? "Throttle"}: ${
-    type === null || inside.length > 0 || isFull({ inUse, limit }) ? "" : `${type} `
-  }${words}`;
+  const where = engine === "redis" ? " in this process" : "";
+  return `${name ?? "Throttle"}: ${isTypeShown ? `${type} ` : ""}${words}${where}`;
 }
 
 function nothingIsTaken(situation: Situation): string | undefined {

@@ -147,7 +147,7 @@ function rowOf(
 function throttleOf({ name, throttle: bucket }: QueueDetails): ThrottleRow[] {
   if (bucket === null) return [];
   const node = { path: `/queues/${name}/throttle`, type: "bucket", name: null, options: {}, inside: [] };
-  return [{ ...node, limit: null, inUse: null, state: "", bucket, queues: [name] }];
+  return [{ ...node, engine: "memory", limit: null, inUse: null, state: "", bucket, queues: [name] }];
 }
 
 function previewOf(matched: { failing: number; others: number }): ControlResult {

@@ -8,7 +8,7 @@ import { FakeServer } from "./fake_server.ts";
 import { badNight, queueOf } from "./scenes.ts";
 import { browserTest, visit } from "./visitor.ts";
 
-const NODE = { options: {}, inside: [], bucket: null };
+const NODE = { engine: "memory", options: {}, inside: [], bucket: null } as const;
 const BREAKER: ThrottleRow = {
   ...NODE,
   path: "/throttles/api",
@@ -111,6 +111,8 @@ browserTest("page: a queue shows its throttles, what is in them, and who shares 
   await visitor.sees("api (breaker): openFor 20 s, probes 2", limits);
   await visitor.sees("concurrency: limit 8", limits);
   await visitor.sees("also used by invoices", limits);
+  server.throttles = [{ ...SLOTS, engine: "redis" }];
+  await visitor.sees("4 of 4 running in this process", limits);
   server.throttles = [];
   await visitor.sees("No known throttle", limits);
 });
@@ -137,7 +139,7 @@ browserTest("page: blocked groups are listed with the reason, and paused ones ca
   assertEquals(cells, [
     ["4,820", "in 1.5 min", "paused", "Resume"],
     ["12", "after another", "one item is tried first", "Resume"],
-    ["3", "in 400 ms", "rate used up", ""],
+    ["3", "in 400 ms", "at its rate", ""],
     ["2", "after another", "at its limit", ""],
     ["1", "after another", "order within the group", ""],
   ]);
