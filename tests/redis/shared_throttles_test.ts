@@ -105,6 +105,8 @@ redisTest("shared throttles: two queues in six processes share a limit, evenly",
     })
   );
   const [first] = processes;
+  for (const name of [a, b]) await until(async () => await call("ZCARD", `workqueue:{${name}}:idle`) === 6);
+  assertEquals(await call("EXISTS", `workqueue:{throttle:${api}}:state`), 0, "idle pools ask for no permits");
   await Promise.all(first!.queues.map((queue) => queue.addAll(items(150))));
   for (const queue of first!.queues) await queue.whenIdle();
   assertEquals(attempts.begun.length, 300);
