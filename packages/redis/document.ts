@@ -1,5 +1,5 @@
 import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
-import { planGates } from "./gate_plan.ts";
+import { isNamedThrottle, planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 import { memoryOnly } from "./memory_options.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
@@ -18,7 +18,9 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
   }
   requireOwnBuckets(action, document);
   const local = document.workers(name).throttle;
-  const gates = throttle === undefined ? [] : planGates(name, throttle);
+  const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
+    return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
+  });
   return {
     limiter: planLimiter(action, limiter),
     throttleName: throttle ?? { path: "" },

@@ -177,7 +177,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
   }
 
   get free(): number {
-    return this.#isShort ? 1 : Math.max(1, Math.min(this.#left, this.plan.limit - this.#using));
+    return this.#isShort ? 1 : Math.max(1, Math.min(this.#left, this.plan.values.limit - this.#using));
   }
 
   override want(count: number): void {
@@ -206,7 +206,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
   }
 
   #state(): string {
-    return `${this.plan.limit} ${this.#using + this.stock} ${this.wanted}`;
+    return `${this.plan.values.limit} ${this.#using + this.stock} ${this.wanted}`;
   }
 
   putBack(count: number): void {
@@ -224,7 +224,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
 
   protected async ask(): Promise<number | undefined> {
     const { connection, scripts, process, leaseDuration, onChange } = this.context;
-    const { limit, prefix } = this.plan;
+    const { prefix, values: { limit } } = this.plan;
     const { wanted } = this;
     const using = this.#using + this.stock;
     const { write, read } = THROTTLE_SCRIPTS.permits;
@@ -268,7 +268,7 @@ export class TokensGate extends Gate<TokensPlan> {
   #isShort = false;
 
   get free(): number {
-    return this.#isShort ? 1 : Math.max(this.plan.burst, 1);
+    return this.#isShort ? 1 : Math.max(this.plan.values.burst, 1);
   }
 
   take(): void {
@@ -288,7 +288,7 @@ export class TokensGate extends Gate<TokensPlan> {
   }
 
   #state(): string {
-    return `${this.plan.rate} ${this.plan.burst} ${this.wanted}`;
+    return `${this.plan.values.rate} ${this.plan.values.burst} ${this.wanted}`;
   }
 
   putBack(count: number): void {
@@ -305,7 +305,7 @@ export class TokensGate extends Gate<TokensPlan> {
 
   protected async ask(): Promise<number | undefined> {
     const { connection, scripts, onChange } = this.context;
-    const { rate, burst, prefix } = this.plan;
+    const { prefix, values: { rate, burst } } = this.plan;
     const { wanted } = this;
     const charged = this.#charged;
     this.#charged = 0;

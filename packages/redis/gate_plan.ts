@@ -12,15 +12,16 @@ export interface PermitsPlan {
   readonly kind: "permits";
   /** Beginning of the names of its keys. */
   readonly prefix: string;
-  readonly limit: number;
+  /** The limit: a throttle of this process, whose limit may change at any time, or the options. */
+  readonly values: { readonly limit: number };
 }
 
 /** Token bucket on the server. */
 export interface TokensPlan {
   readonly kind: "tokens";
   readonly prefix: string;
-  readonly rate: number;
-  readonly burst: number;
+  /** Rate and burst: a bucket of this process, which may change at any time, or the options. */
+  readonly values: { readonly rate: number; readonly burst: number };
   /** Whether an attempt takes as many tokens as it costs, and not always one. */
   readonly countsCosts: boolean;
 }
@@ -36,28 +37,36 @@ export type GatePlan = PermitsPlan | TokensPlan;
  * The plans are in the order in which permits must be acquired: tokens first, because a process that waits for a permit
  * may keep a token, but not the other way around; then permits in the order of their names, so that two processes never
  * wait for each other.
+ *
+ * @param queue The name of the queue.
+ * @param throttle The description of its throttle.
+ * @param objectOf Returns the throttle that the config built for a part; `undefined` if it can't be known.
  */
-export function planGates(queue: string, throttle: ThrottleDescription): GatePlan[] {
+export function planGates(queue: string, throttle: ThrottleDescription, objectOf: ObjectOf): GatePlan[] {
   if (isA(throttle, bucketThrottle) && !isNamedThrottle(throttle)) return [];
-  const plans = new Map(gatesOf(throttle, `workqueue:{${queue}}:throttle`).map((plan) => [plan.prefix, plan]));
+  const plans = new Map(
+    gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.prefix, plan]),
+  );
   return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.prefix < other.prefix ? -1 : 1));
 }
 
-function gatesOf(part: ThrottleDescription, place: string): GatePlan[] {
+type ObjectOf = (part: ThrottleDescription) => object | undefined;
+
+function gatesOf(part: ThrottleDescription, place: string, objectOf: ObjectOf): GatePlan[] {
   const prefix = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
   const { options } = part as { options: Readonly<Record<string, unknown>> };
-  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", prefix, limit: options["limit"] as number }];
+  const values = (objectOf(part) ?? options) as { limit: number; rate: number; burst: number };
+  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", prefix, values }];
   if (isA(part, allOfThrottle)) {
     const parts = options["throttles"] as readonly ThrottleDescription[];
-    return parts.flatMap((each, i) => gatesOf(each, `${prefix}/throttles/${i}`));
+    return parts.flatMap((each, i) => gatesOf(each, `${prefix}/throttles/${i}`, objectOf));
   }
   if (!isA(part, bucketThrottle) || part.path.startsWith("/limiters/")) return [];
-  const { rate, burst, counts } = options as { rate: number; burst: number; counts?: string };
-  return [{ kind: "tokens", prefix, rate, burst, countsCosts: counts !== "attempts" }];
+  return [{ kind: "tokens", prefix, values, countsCosts: options["counts"] !== "attempts" }];
 }
 
 /** Reports whether a part is in the section `throttles`. Buckets of limiters also have names. */
-function isNamedThrottle({ name, path }: ThrottleDescription): boolean {
+export function isNamedThrottle({ name, path }: ThrottleDescription): boolean {
   return name !== undefined && path.startsWith("/throttles/");
 }
 

@@ -104,7 +104,10 @@ export class SharedThrottle implements OwnThrottle {
   onChange(callback: () => void): () => void {
     const listener = () => callback();
     this.#listeners.add(listener);
-    const end = this.#local.onChange?.(listener);
+    const end = this.#local.onChange?.(() => {
+      for (const gate of this.#gates) gate.tell(); // it may have another limit
+      listener();
+    });
     return () => {
       this.#listeners.delete(listener);
       end?.();

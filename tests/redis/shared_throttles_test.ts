@@ -373,6 +373,31 @@ redisTest(
   },
 );
 
+redisTest("shared throttles: a limit and a rate that are set in code count at once", async ({ url }) => {
+  const { api, a, b } = names();
+  const slow = uniqueName("slow");
+  const document = {
+    throttles: { [api]: { type: "concurrency", limit: 1 }, [slow]: { rate: 0, burst: 1 } },
+    queues: { [a]: { throttle: { type: "all-of", throttles: [api] }, concurrency: 5 }, [b]: { throttle: slow } },
+  };
+  const attempts = new Attempts();
+  await using process = start(url, document, attempts.hold);
+  const [limited, paced] = process.queues;
+  await limited!.addAll(items(3, "a"));
+  await until(() => attempts.running === 1);
+  const throttle = process.config.throttle(api) as unknown as { setLimit(limit: number): void };
+  throttle.setLimit(3);
+  const soon = performance.now() + 4000; // without a message, a gate asks again after a third of a lease
+  await until(() => attempts.running === 3);
+  await paced!.addAll(items(2, "b"));
+  await until(() => attempts.running === 4);
+  process.config.bucket(slow).setRate(1000);
+  attempts.end();
+  await until(() => attempts.begun.length === 5);
+  assert(performance.now() < soon);
+  attempts.end();
+});
+
 redisTest("shared throttles: a named bucket is one for its queues and their processes", async ({ url }) => {
   const { api, a, b } = names();
   const document = {
