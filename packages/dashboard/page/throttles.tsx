@@ -84,7 +84,9 @@ function StateOf({ throttle: { bucket, engine, limit, state } }: { throttle: Thr
   const isBad = limit === 0 || bucket !== null && bucket.resumesInMs > 0;
   return (
     <div class={isBad ? "bad strong" : undefined}>
-      {bucket !== null ? bucketText(bucket) : visible(engine === "redis" ? `${state} in this process` : state)}
+      {bucket !== null
+        ? bucketText(bucket)
+        : visible(engine === "redis" && state !== "" ? `${state} in this process` : state)}
     </div>
   );
 }
