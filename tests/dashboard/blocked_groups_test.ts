@@ -10,6 +10,8 @@ import {
   RetryAfterError,
   runWorkers,
 } from "@workqueue/core";
+import { hooksOf } from "../../lib/queue/hooks.ts";
+import { BlockedGroups } from "../../packages/dashboard/watch/blocked_groups.ts";
 import { flush, takeAll } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
@@ -48,7 +50,7 @@ Deno.test("blocked groups: the most blocked items come first, with the reason an
 });
 
 Deno.test("blocked groups: a group is paused and resumed, whether it has items or not", async () => {
-  using _time = new FakeTime();
+  using time = new FakeTime();
   using started = start({}, ["a/1", "a/2", "b/1"]);
   const { asked, groups, queue } = started;
   const post = (action: string, body: object) => asked.post(`api/queues/images/${action}`, body);
@@ -66,6 +68,10 @@ Deno.test("blocked groups: a group is paused and resumed, whether it has items o
   assertEquals((await groups()).at(-1), ["new", "paused", 0, 60_000]);
   assertEquals(await post("resume-group", { group: "a" }), [200, 'The group "a" is resumed.']);
   assertEquals(await post("resume-group", { group: "a" }), [200, 'The group "a" was not paused: nothing was done.']);
+  queue.pauseGroup("a", "30s");
+  time.tick(30_000);
+  assertEquals(await groups(), [["new", "paused", 0, 30_000], ["a", "probing", 1, null]].reverse());
+  assertEquals(await post("resume-group", { group: "a" }), [200, 'The group "a" is resumed.'], "without a probe");
   assertEquals(takeAll(queue), ["a/1", "a/2"]);
   assertEquals((await asked.get("api/audit").then((response) => response.json())).acts[0].action, "resume-group");
   assertEquals(await post("pause-group", { group: "a" }), [
@@ -106,6 +112,60 @@ Deno.test("blocked groups: of more than 10,000, those with the most items are fo
   listing = list("?search=tenant-1");
   for (let i = 0; i < 100; i++) await time.tickAsync(1);
   assertEquals((await listing).count, null, "not all were searched");
+});
+
+Deno.test("blocked groups: after a slow scan, none runs for a while unless something changed, and nothing stale is listed", async () => {
+  using time = new FakeTime();
+  const blocks = new Map([["a", 1], ["b", 2]]);
+  let scans = 0;
+  const groups = new BlockedGroups({
+    *groupNames() {
+      scans++;
+      for (const name of blocks.keys()) {
+        time.tick(100); // each name takes that long
+        yield name;
+      }
+    },
+    blockOf(name) {
+      const blocked = blocks.get(name as string);
+      return blocked === undefined ? undefined : { reason: "paused", blocked, resumesInMs: 1000 };
+    },
+    pause() {},
+    resume() {},
+  });
+  const list = async () => {
+    let names: string[] | undefined;
+    void groups.list("", 50).then(({ groups }) => names = groups.map(({ name }) => name));
+    while (names === undefined) await time.tickAsync(1);
+    return names;
+  };
+  assertEquals([await list(), scans], [["b", "a"], 1]);
+  blocks.delete("b");
+  blocks.set("c", 9);
+  assertEquals([await list(), scans], [["a"], 1]);
+  groups.forget();
+  assertEquals([await list(), scans], [["c", "a"], 2]);
+  await time.tickAsync(19 * 400);
+  assertEquals([await list(), scans], [["c", "a"], 3]);
+});
+
+Deno.test("blocked groups: an act on the queue makes the next list a new one", async () => {
+  let scans = 0;
+  const fair = createFairDiscipline<string>({ separator: "/" });
+  const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { discipline: fair });
+  const groups = hooksOf(queue).groups!()!;
+  const names = groups.groupNames!.bind(groups);
+  using time = new FakeTime();
+  groups.groupNames = () => {
+    scans++;
+    time.tick(2); // so that there is a rest after the scan
+    return names();
+  };
+  using asked = new Asked({ queues: { images: { queue } } });
+  const count = async () => (await asked.details("images")).blockedGroups!.count;
+  assertEquals([await count(), await count(), scans], [0, 0, 1]);
+  assertEquals((await asked.post("api/queues/images/pause-group", { group: "a", duration: "1m" }))[0], 200);
+  assertEquals([await count(), scans], [1, 2]);
 });
 
 Deno.test("blocked groups: a queue without groups has none, and refuses to pause one", async () => {

@@ -59,6 +59,7 @@ Deno.test("throttles: those of a config are listed with their types, states and 
     throttles: {
       slots: { type: "concurrency", limit: 3 },
       api: { type: "all-of", throttles: ["slots", "tokens", { type: "breaker", openFor: "20s" }] },
+      whole: { type: "all-of", throttles: [{ type: "all-of", throttles: ["pace"] }] },
       spare: { type: "gradient", max: 10 },
       pace: { rate: 1, burst: 1 },
     },
@@ -67,6 +68,7 @@ Deno.test("throttles: those of a config are listed with their types, states and 
       texts: { throttle: "api" },
       mails: { throttle: { type: "aimd", min: 2, max: 8 } },
       others: {},
+      all: { throttle: "whole" },
     },
   });
   await started.add("images", "long/1", "long/2");
@@ -74,12 +76,13 @@ Deno.test("throttles: those of a config are listed with their types, states and 
   assertEquals(throttles.map(shown), [
     ["slots", "concurrency", 3, 2, "2 of 3 running", ["images", "texts"]],
     ["api", "all-of", 3, 0, "2 of 3 running; closed", ["texts"]],
+    ["whole", "all-of", null, 0, "", ["all"]],
     ["spare", null, 1, 0, "0 of 1 running", []],
-    ["pace", "bucket", null, null, "", []],
+    ["pace", "bucket", null, null, "", ["all"]],
     ["tokens", "bucket", null, null, "", ["texts"]],
     [null, "aimd", 2, 0, "0 of 2 running", ["mails"]],
   ]);
-  const [slots, api, , pace] = throttles;
+  const [slots, api, , , pace] = throttles;
   assertEquals([slots!.path, slots!.options], ["/throttles/slots", { limit: "3" }]);
   assertEquals(api!.inside.map(({ path, name, type }) => [path, name, type]), [
     ["/throttles/slots", "slots", "concurrency"],
