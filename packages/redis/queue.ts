@@ -392,7 +392,7 @@ export class Queue<T> implements RedisQueue<T> {
     this.#shared = shared;
     for (const [local, throttle] of this.#sharedThrottles) {
       if (local === shared?.local) throttle.change(shared.gates);
-      else if (throttle.isIdle) {
+      else if (throttle.isUnused) {
         this.#sharedThrottles.delete(local);
         throttle.close().catch(this.#errors.write);
       }

@@ -118,9 +118,9 @@ export class SharedThrottle implements OwnThrottle {
     return this.#local.snapshot?.() ?? { limit: Infinity, inUse: this.#permits.size, state: "" };
   }
 
-  /** Whether no attempt has a permit. */
-  get isIdle(): boolean {
-    return this.#permits.size === 0;
+  /** Whether no pool uses the throttle. */
+  get isUnused(): boolean {
+    return this.#permits.size + this.#listeners.size === 0;
   }
 
   async close(): Promise<void> {
