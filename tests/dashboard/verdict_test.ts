@@ -424,9 +424,22 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "retries without budget",
-    ready(0, { blocked: 40, hasGroups: false }),
+    ready(0, { blocked: 40, hasGroups: false, hasRetryBudget: true }),
     "busy",
     "40 items are blocked: they are retries, and the retry budget is used up.",
+  ],
+  [
+    "blocked items of a queue that gives no reason",
+    ready(0, { blocked: 40, hasGroups: false }),
+    "busy",
+    "40 items are blocked: the queue doesn't say why.",
+  ],
+  [
+    "groups that wait, and perhaps retries without budget",
+    ready(0, { blocked: 40, hasGroups: true, hasRetryBudget: true }),
+    "busy",
+    "40 items are blocked because their groups are paused or have used their rate, " +
+    "or because they are retries without budget.",
   ],
   [
     "a queue that a server asked to wait",

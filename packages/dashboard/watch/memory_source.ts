@@ -114,6 +114,7 @@ export class MemorySource implements Source {
       isPaused: pool?.paused ?? false,
       resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
       hasGroups: this.groups !== undefined,
+      hasRetryBudget: "retry" in this.#hooks, // only queues with a retry budget have this hook
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({

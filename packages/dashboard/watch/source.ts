@@ -26,6 +26,8 @@ export interface Look {
   readonly resumesInMs?: number;
   /** Whether the items have groups that can be paused. */
   readonly hasGroups?: boolean;
+  /** Whether retries without budget are blocked. */
+  readonly hasRetryBudget?: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
   readonly delayedItems: readonly DelayedLook[];
   readonly failingItems: readonly LookFailing[];

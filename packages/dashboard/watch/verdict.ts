@@ -20,7 +20,16 @@ import { isFull, type ThrottleState } from "./throttles.ts";
 export interface Situation {
   readonly look: Pick<
     Look,
-    "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused" | "hasGroups" | "resumesInMs"
+    | "ready"
+    | "blocked"
+    | "delayed"
+    | "processing"
+    | "failing"
+    | "workers"
+    | "isPaused"
+    | "hasGroups"
+    | "hasRetryBudget"
+    | "resumesInMs"
   >;
   /**
    * Time for which no item was handed out although items were ready and could have been handed out, in milliseconds.
@@ -371,11 +380,18 @@ function allAreBusy({ look: { ready, blocked, workers }, rates, throttleState }:
   return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are handed out.`;
 }
 
-function groupsAreFull({ look: { ready, blocked, processing, hasGroups = true } }: Situation): string | undefined {
+function groupsAreFull({ look }: Situation): string | undefined {
+  const { ready, blocked, processing, hasGroups = true, hasRetryBudget = false } = look;
   if (ready > 0 || blocked === 0) return undefined;
-  if (!hasGroups) return `${items(blocked)} blocked: they are retries, and the retry budget is used up.`;
-  if (processing === 0) return `${items(blocked)} blocked because their groups are paused or have used their rate.`;
-  return `${items(blocked)} blocked because their groups are at their limits; ${items(processing)} processing.`;
+  if (!hasGroups) {
+    const why = hasRetryBudget ? "they are retries, and the retry budget is used up" : "the queue doesn't say why";
+    return `${items(blocked)} blocked: ${why}.`;
+  }
+  const isAtLimit = processing > 0;
+  const why = isAtLimit ? "their groups are at their limits" : "their groups are paused or have used their rate";
+  const orElse = hasRetryBudget ? ", or because they are retries without budget" : "";
+  const flow = isAtLimit ? `; ${items(processing)} processing` : "";
+  return `${items(blocked)} blocked because ${why}${orElse}${flow}.`;
 }
 
 function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {
