@@ -53,7 +53,12 @@ export {
   type WorkQueue,
   type WorkQueueOptions,
 } from "./lib/queue/work_queue.ts";
-export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/queue/delaying_queue.ts";
+export {
+  createDelayingQueue,
+  type DelayingQueue,
+  type DelayingQueueOptions,
+  type RetryBudgetOptions,
+} from "./lib/queue/delaying_queue.ts";
 export {
   createRateLimitingQueue,
   type RateLimitedAddOptions,

@@ -53,9 +53,9 @@ function compareQueues(
 function compareOptions(path: string, old: OptionsTree, now: OptionsTree): ConfigChange[] {
   return Object.entries(queueOptions).flatMap(([option, field]) => {
     const changes = compareOption(path, option, field, old, now).flatMap(({ changes }) => changes);
-    return field.inForce === "nextStart"
-      ? changes.map((change) => changeOf(change.path, change.old, change.new, "nextStart"))
-      : changes;
+    const isLater = field.inForce === "nextStart" ||
+      ("stays" in field && Object.hasOwn(old.plain, option) !== Object.hasOwn(now.plain, option));
+    return isLater ? changes.map((change) => changeOf(change.path, change.old, change.new, "nextStart")) : changes;
   });
 }
 

@@ -2,10 +2,12 @@ import { argumentError, ConfigError, inspect } from "../lib/base/errors.ts";
 import { pick, withoutAbsent } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
+import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { LiveRetryBudget } from "../lib/queue/live_retry_budget.ts";
 import { isTokenBucket } from "../lib/tokens/is_token_bucket.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { bucketLimiter } from "../limiters/bucket.ts";
@@ -62,6 +64,10 @@ export class Contents implements ConfigContents {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #throttles = new Map<string, Throttle>();
   readonly #queues = new Map<string, QueueSettings>();
+  /** Retry budgets by the name of the queue. Existing queues have the object that they were created with. */
+  readonly #budgets: Map<string, LiveRetryBudget>;
+  /** Changes of the budgets. */
+  readonly #budgetChanges: (() => void)[] = [];
   /** Limiters of this document, by the stable limiter that delegates to them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
   #updates: readonly Update[];
@@ -93,11 +99,14 @@ export class Contents implements ConfigContents {
       this.#buckets.set(name, requireBucket(building.action, name, named.get(name)));
     }
     for (const [name, tree] of document.throttles) this.#throttles.set(name, builder.part(tree));
+    this.#budgets = new Map(before && before.#budgets);
     for (const [name, { parts, ...others }] of document.queues) {
       const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<Throttle> };
       const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
+      const retryBudget = this.#budget(name, (options as Partial<QueueSettings>).retryBudget);
       this.#queues.set(name, {
         ...options as Omit<QueueSettings, "limiter" | "throttle">,
+        retryBudget,
         limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
         throttle: throttle && builder.part(throttle),
       });
@@ -123,6 +132,16 @@ export class Contents implements ConfigContents {
     carryOut(this.#updates, this.#building);
     this.#updates = []; // otherwise, the updates would keep the previous parts in memory
     for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
+    for (const change of this.#budgetChanges.splice(0)) change();
+  }
+
+  /** Returns the budget of a queue. If the option is removed, existing queues keep their budget. */
+  #budget(name: string, options: RetryBudgetOptions | undefined): LiveRetryBudget | undefined {
+    const budget = this.#budgets.get(name);
+    if (options === undefined) this.#budgets.delete(name);
+    else if (budget === undefined) this.#budgets.set(name, new LiveRetryBudget(options));
+    else this.#budgetChanges.push(() => budget.change(options));
+    return this.#budgets.get(name);
   }
 
   limiter<T>(name: string): RateLimiter<T> {

@@ -12,6 +12,8 @@ interface Declaration {
    * Time at which a changed option takes effect: `"now"`, or `"nextStart"` for queues and pools that are created later.
    */
   readonly inForce: "now" | "nextStart";
+  /** Whether existing queues stay as they are if the option is added or removed, although `inForce` is `"now"`. */
+  readonly stays?: true;
   /** Description of the effects of a reload, for users. */
   readonly onReload: string;
 }
@@ -47,6 +49,17 @@ export const queueOptions = {
     required: false,
     description:
       'Effect of adding an item that is already delayed: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now; "fold" hands it out once, now or, if it failed, when its retry is due.',
+  },
+  retryBudget: {
+    serves: "queue",
+    inForce: "now",
+    stays: true,
+    onReload:
+      "Changes the budget of existing queues. Adding or removing the option applies only to queues that are created later.",
+    kind: "retryBudget",
+    required: false,
+    description:
+      "Budget for retries: 'ratio' retries for each first attempt of the last ten seconds, and 'minRate' retries per second. A retry without budget is blocked. No limit if omitted.",
   },
   discipline: {
     serves: "queue",

@@ -8,6 +8,7 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
+import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 
 /** Members common to all kinds of option. */
 export interface FieldBase {
@@ -152,6 +153,14 @@ export interface Rate {
   readonly burst: number;
 }
 
+/** A retry budget: an object with a `ratio` and a `minRate`. */
+export interface RetryBudgetField extends FieldBase {
+  /** Distinguishes the kinds. */
+  readonly kind: "retryBudget";
+  /** Value used if the option is omitted. */
+  readonly default?: Readonly<RetryBudgetOptions>;
+}
+
 /** Declaration of an option that is plain data. */
 export type PlainField =
   | DurationField
@@ -162,7 +171,8 @@ export type PlainField =
   | EnumField
   | WeightsField
   | DurationsField
-  | RateField;
+  | RateField
+  | RetryBudgetField;
 
 /**
  * An option whose value is a part, such as a limiter. The option is given as the part's config, or as the name of a
@@ -220,6 +230,7 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "weights" } ? ReadonlyMap<string, number>
   : F extends { kind: "durations" } ? readonly number[]
   : F extends { kind: "rate" } ? Rate
+  : F extends { kind: "retryBudget" } ? RetryBudgetOptions
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]

@@ -18,6 +18,7 @@ import type {
   IntegerField,
   NumberField,
   RateField,
+  RetryBudgetField,
   StringField,
   WeightsField,
 } from "./fields.ts";
@@ -147,37 +148,54 @@ function weightRule(name: string, weight: unknown): string | undefined {
     : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
 }
 
+/** Numbers in an option that is an object. The first two are the only ones. */
+type Members = Readonly<Record<string, Omit<NumberField | IntegerField, "default" | "required">>>;
+
+/** Members of a rate. */
+export const RATE_MEMBERS = {
+  rate: { kind: "number", min: MIN_RATE, max: MAX_RATE, description: "Number per second, on average." },
+  burst: { kind: "integer", min: 1, max: MAX_RATE, description: "Maximum number at once." },
+} as const satisfies Members;
+
+/** Members of a retry budget. */
+export const RETRY_BUDGET_MEMBERS = {
+  ratio: { kind: "number", min: 0, description: "Retries for each first attempt of the last ten seconds." },
+  minRate: { kind: "number", min: 0, description: "Retries per second that are always allowed." },
+} as const satisfies Members;
+
 /** Rates. */
-export const rateKind: OptionKind<RateField> = {
-  read: (_, value) =>
-    isPlainObject(value) && rateOffences("", value).length === 0
-      ? { rate: value["rate"], burst: value["burst"] }
-      : undefined,
-  rule: () => "must be an object with 'rate' and 'burst'",
-  offencesIn: (_, option, value) => isPlainObject(value) ? rateOffences(option, value) : [],
-};
+export const rateKind: OptionKind<RateField> = /* @__PURE__ */ numbersKind("a rate", RATE_MEMBERS);
 
-function rateOffences(option: string, given: Record<string, unknown>): Offence[] {
-  const names = new Set(["rate", "burst", ...Object.keys(given)]);
-  return [...names].flatMap((name) => {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const rule = rateRule(name, value);
-    return rule === undefined ? [] : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
-  });
-}
+/** Retry budgets. */
+export const retryBudgetKind: OptionKind<RetryBudgetField> = /* @__PURE__ */ numbersKind(
+  "a retry budget",
+  RETRY_BUDGET_MEMBERS,
+);
 
-function rateRule(name: string, value: unknown): string | undefined {
-  const isNumber = typeof value === "number";
-  switch (name) {
-    case "rate":
-      if (isNumber && within(value, MIN_RATE, MAX_RATE) !== undefined) return undefined;
-      return `must be a number${bounds(MIN_RATE, MAX_RATE)}`;
-    case "burst":
-      if (Number.isInteger(value) && within(value, 1, MAX_RATE) !== undefined) return undefined;
-      return `must be an integer${bounds(1, MAX_RATE)}`;
-    default:
-      return "must be left out, as a rate has only 'rate' and 'burst'";
-  }
+/** Returns the kind of an option that is an object of numbers. `what` names such an object. */
+function numbersKind(what: string, members: Members): OptionKind<unknown> {
+  const names = Object.keys(members);
+  const both = names.map((name) => `'${name}'`).join(" and ");
+  const ruleOf = (name: string, value: unknown) => {
+    if (!Object.hasOwn(members, name)) return `must be left out, as ${what} has only ${both}`;
+    const field = members[name]!;
+    const kind: OptionKind<NumberField & IntegerField> = field.kind === "number" ? numberKind : integerKind;
+    return kind.read(field as never, value) === undefined ? kind.rule(field as never) : undefined;
+  };
+  const offencesIn = (option: string, given: Record<string, unknown>): Offence[] =>
+    [...new Set([...names, ...Object.keys(given)])].flatMap((name) => {
+      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      const rule = ruleOf(name, value);
+      return rule === undefined ? [] : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
+    });
+  return {
+    read: (_, value) =>
+      isPlainObject(value) && offencesIn("", value).length === 0
+        ? Object.fromEntries(names.map((name) => [name, value[name]]))
+        : undefined,
+    rule: () => `must be an object with ${both}`,
+    offencesIn: (_, option, value) => isPlainObject(value) ? offencesIn(option, value) : [],
+  };
 }
 
 /** Lists of durations. They are read as numbers of milliseconds. */

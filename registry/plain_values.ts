@@ -9,6 +9,7 @@ import {
   type Offence,
   type OptionKind,
   rateKind,
+  retryBudgetKind,
   stringKind,
   weightsKind,
 } from "./option_kinds.ts";
@@ -24,6 +25,7 @@ export const PLAIN_KINDS: { readonly [K in PlainField["kind"]]: OptionKind<Plain
   weights: weightsKind,
   durations: durationsKind,
   rate: rateKind,
+  retryBudget: retryBudgetKind,
 };
 
 /** Returns the kind of an option. */

@@ -1,8 +1,16 @@
 import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import { own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
-import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { isInfinite, MAX_ITEMS, MAX_RATE, MAX_WEIGHT, MIN_RATE, MIN_WEIGHT, UNLIMITED } from "./option_kinds.ts";
+import type { Field, Fields, IntegerField, NumberField, PartField, PartsField, PlainField } from "./fields.ts";
+import {
+  isInfinite,
+  MAX_ITEMS,
+  MAX_WEIGHT,
+  MIN_WEIGHT,
+  RATE_MEMBERS,
+  RETRY_BUDGET_MEMBERS,
+  UNLIMITED,
+} from "./option_kinds.ts";
 
 /** Version of JSON Schema that all schemas of this package use. */
 export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -120,16 +128,24 @@ function plainSchema(field: PlainField): Record<string, unknown> {
         maxItems: MAX_ITEMS,
       };
     case "rate":
-      return {
-        type: "object",
-        properties: {
-          rate: { description: "Number per second, on average.", type: "number", minimum: MIN_RATE, maximum: MAX_RATE },
-          burst: { description: "Maximum number at once.", type: "integer", minimum: 1, maximum: MAX_RATE },
-        },
-        required: ["rate", "burst"],
-        additionalProperties: false,
-      };
+      return numbersSchema(RATE_MEMBERS);
+    case "retryBudget":
+      return numbersSchema(RETRY_BUDGET_MEMBERS);
   }
+}
+
+function numbersSchema(members: Readonly<Record<string, NumberField | IntegerField>>): Record<string, unknown> {
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      Object.entries(members).map(([name, field]) => [
+        name,
+        { description: field.description, ...plainSchema(field) },
+      ]),
+    ),
+    required: Object.keys(members),
+    additionalProperties: false,
+  };
 }
 
 /**

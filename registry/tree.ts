@@ -5,8 +5,8 @@
  * @module
  */
 
+import { isPlainObject } from "../lib/base/objects.ts";
 import type { PartDefinition, PartKind } from "./definition.ts";
-import type { Rate } from "./fields.ts";
 
 /** Options of a part or a queue, after they have been read and checked. */
 export interface OptionsTree {
@@ -62,13 +62,9 @@ export function isSameValue(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, i) => item === other[i]);
   }
-  if (isRate(one) && isRate(other)) return one.rate === other.rate && one.burst === other.burst;
+  if (isPlainObject(one) && isPlainObject(other)) return isSameRecord(one, other, (a, b) => a === b);
   if (!(one instanceof Map && other instanceof Map)) return one === other;
   return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
-}
-
-function isRate(value: unknown): value is Rate {
-  return typeof value === "object" && value !== null && "burst" in value;
 }
 
 /**

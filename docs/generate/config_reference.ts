@@ -313,6 +313,8 @@ function valueOf(field: Field<Words>): string {
       return "list of durations" + atLeast(field.minItems) + bounds(field.min, field.max, " ms each");
     case "rate":
       return `\`{ rate, burst }\`: number${bounds(MIN_RATE, MAX_RATE)}, integer${bounds(1, MAX_RATE)}`;
+    case "retryBudget":
+      return "`{ ratio, minRate }`: two numbers, each at least 0";
     case "limiter":
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":

@@ -41,6 +41,20 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
   readonly delayed: number;
 }
 
+/**
+ * Budget for retries. For all times s < t, the number of retries made ready in (s, t] is at most `ratio` × the number
+ * of first attempts begun in (s − 10 s, t] + `minRate` × (t − s) + 1.
+ */
+export interface RetryBudgetOptions {
+  /** Retries for each first attempt of the last ten seconds, such as 0.1. */
+  ratio: number;
+  /**
+   * Retries per second that are always allowed. With 0, a blocked retry waits for first attempts, however long that
+   * takes, also in a drain.
+   */
+  minRate: number;
+}
+
 /** Options of {@linkcode createDelayingQueue}. */
 export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   /**
@@ -80,6 +94,33 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * @default {"keep"}
    */
   addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
+  /**
+   * Budget for retries: a retry that is due becomes ready only if there is budget. Until then, it is blocked, in order,
+   * and takes no worker. No limit by default. The option can't be combined with `queue`.
+   *
+   * A retry is an item that was delayed by `addRateLimited`: by a pool, after a failure or because of `requeue`, or by
+   * your own code. All other attempts are first attempts. If a blocked retry is added, it becomes ready at once, as a
+   * first attempt, unless `addWhileDelayed` is `"fold"`. A drain waits for blocked retries; with `delayed: "flush"`, it
+   * makes them ready at once, as first attempts.
+   *
+   * @example One retry for ten first attempts, and one every second
+   * ```ts
+   * import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
+   * import { FakeTime } from "@std/testing/time";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using time = new FakeTime();
+   * const limiter = createExponentialLimiter<string>({ baseDelay: 100, maxDelay: "1m" });
+   * using queue = createRateLimitingQueue(limiter, { retryBudget: { ratio: 0.1, minRate: 1 } });
+   * for (const key of ["a", "b", "c"]) queue.addRateLimited(key);
+   *
+   * time.tick(100);
+   * assertEquals([queue.length, queue.snapshot().blocked], [1, 2]);
+   * time.tick(1000);
+   * assertEquals([queue.length, queue.snapshot().blocked], [2, 1]);
+   * ```
+   */
+  retryBudget?: RetryBudgetOptions | undefined;
   /**
    * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
    * save it. All calls are made before `shutDown` returns or, if a signal ends the drain, before the call to `abort()`

@@ -43,6 +43,18 @@ export interface QueueHooks<T> {
    */
   failed?(item: T, action: () => void): void;
 
+  /**
+   * Adds an item after the limiter's delay, in milliseconds. A queue with a `retryBudget` has this hook, because it
+   * must tell retries from other delayed items. The hook replaces `addAfter` and `takeBack`.
+   */
+  retry?(item: T, delay: number, options?: AddOptions): void;
+
+  /**
+   * Called when a processing item is about to be handed back unworked, so that its next hand-out is not counted as a
+   * first attempt. A queue without a `retryBudget` doesn't need the hook.
+   */
+  handedBack?(item: T): void;
+
   /** Called when an item's failures are forgotten, to end the effect of `failed`. Needed only beside `failed`. */
   forgotten?(item: T): void;
 

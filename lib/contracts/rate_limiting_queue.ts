@@ -59,7 +59,8 @@ export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T
    * options.
    *
    * If you pass a queue, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the other options on that
-   * queue. Passing `onDrop`, or an `addWhileDelayed` other than `"keep"`, together with `queue` is an error.
+   * queue. Passing `onDrop`, `retryBudget`, or an `addWhileDelayed` other than `"keep"`, together with `queue` is
+   * an error.
    */
   queue?: DelayingQueue<T> | undefined;
 }

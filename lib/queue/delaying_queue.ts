@@ -15,6 +15,7 @@ import { argumentError, brokenRule, inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { DelayedItem } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
@@ -27,6 +28,7 @@ import { hooksFrom, hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
+import { RetryGate } from "./retry_gate.ts";
 import { addDirectly, Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
@@ -56,8 +58,9 @@ export * from "./work_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
- * @throws {TypeError} If an option is unknown or otherwise invalid, or the given `queue` lacks a hook that
- * `addWhileDelayed` needs: `stateOf` for `"replace"`, and `unmark` as well for `"fold"`.
+ * @throws {TypeError} If an option is unknown or otherwise invalid, `queue` is given together with `retryBudget`, or
+ * the given `queue` lacks a hook that `addWhileDelayed` needs: `stateOf` for `"replace"`, and `unmark` as well for
+ * `"fold"`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
@@ -65,10 +68,17 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
     ...delayingRules(timeoutRule()),
     queue: [isWorkQueue, "must be a work queue"],
   });
-  const { queue, maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed = "keep", onDrop, ...common } = options;
-  const below = queue ?? createWorkQueue<T>(common);
+  const { queue, maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed = "keep", retryBudget, onDrop, ...common } =
+    options;
   const replaces = addWhileDelayed !== "keep";
   const folds = addWhileDelayed === "fold";
+  let gate: RetryGate<T> | undefined;
+  if (retryBudget !== undefined) {
+    if (queue !== undefined) throw argumentError(ACTION, "'queue' can't be combined with 'retryBudget'");
+    const { clock, discipline } = common;
+    gate = new RetryGate(retryBudget, steadyClock(clock), discipline as QueueDiscipline<T> | undefined, folds);
+  }
+  const below = queue ?? createWorkQueue<T>(gate === undefined ? common : { ...common, discipline: gate });
   const { stateOf, unmark } = hooksOf(below);
   if ((replaces && stateOf === undefined) || (folds && unmark === undefined)) {
     const rule = stateOf === undefined
@@ -83,6 +93,7 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
       ref,
       replaces,
       folds,
+      gate,
       onDrop,
     });
   } catch (error) {
@@ -107,6 +118,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * into the retries of such keys.
    */
   readonly #folding: ChurnMap<unknown, boolean> | undefined;
+  /** Gate for retries; `undefined` if they need no budget. */
+  readonly #gate: RetryGate<T> | undefined;
   /** Item that is being delayed because its attempt failed; an object that is not in any queue otherwise. */
   #failed: unknown = this;
   readonly #onDrop: ((item: T) => void) | undefined;
@@ -145,7 +158,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Time at which the timer should fire; `Infinity` if no timer is set. */
   #wakeAt = Infinity;
 
-  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, folds, onDrop, metrics, ...common }: Settings<T>) {
+  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, folds, gate, onDrop, metrics, ...common }: Settings<T>) {
     super(below, common);
     const { hooks } = this;
     setHooks<T>(this, {
@@ -160,6 +173,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       ...(folds && {
         failed: (item: T, action: () => void) => this.#fail(item, action),
         forgotten: (item: T) => this.#folding!.delete(this.key(item)),
+      }),
+      ...(gate && {
+        retry: (item: T, delay: number, options?: AddOptions) => {
+          if (!this.shuttingDown || this.#takesBack(item)) this.#addAfter(item, delay, priorityOf(options), true);
+        },
+        handedBack: (item: T) => gate.mark(this.key(item), false),
       }),
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,
@@ -176,6 +195,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#ref = ref;
     this.#replaces = replaces;
     if (folds) this.#folding = new ChurnMap();
+    if (gate !== undefined) {
+      this.#gate = gate;
+      gate.onChange = () => this.#clearIfIdle() || this.#setTimer();
+    }
     this.#onDrop = onDrop;
     if (this.name !== "" && metrics !== undefined) {
       this.#retries = meterOf(metrics, "retries", this.name);
@@ -324,10 +347,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.below.processing === 0 && hasFewer(this.below, 1);
   }
 
-  #addAfter(item: T, ms: number, priority: number): void {
-    if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
-    else {
-      this.#delay(item, this.#clock.now() + ms, priority);
+  #addAfter(item: T, ms: number, priority: number, isRetry = false): void {
+    if (ms <= 0 || (this.#replaces && this.#isComing(item))) {
+      if (isRetry) this.#gate!.mark(this.key(item), true);
+      this.#addNow(item, priority);
+    } else {
+      this.#delay(item, this.#clock.now() + ms, priority, isRetry);
       if (item === this.#failed) this.#fold(item);
       this.#measureDelayed();
     }
@@ -362,6 +387,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const addSlice = this.hooks.beginBatch?.(this.#clock.now()) ?? addDirectly;
     addSlice(() => {
       for (const key of keys) {
+        this.#gate?.delay(key, false);
         if (this.#deadlines.remove(key) || this.#flushed?.remove(key)) this.#makeReady(key);
       }
       return true;
@@ -405,9 +431,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.below.add(item, { priority });
   }
 
-  #delay(item: T, deadline: number, priority: number): void {
+  #delay(item: T, deadline: number, priority: number, isRetry: boolean): void {
     const key = this.key(item);
+    const dueAt = this.#gate && this.#dueAt(key);
     this.#delayAs(key, this.#items === undefined ? item : this.#newest(key, item), deadline, priority);
+    if (dueAt === undefined || deadline < dueAt) this.#gate?.delay(key, isRetry); // the earlier deadline applies
   }
 
   #delayAs(key: unknown, item: T, deadline: number, priority: number): void {
@@ -437,7 +465,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#priorities.set(key, 0);
     this.#items?.delete(key);
     this.#folding?.delete(key);
-    if (this.#deadlines.length === 0 && !this.#slices.isUnderWay) this.#clearTimer();
+    this.#gate?.delay(key, false);
+    this.#clearIfIdle();
     return true;
   }
 
@@ -462,6 +491,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Adds the item of a key that is no longer delayed to the queue below. */
   #makeReady(key: unknown): void {
     this.#folding?.delete(key);
+    this.#gate?.due(key, this.#flushed !== undefined);
     const priority = this.#priorities.take(key);
     const item = this.#itemOf(key);
     this.#items?.remove(key);
@@ -511,6 +541,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#flushed === undefined) this.#flushed = delayed;
     else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // the keys join the running flush
     this.#flushFailure = undefined;
+    this.#gate?.open(true);
     if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#slices.addNext();
     this.#setTimer();
@@ -520,10 +551,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#flushFailure !== undefined) throw this.#flushFailure.error;
   }
 
+  /** Earliest time at which there is something to do; `Infinity` if there is none. */
+  get #earliest(): number {
+    const { earliest } = this.#deadlines;
+    return this.#gate === undefined ? earliest : Math.min(earliest, this.#gate.opensAt);
+  }
+
   /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
   #setTimer(): void {
     if (this.#slices.isAdding) return; // the timer is set after the slice
-    const next = this.#slices.isUnderWay ? -Infinity : this.#deadlines.earliest;
+    const next = this.#slices.isUnderWay ? -Infinity : this.#earliest;
     if (next >= this.#wakeAt) return;
     const now = this.#clock.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
@@ -541,11 +578,19 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#wakeAt = Infinity;
   }
 
+  /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
+  #clearIfIdle(): boolean {
+    const isIdle = this.#earliest === Infinity && !this.#slices.isUnderWay;
+    if (isIdle) this.#clearTimer();
+    return isIdle;
+  }
+
   #wake(): void {
     this.#wakeAt = Infinity;
+    this.#gate?.open();
     try {
       if (this.below.shuttingDown) this.#drop()(); // the queue below was shut down directly, not through this layer
-      else this.#slices.addNext();
+      if (!this.below.shuttingDown || this.#gate !== undefined) this.#slices.addNext();
     } finally {
       this.#setTimer();
       this.#tellLess();
@@ -559,10 +604,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #drop(): () => void {
     if (this.#folding !== undefined && !this.below.shuttingDown) this.#makeFoldedReady(this.#folding);
     const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
-    this.#clearTimer();
     this.#deadlines = new Deadlines();
     this.#flushed = undefined;
     this.#slices.cancel();
+    this.#clearIfIdle();
     this.#priorities = new Priorities();
     if (this.#items !== undefined) this.#items = new ChurnMap();
     return () => {
@@ -636,6 +681,7 @@ interface Settings<T> extends DelayingQueueOptions<T> {
   readonly ref: boolean;
   readonly replaces: boolean;
   readonly folds: boolean;
+  readonly gate: RetryGate<T> | undefined;
 }
 
 /**

@@ -15,6 +15,8 @@ const TAKEN_OVER = [
   "unmark",
   "failed",
   "forgotten",
+  "retry",
+  "handedBack",
   "takesBack",
   "takeBack",
   "dueAt",

@@ -38,9 +38,13 @@ export function setLineMaker(discipline: object, make: LineMaker): void {
   Object.defineProperty(discipline, LINE, property as PropertyDescriptor);
 }
 
-/** Returns the line that a discipline makes; `undefined` if it makes none. */
-export function lineOf(discipline: object, clock: Clock): Line<unknown> | undefined {
-  return (discipline as { [LINE]?: LineMaker })[LINE]?.(discipline, clock);
+/**
+ * Returns the line that a discipline makes; `undefined` if it makes none.
+ *
+ * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
+ */
+export function lineOf(discipline: object, clock: Clock, given = discipline): Line<unknown> | undefined {
+  return (discipline as { [LINE]?: LineMaker })[LINE]?.(given, clock);
 }
 
 /**

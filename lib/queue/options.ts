@@ -160,11 +160,17 @@ export function delayingRules(
     maxSleep,
     ref: A_BOOLEAN,
     onDrop: A_FUNCTION,
+    retryBudget: [isRetryBudget, "must be an object of the non-negative numbers 'ratio' and 'minRate'"],
     addWhileDelayed: [
       (value: unknown) => value === "keep" || value === "replace" || value === "fold",
       'must be one of "keep", "replace", "fold"',
     ],
   };
+}
+
+function isRetryBudget(value: unknown): boolean {
+  const { ratio, minRate, ...others } = Object(value);
+  return Object.keys(others).length === 0 && [ratio, minRate].every((number) => Number.isFinite(number) && number >= 0);
 }
 
 /** Reports whether a value has the members of a work queue that the layers above use. */

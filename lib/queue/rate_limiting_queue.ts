@@ -57,8 +57,8 @@ export * from "./delaying_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {TypeError} If `limiter` is not a rate limiter, an option is unknown or has an invalid value, or `queue` is
- * given together with `onDrop` or an `addWhileDelayed` other than `"keep"`. In the last case, create `queue` with these
- * options instead.
+ * given together with `onDrop`, `retryBudget` or an `addWhileDelayed` other than `"keep"`. In the last case, create
+ * `queue` with these options instead.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
@@ -77,7 +77,9 @@ export function createRateLimitingQueue<T>(
     queue: [isDelayingQueue, "must be a delaying queue"],
   });
   const { queue, ...others } = options;
-  const misplaced = (options.addWhileDelayed ?? "keep") !== "keep" ? "addWhileDelayed" : options.onDrop && "onDrop";
+  const misplaced = (options.addWhileDelayed ?? "keep") !== "keep"
+    ? "addWhileDelayed"
+    : (["retryBudget", "onDrop"] as const).find((option) => options[option] !== undefined);
   if (queue !== undefined && misplaced !== undefined) {
     const rule = "must be set on the queue that you pass as 'queue'";
     throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
@@ -151,7 +153,8 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
   }
 
   #addWhenAllowed(item: T, delay: number, options: AddOptions | undefined): void {
-    if (this.shuttingDown) this.hooks.takeBack?.(item, delay, options);
+    if (this.hooks.retry !== undefined) this.hooks.retry(item, delay, options);
+    else if (this.shuttingDown) this.hooks.takeBack?.(item, delay, options);
     else this.below.addAfter(item, delay, options);
   }
 

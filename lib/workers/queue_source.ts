@@ -239,6 +239,7 @@ export class QueueSource<T> implements WorkSource<T> {
 
   #handBack(lease: Lease<T>): void {
     const options = this.#asItCame(lease);
+    this.#hooks.handedBack?.(lease.item);
     if (this.#queue.shuttingDown) this.#hooks.takeBack?.(lease.item, 0, options);
     else this.#queue.add(lease.item, options);
   }

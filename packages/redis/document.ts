@@ -1,4 +1,5 @@
 import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
+import { escapePointer } from "@workqueue/core/internal";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 import { memoryOnly } from "./memory_options.ts";
@@ -8,14 +9,18 @@ import type { LiveSettings, Queue } from "./queue.ts";
  * Returns a queue's settings from a config document.
  *
  * @throws {ConfigError} If queues in the document share a bucket, if the limiter can't work on Redis, or if the queue
- * has a discipline.
+ * has a discipline or a retry budget.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
-  const { limiter, discipline, throttle } = document.describe(name);
-  if (discipline !== undefined) {
-    throw new ConfigError(action, [{ path: discipline.path, message: memoryOnly("discipline") }]);
-  }
+  const { limiter, discipline, retryBudget, throttle } = document.describe(name);
+  const problems = [
+    ...(discipline === undefined ? [] : [{ path: discipline.path, message: memoryOnly("discipline") }]),
+    ...(retryBudget === undefined
+      ? []
+      : [{ path: `/queues/${escapePointer(name)}/retryBudget`, message: memoryOnly("retryBudget") }]),
+  ];
+  if (problems.length > 0) throw new ConfigError(action, problems);
   requireOwnBuckets(action, document);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {

@@ -14,8 +14,8 @@ export interface RedisQueues {
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
    * @returns The queue object of this process.
-   * @throws {ConfigError} If the queue's limiter can't work on Redis, if the queue has a discipline, or if queues share
-   * the bucket of a limiter.
+   * @throws {ConfigError} If the queue's limiter can't work on Redis, if the queue has a discipline or a retry budget,
+   * or if queues share the bucket of a limiter.
    * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
    * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.

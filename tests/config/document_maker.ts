@@ -215,6 +215,8 @@ export class DocumentMaker {
       }
       case "rate":
         return { rate: 1 + this.below(9), burst: 1 + this.below(9) };
+      case "retryBudget":
+        return { ratio: this.random(), minRate: this.below(9) };
       case "boolean":
         return this.random() < 0.5;
       case "string":

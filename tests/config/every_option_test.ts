@@ -25,6 +25,8 @@ function valuesOf(field: Field<"limiter" | "discipline" | "throttle">): [unknown
       return [1, 2].map((s) => ({ type: "exponential", baseDelay: `${s}s`, maxDelay: "1m" })) as [unknown, unknown];
     case "discipline":
       return [{ type: "fair", separator: "/" }, { type: "fair", separator: ":" }];
+    case "retryBudget":
+      return [{ ratio: 0.1, minRate: 1 }, { ratio: 0.2, minRate: 1 }];
     case "throttle":
       return [{ rate: 1, burst: 1 }, { rate: 2, burst: 2 }];
     default:

@@ -45,7 +45,7 @@ function check(source: string | object): "loaded" | "refused" {
     const queue = config.queue<string>(name);
     assertEquals(queue.name, name);
     queue.addRateLimited("a");
-    assertEquals(queue.length + queue.delayed, 1);
+    assertEquals(queue.length + queue.snapshot().blocked + queue.delayed, 1);
     queue.shutDown();
   }
   return "loaded";

@@ -241,6 +241,7 @@ function edgesOf(field: AnyField): Json[] {
     ...[0, 1, 2, 3, 1000, 1001].map((length) => Array<Json>(length).fill("1s")),
     ...[...numbers, "soon", null].map((item) => ["1s", item]),
     ...numbers.flatMap((number) => [{ rate: number, burst: 1 }, { rate: 1, burst: number }]),
+    ...[{ ratio: 0, minRate: 0 }, { ratio: -1, minRate: 0 }, { ratio: 0.1 }, { ratio: 1, minRate: 1, more: 1 }],
     ...[{ rate: 1 }, { burst: 1 }, { rate: 1, burst: 1, more: 1 }],
     ...[0, 1, 99, 100, 101].map((length) => "1ms".padStart(length, "0")),
   ];

@@ -792,6 +792,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
         throttle: { rate: 0, burst: 3 },
       },
       fair: { discipline: { type: "fair", separator: "/" } },
+      budgeted: { retryBudget: { ratio: 0.1, minRate: 1 } },
     },
   });
   const open = redisQueues(config, { url });
@@ -806,6 +807,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   await pool.stop();
   assertEquals(begun, ["a", "b", "c"]);
   assertThrows(() => open.queue("fair"), ConfigError, "first in, first out");
+  assertThrows(() => open.queue("budgeted"), ConfigError, "/queues/budgeted/retryBudget: 'retryBudget' is for");
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
@@ -886,6 +888,7 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
     discipline: createPriorityDiscipline({ maxHeadStart: "1h" }),
     maxSleep: "1s",
     onDrop() {},
+    retryBudget: { ratio: 0.1, minRate: 1 },
     priorityLevels: { high: 5 },
   };
   for (const [option, value] of Object.entries(options)) {

@@ -96,6 +96,15 @@ const KINDS: {
     rule: "must be an object with 'rate' and 'burst'",
   },
   {
+    field: { kind: "retryBudget", description: "" },
+    good: [
+      [{ ratio: 0.1, minRate: 1 }, { ratio: 0.1, minRate: 1 }],
+      [{ minRate: 0, ratio: 0 }, { ratio: 0, minRate: 0 }],
+    ],
+    bad: [0.1, "10 %", null, [], true],
+    rule: "must be an object with 'ratio' and 'minRate'",
+  },
+  {
     field: { kind: "integer", description: "" },
     good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
     bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
@@ -321,6 +330,16 @@ Deno.test("each duration of a list that is none is reported in its place", () =>
 
   const define = () => spy({ x: { kind: "durations", description: "", default: ["1s", -1] } });
   assertThrows(define, RangeError, `Cannot define limiter "spy": 'x.default[1]' ${duration} of at least 0 ms, got -1`);
+});
+
+Deno.test("each member of a retry budget that is none is reported in its place", () => {
+  const { build } = spy({ x: { kind: "retryBudget", description: "" } });
+  const number = "must be a non-negative finite number";
+  assertEquals(issuesOf(() => build({ x: { ratio: -1, rate: 2 } })), [
+    { path: "/x/ratio", message: `'x.ratio' ${number}, got -1` },
+    { path: "/x/minRate", message: `'x.minRate' ${number}, got undefined` },
+    { path: "/x/rate", message: "'x.rate' must be left out, as a retry budget has only 'ratio' and 'minRate', got 2" },
+  ]);
 });
 
 Deno.test("each member of a rate that is none is reported in its place", () => {

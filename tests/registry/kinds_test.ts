@@ -97,7 +97,7 @@ Deno.test("another kind of part: messages speak of it", () => {
         const options = { x: { kind: "limiter" as "discipline", description: "" } };
         return defineDiscipline({ type: "none", description: "", options, create: ({ x }) => x });
       },
-      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, durations, rate, " +
+      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, durations, rate, retryBudget, " +
       `discipline, disciplines, got "limiter"`,
     ],
     [

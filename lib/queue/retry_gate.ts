@@ -1,0 +1,160 @@
+import { ChurnMap } from "../base/churn_map.ts";
+import type { Clock } from "../base/clock.ts";
+import { firstErrorReporter } from "../base/first_error.ts";
+import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
+import { Deadlines } from "../structures/deadlines.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
+import { lineOf } from "./line.ts";
+import type { LiveRetryBudget } from "./live_retry_budget.ts";
+import { RetryBudget } from "./retry_budget.ts";
+
+/** Members that a discipline may lack. */
+const OPTIONAL = ["peek", "done", "groupOf", "pauseGroup", "resumeGroup"];
+
+/**
+ * Discipline that blocks retries without budget, and leaves the order of all other entries to another discipline. A
+ * blocked entry is not in the other discipline.
+ */
+export class RetryGate<T> implements QueueDiscipline<T> {
+  /** Called when the time from which a retry may be let through has changed. */
+  onChange = (): void => {};
+  readonly #inner: QueueDiscipline<T>;
+  readonly #options: RetryBudgetOptions & Partial<Pick<LiveRetryBudget, "watch">>;
+  readonly #budget: RetryBudget;
+  readonly #clock: Clock;
+  /** Whether adding a blocked item leaves it blocked. */
+  readonly #folds: boolean;
+  /** Blocked entries, in the order in which they became due. */
+  readonly #blocked = new Deadlines<ReadyEntry<T>>();
+  /** Delayed keys that are retries. */
+  readonly #delayed = new ChurnMap<unknown, true>();
+  /** Keys that are not first attempts when they become ready the next time, and whether they need budget then. */
+  readonly #marked = new ChurnMap<unknown, boolean>();
+  /** Ready entries that are not first attempts. */
+  readonly #repeated = new WeakSet<object>();
+  /** Function that stops watching the options. Defined while entries are blocked. */
+  #unwatch: (() => void) | undefined;
+  readonly #report = firstErrorReporter("make retry ready");
+
+  constructor(options: RetryBudgetOptions, clock: Clock, inner: QueueDiscipline<T> = fifo(), folds: boolean) {
+    this.#options = options;
+    this.#budget = new RetryBudget(options);
+    this.#clock = clock;
+    this.#inner = inner;
+    this.#folds = folds;
+    lineOf(inner, clock, this); // passes the clock to a built-in discipline
+    const members = inner as object as Record<string, ((...args: unknown[]) => unknown) | undefined>;
+    for (const name of OPTIONAL) if (members[name]) Object.assign(this, { [name]: members[name].bind(inner) });
+  }
+
+  get length(): number {
+    return this.#inner.length;
+  }
+
+  get blocked(): number {
+    return this.#blocked.length + (this.#inner.blocked ?? 0);
+  }
+
+  get nextChangeAt(): number {
+    return this.#inner.nextChangeAt ?? Infinity;
+  }
+
+  /** Time from which a blocked retry may be let through without a first attempt; `Infinity` if there is none. */
+  get opensAt(): number {
+    return this.#blocked.length > 0 ? this.#budget.opensAt : Infinity;
+  }
+
+  push(entry: ReadyEntry<T>): void {
+    const needsBudget = this.#unmark(entry.key);
+    if (needsBudget) {
+      this.#blocked.add(entry, 0);
+      return this.open();
+    }
+    if (needsBudget === false) this.#repeated.add(entry);
+    this.#inner.push(entry);
+  }
+
+  pop(): ReadyEntry<T> | undefined {
+    const entry = this.#inner.pop();
+    if (!this.#repeated.delete(entry!)) {
+      this.#budget.deposit(this.#clock.now());
+      if (this.#blocked.length > 0) this.open();
+    }
+    return entry;
+  }
+
+  /** Lets a blocked entry through, as a first attempt, unless it is only due once more. */
+  touch(entry: ReadyEntry<T>): void {
+    const isDue = this.#unmark(entry.key);
+    if (!this.#blocked.has(entry)) return this.#inner.touch(entry);
+    if (isDue || this.#folds) return;
+    this.#blocked.remove(entry);
+    this.#let(entry);
+    this.#changed();
+  }
+
+  /** Records whether the attempt at the end of a key's delay is a retry. */
+  delay(key: unknown, isRetry: boolean): void {
+    if (isRetry) this.#delayed.set(key, true);
+    else this.#delayed.delete(key);
+  }
+
+  /** Records that a key's delay has ended. If the key is a retry, it needs budget unless `isFree`. */
+  due(key: unknown, isFree: boolean): void {
+    if (this.#delayed.get(key) && !isFree) this.mark(key, true);
+    this.#delayed.delete(key);
+  }
+
+  /** Records that a key is not a first attempt when it becomes ready the next time. */
+  mark(key: unknown, needsBudget: boolean): void {
+    this.#marked.set(key, needsBudget);
+  }
+
+  /** Lets blocked entries through while there is budget or, if `isFree`, all of them as first attempts. */
+  open(isFree = false): void {
+    for (let left = this.#blocked.length; left > 0; left--) {
+      if (!isFree && !this.#budget.withdraw(this.#clock.now())) break;
+      const entry = this.#blocked.shift();
+      if (!isFree) this.#repeated.add(entry);
+      this.#let(entry);
+    }
+    this.#changed();
+  }
+
+  /** Passes an entry to the other discipline. If that fails, the entry stays blocked. */
+  #let(entry: ReadyEntry<T>): void {
+    try {
+      this.#inner.push(entry);
+    } catch (error) {
+      this.#blocked.add(entry, 0);
+      this.#report(error);
+    }
+  }
+
+  #changed(): void {
+    if (this.#blocked.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.onChange());
+    else this.#unwatch = this.#unwatch?.() as undefined;
+    this.onChange();
+  }
+
+  #unmark(key: unknown): boolean | undefined {
+    const needsBudget = this.#marked.get(key);
+    this.#marked.delete(key);
+    return needsBudget;
+  }
+}
+
+/** Returns a discipline that is first in, first out, like a queue without a discipline. */
+function fifo<T>(): QueueDiscipline<T> {
+  const entries = new NumberHeap<ReadyEntry<T>>();
+  return {
+    push: (entry) => void entries.push(entry, 0),
+    pop: () => entries.pop(),
+    touch() {},
+    get length() {
+      return entries.length;
+    },
+    peek: (limit) => entries.first(limit),
+  };
+}

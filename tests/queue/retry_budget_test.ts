@@ -1,0 +1,310 @@
+/** Tests of `retryBudget`. `tests/model/retry_budget_test.ts` tests the bound of rule 18 under random loads. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createFairDiscipline,
+  createPriorityDiscipline,
+  createRateLimitingQueue,
+  createWorkQueue,
+  InMemoryMetrics,
+  type QueueDiscipline,
+  type RateLimitingQueueOptions,
+  type ReadyEntry,
+  RetryAfterError,
+  runWorkers,
+} from "@workqueue/core";
+import { recordTimes } from "@workqueue/core/metrics";
+import { HandClock } from "../helpers.ts";
+import { flush, Lifo, takeAll } from "../queue_helpers.ts";
+
+const limiter = (baseDelay = 10) => createExponentialLimiter<string>({ baseDelay, maxDelay: baseDelay });
+
+/** Creates a queue with blocked retries of these keys. The retry of another key has just used the rate. */
+async function blocked(keys: string[], options: RateLimitingQueueOptions<string> = {}) {
+  const clock = new HandClock();
+  const retryBudget = { ratio: 0.5, minRate: 0.001 };
+  const dropped: string[] = [];
+  const onDrop = (key: string) => void dropped.push(key);
+  const queue = createRateLimitingQueue<string>(limiter(), { clock, retryBudget, onDrop, ...options });
+  queue.addRateLimited("reserve");
+  for (const key of keys) queue.addRateLimited(key);
+  await clock.advance(10);
+  assertEquals(takeAll(queue), ["reserve"]);
+  const counts = () => [queue.length, queue.snapshot().blocked, queue.delayed];
+  return { clock, queue, dropped, counts };
+}
+
+Deno.test("rule 18: retries without budget are blocked, in order, until first attempts begin or time has passed", async () => {
+  const { clock, queue, counts } = await blocked(["a", "b", "c"]);
+  assertEquals(counts(), [0, 3, 0]);
+  for (const key of ["1", "2"]) queue.add(key);
+  assertEquals(takeAll(queue), ["1", "2", "a"]);
+  assertEquals(counts(), [0, 2, 0]);
+  await clock.advance(1_000_000);
+  assertEquals(counts(), [1, 1, 0]);
+  assertEquals(takeAll(queue), ["b"]);
+  queue.add("3");
+  await clock.advance(9999);
+  queue.add("4");
+  assertEquals(takeAll(queue), ["3", "4", "c"]);
+  queue.shutDown();
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("rule 18: the credit of a first attempt expires after ten seconds", async () => {
+  const { clock, queue } = await blocked(["a"]);
+  queue.add("1");
+  assertEquals(takeAll(queue), ["1"]);
+  await clock.advance(10_000);
+  queue.add("2");
+  assertEquals(takeAll(queue), ["2"]);
+  queue.add("3");
+  assertEquals(takeAll(queue), ["3", "a"]);
+  queue.shutDown();
+});
+
+Deno.test("rule 18: a retry that becomes ready goes to a pending get, and to a pool, without polling", async () => {
+  const { clock, queue } = await blocked(["a", "b"]);
+  const got = queue.get();
+  assertEquals(clock.timers, 1);
+  await clock.advance(1_000_000);
+  using lease = await got;
+  assertEquals(lease.item, "a");
+  const attempts: string[] = [];
+  const pool = runWorkers(queue, (key) => void attempts.push(key), { clock });
+  await clock.advance(1_000_000);
+  assertEquals(attempts, ["b"]);
+  queue.shutDown();
+  await pool.finished;
+});
+
+Deno.test("rule 18: an add makes a blocked retry ready at once, as a first attempt", async () => {
+  for (const addWhileDelayed of ["keep", "replace"] as const) {
+    const { clock, queue, counts } = await blocked(["a", "b"], { addWhileDelayed });
+    queue.add("a");
+    assertEquals(counts(), [1, 1, 0]);
+    assertEquals(takeAll(queue), ["a"]);
+    queue.addAfter("c", 10); // with a, two first attempts: budget for one retry
+    await clock.advance(10);
+    assertEquals(takeAll(queue), ["c", "b"]);
+    queue.shutDown();
+    assertEquals(clock.timers, 0);
+  }
+});
+
+Deno.test("rule 18: a blocked retry that is due once more stays blocked", async () => {
+  for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
+    const { clock, queue, counts } = await blocked(["a"], { addWhileDelayed });
+    queue.addRateLimited("a");
+    await clock.advance(10);
+    assertEquals(counts(), [0, 1, 0]);
+    queue.shutDown();
+  }
+});
+
+Deno.test("rule 18: an add with an earlier deadline makes a delayed retry a first attempt, and a later one does not", async () => {
+  const { clock, queue, counts } = await blocked([]);
+  for (const key of ["a", "b"]) queue.addRateLimited(key);
+  queue.addAfter("a", 5);
+  queue.addAfter("b", 15);
+  await clock.advance(10);
+  assertEquals(counts(), [1, 1, 0]);
+  assertEquals(takeAll(queue), ["a"]);
+  queue.shutDown();
+});
+
+Deno.test("rule 18: a retry without a delay needs budget, also if its item is still processing", async () => {
+  const clock = new HandClock();
+  const none = { when: () => 0, forget() {}, numRequeues: () => 0 };
+  const queue = createRateLimitingQueue<string>(none, { clock, retryBudget: { ratio: 0, minRate: 1 } });
+  let attempts = 0;
+  const pool = runWorkers(queue, () => {
+    attempts++;
+    throw new Error("down");
+  }, { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  assertEquals([attempts, queue.snapshot().blocked], [2, 1]);
+  await clock.advance(5000);
+  assertEquals(attempts, 7);
+  queue.shutDown();
+  await pool.stop();
+});
+
+Deno.test("rule 18: an attempt after a hand-back is not another first attempt, and needs no budget", async () => {
+  const { queue, clock, counts } = await blocked(["a"]);
+  const attempts: string[] = [];
+  const pool = runWorkers(queue, (key) => {
+    attempts.push(key);
+    if (attempts.length === 1) throw new RetryAfterError(1000, "", { scope: "queue" });
+  }, { clock });
+  queue.add("1");
+  await flush();
+  await clock.advance(1000);
+  assertEquals([attempts, counts()], [["1", "1"], [0, 1, 0]]);
+  queue.add("2");
+  await flush();
+  assertEquals(attempts, ["1", "1", "2", "a"]);
+  queue.shutDown();
+  await pool.finished;
+});
+
+Deno.test("rule 18: drains wait for blocked retries, flush makes them ready, and cancelDelayed leaves them", async () => {
+  const canceled = await blocked(["a"]);
+  assertEquals([canceled.queue.cancelDelayed("a"), ...canceled.counts()], [false, 0, 1, 0]);
+  canceled.queue.addRateLimited("b");
+  canceled.queue.shutDown();
+  assertEquals([canceled.dropped, canceled.counts()], [["b"], [0, 1, 0]]);
+  await canceled.clock.advance(1_000_000);
+  assertEquals([takeAll(canceled.queue), canceled.clock.timers], [["a"], 0]);
+
+  for (const delayed of ["drop", "wait"] as const) {
+    const { queue, clock, counts } = await blocked(["a"]);
+    const drained = queue.shutDownWithDrain({ delayed });
+    assertEquals(counts(), [0, 1, 0]);
+    await clock.advance(1_000_000);
+    assertEquals(takeAll(queue), ["a"]);
+    await drained;
+    assertEquals(clock.timers, 0);
+  }
+
+  const flushed = await blocked(["a", "b"]);
+  flushed.queue.addRateLimited("c");
+  const drained = flushed.queue.shutDownWithDrain({ delayed: "flush" });
+  assertEquals(takeAll(flushed.queue), ["a", "b", "c"]);
+  await drained;
+  assertEquals(flushed.clock.timers, 0);
+});
+
+Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () => {
+  const clock = new HandClock();
+  const options = { clock, addWhileDelayed: "fold", retryBudget: { ratio: 0, minRate: 0.001 } } as const;
+  const queue = createRateLimitingQueue<string>(limiter(), options);
+  let attempts = 0;
+  const pool = runWorkers(queue, () => {
+    attempts++;
+    throw new Error("down");
+  }, { clock, onError() {}, onGiveUp() {} });
+  queue.add("a");
+  await flush();
+  await clock.advance(20);
+  await clock.advance(20);
+  const counts = () => [attempts, queue.length, queue.snapshot().blocked, queue.delayed];
+  assertEquals(counts(), [2, 0, 1, 0]);
+  queue.add("a");
+  await flush();
+  assertEquals(counts(), [2, 0, 1, 0]);
+  const drained = queue.shutDownWithDrain();
+  await clock.advance(1_000_000);
+  await drained;
+  assertEquals([...counts(), clock.timers], [3, 0, 0, 0, 0]);
+  await pool.stop();
+});
+
+Deno.test("rule 18: a discipline orders the items that are ready, and pauses its groups", async () => {
+  const order = (discipline: QueueDiscipline<unknown>) => blocked(["a", "b"], { discipline });
+  const byPriority = await order(createPriorityDiscipline({ maxHeadStart: "1h" } as never));
+  byPriority.queue.add("x", { priority: 1 });
+  byPriority.queue.add("y", { priority: 2 });
+  assertEquals(takeAll(byPriority.queue), ["y", "x", "a"]);
+  byPriority.queue.shutDown();
+
+  const fair = await order(createFairDiscipline({ groupOf: (key) => key as string }));
+  fair.queue.pauseGroup("a", 2000);
+  for (const key of ["1", "2"]) fair.queue.add(key);
+  assertEquals(takeAll(fair.queue), ["1", "2"]); // a has budget, but its group is paused
+  assertEquals(fair.counts(), [0, 2, 0]);
+  const got = fair.queue.get();
+  await fair.clock.advance(2000);
+  using lease = await got;
+  assertEquals(lease.item, "a");
+  fair.queue.shutDown();
+});
+
+Deno.test("rule 18: a retry that the discipline refuses stays blocked, and the error is reported", async () => {
+  class Strict extends Lifo<string> {
+    isFull = false;
+    override push(entry: ReadyEntry<string>): void {
+      if (this.isFull) throw new Error("full");
+      super.push(entry);
+    }
+  }
+  const discipline = new Strict();
+  const { clock, queue, counts } = await blocked(["a"], { discipline });
+  discipline.isFull = true;
+  const { error } = console;
+  const errors: string[] = [];
+  console.error = (text) => errors.push(text);
+  try {
+    await clock.advance(1_000_000);
+  } finally {
+    console.error = error;
+  }
+  assertEquals(errors, ['Cannot make retry ready: "Error: full"']);
+  assertEquals(counts(), [0, 1, 0]);
+  discipline.isFull = false;
+  await clock.advance(1_000_000);
+  assertEquals(takeAll(queue), ["a"]);
+  queue.shutDown();
+});
+
+Deno.test("rule 18: items with a key keep their newest item and their priority while they are blocked", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<{ key: string; n: number }>(
+    { when: () => 10, forget() {}, numRequeues: () => 0 },
+    { clock, keyOf: ({ key }) => key, retryBudget: { ratio: 0, minRate: 0.001 }, addWhileDelayed: "fold" },
+  );
+  queue.addRateLimited({ key: "reserve", n: 0 });
+  queue.addRateLimited({ key: "a", n: 1 }, { priority: 3 });
+  await clock.advance(10);
+  queue.add({ key: "a", n: 2 }, { priority: 5 });
+  await clock.advance(1_000_000);
+  queue.tryGet();
+  const { item, priority } = queue.tryGet()!;
+  assertEquals([item!.n, priority], [2, 5]);
+  queue.shutDown();
+});
+
+Deno.test("rule 18: metrics, the age of the oldest item and waits count blocked retries", async () => {
+  const metrics = new InMemoryMetrics();
+  const { queue, clock } = await blocked(["a", "b"], { name: "q", metrics });
+  const value = (name: string) => metrics.value(`workqueue_${name}`, "q");
+  const times = recordTimes(queue, { waited() {}, worked() {} })!;
+  await clock.advance(5000);
+  assertEquals([value("depth"), value("blocked"), value("delayed")], [2, 2, 0]);
+  assertEquals(Math.round(value("oldest_ready_seconds") ?? NaN), 5);
+  assertEquals(times.oldestReadyMs, 5000);
+  let isBelow = false;
+  void queue.whenBelow(2).then(() => isBelow = true);
+  await flush();
+  assert(!isBelow);
+  queue.add("a");
+  takeAll(queue);
+  await flush();
+  assert(isBelow);
+  queue.shutDown();
+});
+
+Deno.test("rule 18: a budget must be two numbers, and belongs to the queue that has the delays", () => {
+  const rule = "'retryBudget' must be an object of the non-negative numbers 'ratio' and 'minRate'";
+  const wrong = [{}, { ratio: -1, minRate: 1 }, { ratio: 1, minRate: NaN }, { ratio: Infinity, minRate: 1 }, 5, null];
+  for (const retryBudget of [...wrong, { ratio: 1, minRate: 1, max: 3 }]) {
+    assertThrows(() => createRateLimitingQueue(limiter(), { retryBudget } as never), Error, rule);
+  }
+  const retryBudget = { ratio: 0.1, minRate: 1 };
+  assertThrows(
+    () => createDelayingQueue({ queue: createWorkQueue(), retryBudget }),
+    TypeError,
+    "Cannot create delaying queue: 'queue' can't be combined with 'retryBudget'",
+  );
+  assertThrows(
+    () => createRateLimitingQueue(limiter(), { queue: createDelayingQueue<string>(), retryBudget }),
+    TypeError,
+    "'retryBudget' must be set on the queue that you pass as 'queue'",
+  );
+  const queue = createRateLimitingQueue(limiter(), { queue: createDelayingQueue<string>({ retryBudget }) });
+  queue.addRateLimited("a");
+  queue.shutDown();
+});
