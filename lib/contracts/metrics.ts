@@ -59,9 +59,9 @@ export interface MetricsProvider {
   /** Items whose delay has not passed. */
   delayed?(queue: string): SettableGauge;
   /**
-   * Items whose delay has passed but that can't be handed out yet, for example because their group is at a limit. The
-   * depth includes these items. Set twice a second until the queue is shut down, and then set to 0 once the queue is
-   * empty.
+   * Items whose delay has passed but that can't be handed out yet, for example because their group is at a limit, or
+   * because they are retries without budget. The depth includes these items. Set twice a second until the queue is shut
+   * down, and then set to 0 once the queue is empty.
    */
   blocked?(queue: string): SettableGauge;
   /**

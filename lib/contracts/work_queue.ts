@@ -176,7 +176,7 @@ export interface QueueSnapshot<T> {
   ready: number;
   /**
    * Number of blocked items: their delay has passed, but they can't be handed out yet, for example because their group
-   * is at a limit or paused.
+   * is at a limit or paused, or because they are retries without budget.
    */
   blocked: number;
   /** Number of items whose delay has not passed. */

@@ -160,7 +160,13 @@ async function run({ addWhileDelayed, budgets, failing, seed }: Run): Promise<Re
   for (let i = 0; i < 100; i++) await clock.advance(1000);
   await drained;
   await pool.finished;
-  assertEquals([queue.length, queue.delayed, queue.processing, queue.snapshot().blocked, clock.timers], [0, 0, 0, 0, 0]);
+  assertEquals([queue.length, queue.delayed, queue.processing, queue.snapshot().blocked, clock.timers], [
+    0,
+    0,
+    0,
+    0,
+    0,
+  ]);
   return recorder;
 }
 

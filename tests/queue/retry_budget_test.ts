@@ -173,6 +173,7 @@ Deno.test("rule 18: drains wait for blocked retries, flush makes them ready, and
   const flushed = await blocked(["a", "b"]);
   flushed.queue.addRateLimited("c");
   const drained = flushed.queue.shutDownWithDrain({ delayed: "flush" });
+  assertEquals(flushed.counts(), [3, 0, 0]);
   assertEquals(takeAll(flushed.queue), ["a", "b", "c"]);
   await drained;
   assertEquals(flushed.clock.timers, 0);

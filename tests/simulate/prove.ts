@@ -1,8 +1,9 @@
 /**
  * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), outages with events
- * with outages without them (rule 17), and pools with a model of permits. Exits with 1 if anything is out of bounds.
+ * with outages without them (rule 17), and pools with a model of permits. Tries whether queues with a retry budget
+ * recover from overloads (rule 18). Exits with 1 if anything is out of bounds.
  *
- *     npx -y deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50]
+ *     npx -y deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50] [--overloads 1000]
  *
  * @module
  */
@@ -11,6 +12,7 @@ import { parseArgs } from "node:util";
 import process from "node:process";
 import { proveEvents } from "../limiters/prove_events.ts";
 import { STEPS, tryPermits } from "../model/permits.ts";
+import { QUEUES, shareWithoutRecovery } from "./metastable.ts";
 import { type Goodput, goodputOf, TRIED } from "./oracle.ts";
 import { type Cell, cells, measure } from "./theory.ts";
 
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     customers: { type: "string", default: "2000000" },
     only: { type: "string", default: "" },
     seeds: { type: "string", default: "50" },
+    overloads: { type: "string", default: "1000" },
   },
 });
 
@@ -76,4 +79,11 @@ if (!await proveEvents()) isProven = false;
 const MODELS = 2500;
 for (let seed = 1; seed <= MODELS; seed++) await tryPermits(seed);
 console.log(`\nPermits of throttles: no leak in ${(MODELS * STEPS).toLocaleString("en")} random steps.`);
+
+console.log("\n| queue | overloads | without recovery |\n| --- | --- | --- |");
+for (const queue of Object.keys(QUEUES) as (keyof typeof QUEUES)[]) {
+  const share = await shareWithoutRecovery(queue, Number(values.overloads));
+  if (queue === "budget and throttle" && share > 0) isProven = false;
+  console.log(`| ${queue} | ${values.overloads} | ${(100 * share).toFixed(1)} % |`);
+}
 process.exit(isProven ? 0 : 1);

@@ -32,6 +32,15 @@ export const incidents: readonly Incident[] = [
       "Fifty attempts at once take 3.3 s on average, longer than the timeout, and their retries keep the backend overloaded.",
   },
   {
+    folder: "retry-budget",
+    title: "Retries after an outage overload the backend",
+    better: "budget",
+    worse: "unlimited",
+    by: "recovery",
+    why:
+      "Attempts that have timed out keep the backend busy, and each leads to a retry; with a budget, most retries are blocked until the backend answers.",
+  },
+  {
     folder: "poison-key",
     title: "One key in a hundred always fails",
     better: "bounded",
