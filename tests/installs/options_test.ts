@@ -63,7 +63,7 @@ type Optional = {
 
 /**
  * Types named `…Options` whose values users don't pass: types of the runtime, and types of the arguments of a
- * definition's `create` function.
+ * definition's `create` function. And types without optional members.
  */
 const NO_OPTIONS_OF_OURS = [
   "ErrorOptions",
@@ -71,6 +71,7 @@ const NO_OPTIONS_OF_OURS = [
   "DisciplineOptions",
   "ThrottleOptions",
   "DeclaredOptions",
+  "RetryBudgetOptions",
 ];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {

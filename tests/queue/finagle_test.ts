@@ -1,7 +1,8 @@
 /**
  * Compares the retry budget with Finagle's RetryBudget: a bucket of tokens with a window of ten seconds, written from
- * its description. Each first attempt adds tokens, each retry takes 1 / `ratio` times as many, and both leave the window
- * after ten seconds. The bucket begins with a reserve for ten seconds of `minRate`. See rule 18 for the differences.
+ * its description. Each first attempt adds tokens, each retry takes 1 / `ratio` times as many, and both leave the
+ * window after ten seconds. The bucket begins with a reserve for ten seconds of `minRate`. See rule 18 for the
+ * differences.
  */
 
 import { assert, assertEquals } from "@std/assert";

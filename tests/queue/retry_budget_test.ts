@@ -204,6 +204,23 @@ Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () 
   await pool.stop();
 });
 
+Deno.test("rule 18: with fold, a drain that drops makes a retry that was added ready, as a first attempt", async () => {
+  const clock = new HandClock();
+  const options = { clock, addWhileDelayed: "fold", retryBudget: { ratio: 0, minRate: 0 } } as const;
+  const queue = createRateLimitingQueue<string>(limiter(), options);
+  const attempts: string[] = [];
+  const pool = runWorkers(queue, (key) => {
+    attempts.push(key);
+    throw new Error("down");
+  }, { clock, onError() {}, onGiveUp() {} });
+  for (const key of ["a", "b"]) queue.add(key);
+  await flush();
+  queue.add("a");
+  await queue.shutDownWithDrain();
+  assertEquals(attempts, ["a", "b", "a"]);
+  await pool.finished;
+});
+
 Deno.test("rule 18: a discipline orders the items that are ready, and pauses its groups", async () => {
   const order = (discipline: QueueDiscipline<unknown>) => blocked(["a", "b"], { discipline });
   const byPriority = await order(createPriorityDiscipline({ maxHeadStart: "1h" } as never));
