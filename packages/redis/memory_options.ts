@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   discipline: "on Redis, queues are first in, first out. Use a queue for each priority or group instead",
   maxSleep: "on Redis, the server says when items are due. Leave it out",
   onDrop: "on Redis, a shutdown drops no items, they stay for other processes. Leave it out",
-  retryBudget: "on Redis, retries need no budget. Leave it out, and limit attempts with 'throttle'",
+  retryBudget: "on Redis, queues have no retry budget. Leave it out, and limit attempts with 'throttle'",
   priorityLevels: "on Redis, queues are first in, first out. Use a queue for each priority instead",
 };
 

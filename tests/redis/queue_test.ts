@@ -807,7 +807,11 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   await pool.stop();
   assertEquals(begun, ["a", "b", "c"]);
   assertThrows(() => open.queue("fair"), ConfigError, "first in, first out");
-  assertThrows(() => open.queue("budgeted"), ConfigError, "/queues/budgeted/retryBudget: 'retryBudget' is for");
+  assertThrows(
+    () => open.queue("budgeted"),
+    ConfigError,
+    "no retry budget. Leave it out, and limit attempts with 'throttle' (at /queues/budgeted/retryBudget)",
+  );
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
