@@ -20,6 +20,7 @@
 
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
+import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/workers/throttle_line.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
 import { Listeners } from "./listeners.ts";
@@ -71,8 +72,9 @@ class AllOfThrottle implements OwnThrottle {
   readonly #listeners = new Listeners();
   /** Permits that have not ended. */
   readonly #permits = new Set<AllOfPermit>();
-  #endWatch: () => void = () => {};
   #watchers = 0;
+  /** Places in the lines of the throttles, beside the pools that use these throttles directly; empty without pools. */
+  #places: readonly Place[] = [];
 
   constructor(throttles: readonly Throttle[]) {
     this.#throttles = throttles.map(throttleOf);
@@ -94,21 +96,20 @@ class AllOfThrottle implements OwnThrottle {
       if (before.includes(throttle)) continue;
       for (const permit of this.#permits) permit.adopt(throttle);
     }
-    if (this.#watchers > 0) this.#watch();
+    if (this.#watchers > 0) this.#standInLines();
     this.#listeners.tell();
   }
 
   acquire(): Permit | number {
-    const permits: Permit[] = [];
-    let wait = -Infinity;
-    for (const throttle of this.#throttles) {
-      const answer = throttle.acquire();
-      if (typeof answer === "number") wait = Math.max(wait, answer);
-      else permits.push(answer);
-    }
-    if (wait === -Infinity) return this.#permitOf(permits);
-    for (const permit of permits) permit.end(UNUSED);
-    return wait;
+    const places = this.#places;
+    const answers = this.#throttles.map((throttle, i) => places[i]?.ask() ?? throttle.acquire());
+    const permits = answers.filter((answer) => typeof answer !== "number");
+    const isGranted = permits.length === answers.length;
+    if (!isGranted) { for (const permit of permits) permit.end(UNUSED); }
+    answers.forEach((answer, i) => {
+      if (typeof answer !== "number") places[i]?.serveOthers();
+    });
+    return isGranted ? this.#permitOf(permits) : Math.max(...answers.filter((answer) => typeof answer === "number"));
   }
 
   adopt(): Permit {
@@ -116,7 +117,10 @@ class AllOfThrottle implements OwnThrottle {
   }
 
   leave(): void {
-    for (const throttle of this.#throttles) throttle.leave?.();
+    for (const [i, throttle] of this.#throttles.entries()) {
+      if (this.#places[i] === undefined) throttle.leave?.();
+      else this.#places[i].leave();
+    }
   }
 
   charge(cost: number): void {
@@ -125,10 +129,10 @@ class AllOfThrottle implements OwnThrottle {
 
   onChange(callback: () => void): () => void {
     const end = this.#listeners.add(callback);
-    if (this.#watchers++ === 0) this.#watch();
+    if (this.#watchers++ === 0) this.#standInLines();
     return () => {
       end();
-      if (--this.#watchers === 0) this.#endWatch();
+      if (--this.#watchers === 0) this.#quitLines();
     };
   }
 
@@ -147,12 +151,44 @@ class AllOfThrottle implements OwnThrottle {
     return permit;
   }
 
-  #watch(): void {
-    this.#endWatch();
-    const ends = this.#throttles.map((throttle) => throttle.onChange?.(() => this.#listeners.tell()));
-    this.#endWatch = () => {
-      for (const end of ends) end?.();
-    };
+  #standInLines(): void {
+    this.#quitLines();
+    this.#places = this.#throttles.map((throttle) => new Place(lineOf(throttle), () => this.#listeners.tell()));
+  }
+
+  #quitLines(): void {
+    const places = this.#places;
+    this.#places = [];
+    for (const place of places) place.quit();
+  }
+}
+
+/** Place in the line of a throttle. Its pools ask again by themselves, so it needs no timer. */
+class Place implements ThrottledPool {
+  readonly clock = undefined;
+  readonly onTurn: () => void;
+  readonly #line: ThrottleLine;
+
+  constructor(line: ThrottleLine, onTurn: () => void) {
+    this.#line = line;
+    this.onTurn = onTurn;
+    line.join(this);
+  }
+
+  ask(): Permit | number {
+    return this.#line.ask(this);
+  }
+
+  serveOthers(): void {
+    this.#line.serve();
+  }
+
+  leave(): void {
+    this.#line.leave(this);
+  }
+
+  quit(): void {
+    this.#line.quit(this);
   }
 }
 

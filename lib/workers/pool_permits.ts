@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
-import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
+import type { AttemptResult, Permit, Throttle } from "../contracts/throttle.ts";
 import { throttleOf, UNUSED } from "../tokens/own_throttle.ts";
-import { type ThrottledPool, ThrottleLine } from "./throttle_line.ts";
+import { lineOf, type ThrottledPool, type ThrottleLine } from "./throttle_line.ts";
 
 /** Permit of an attempt, with the outcome of the attempt so far. */
 export class HeldPermit {
@@ -78,8 +78,8 @@ export class PoolPermits implements ThrottledPool {
 
   /** Returns a permit. If none is granted now, adds the pool to the line. */
   ask(): HeldPermit | undefined {
-    const permit = this.#line.ask(this);
-    return permit && new HeldPermit(permit, this.#measuringClock);
+    const answer = this.#line.ask(this);
+    return typeof answer === "number" ? undefined : new HeldPermit(answer, this.#measuringClock);
   }
 
   /** Ends a permit for which no item was there. */
@@ -110,12 +110,4 @@ export class PoolPermits implements ThrottledPool {
   end(): void {
     this.#line.quit(this);
   }
-}
-
-const lines = /* @__PURE__ */ new WeakMap<Throttle, ThrottleLine>();
-
-function lineOf(throttle: OwnThrottle): ThrottleLine {
-  let line = lines.get(throttle);
-  if (line === undefined) lines.set(throttle, line = new ThrottleLine(throttle));
-  return line;
 }

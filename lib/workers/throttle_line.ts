@@ -1,9 +1,10 @@
 import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
-import type { OwnThrottle, Permit } from "../contracts/throttle.ts";
+import type { OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
 
-/** Pool that takes permits from a throttle. */
+/** Pool that takes permits from a throttle, or a throttle that takes them for its pools. */
 export interface ThrottledPool {
-  readonly clock: Clock;
+  /** Clock that sets the timer until the pool may ask again; `undefined` if the pool asks again by itself. */
+  readonly clock: Clock | undefined;
   /** Called when it is the pool's turn to ask for a permit. The pool asks at once, or gives its turn up. */
   onTurn(): void;
 }
@@ -21,6 +22,8 @@ export class ThrottleLine {
   /** Pool that may ask now, before all others. */
   #turn: ThrottledPool | undefined = undefined;
   #isServing = false;
+  /** Whether something has changed since the pools in the line were last asked. */
+  #hasChanged = false;
   #clearTimer: (() => void) | undefined = undefined;
   #endWatch: (() => void) | undefined = undefined;
 
@@ -45,18 +48,23 @@ export class ThrottleLine {
     return this.#first === pool || this.#others.has(pool);
   }
 
-  /** Returns a permit if no other pool is waiting and the throttle grants one. Otherwise, the pool is in the line. */
-  ask(pool: ThrottledPool): Permit | undefined {
+  /**
+   * Returns a permit if no other pool is waiting and the throttle grants one. Otherwise, adds the pool to the line, and
+   * returns the time in milliseconds until it may ask again; `Infinity` if it must wait for its turn.
+   */
+  ask(pool: ThrottledPool): Permit | number {
     if (this.#turn === pool) this.#turn = undefined;
+    else if (this.#first === pool && pool.clock === undefined) this.#first = undefined;
     else if (this.#first !== undefined || this.#others.size > 0 || this.#turn !== undefined) {
       if (this.#first !== pool) this.#others.add(pool);
-      return undefined;
+      return Infinity;
     }
     const answer = this.throttle.acquire();
-    if (typeof answer !== "number") return answer;
-    this.#first = pool;
-    this.#sleep(pool, answer);
-    return undefined;
+    if (typeof answer === "number") {
+      this.#first = pool;
+      if (pool.clock !== undefined) this.#sleep(pool.clock, answer);
+    }
+    return answer;
   }
 
   leave(pool: ThrottledPool): void {
@@ -69,10 +77,14 @@ export class ThrottleLine {
 
   /** Lets the pools in the line ask, one after the other, until one is refused. */
   serve(): void {
+    this.#hasChanged = true;
     if (this.#isServing) return;
     this.#isServing = true;
     this.#clearTimer?.();
-    for (let pool = this.#next(); pool !== undefined; pool = this.#first === undefined ? this.#next() : undefined) {
+    while (this.#hasChanged || this.#first === undefined) {
+      this.#hasChanged = false;
+      const pool = this.#next();
+      if (pool === undefined) break;
       this.#turn = pool;
       pool.onTurn();
       this.#turn = undefined;
@@ -88,7 +100,7 @@ export class ThrottleLine {
     return pool;
   }
 
-  #sleep({ clock }: ThrottledPool, delay: number): void {
+  #sleep(clock: Clock, delay: number): void {
     if (delay === Infinity) return;
     const timer = clock.setTimeout(() => {
       this.#clearTimer = undefined;
@@ -99,4 +111,13 @@ export class ThrottleLine {
       clock.clearTimeout(timer);
     };
   }
+}
+
+const lines = /* @__PURE__ */ new WeakMap<Throttle, ThrottleLine>();
+
+/** Returns the line of a throttle. Every throttle has one. */
+export function lineOf(throttle: OwnThrottle): ThrottleLine {
+  let line = lines.get(throttle);
+  if (line === undefined) lines.set(throttle, line = new ThrottleLine(throttle));
+  return line;
 }

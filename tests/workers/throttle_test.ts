@@ -2,7 +2,9 @@
 
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
+import { createAllOfThrottle } from "@workqueue/core/throttles";
 import {
+  createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   type RateLimitingQueue,
@@ -146,6 +148,31 @@ Deno.test("pools that share a bucket take turns", async () => {
   assertEquals(it.log.at(-1), "800 z3");
   await Promise.all(pools.map((pool) => pool.stop()));
   assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("pools that share a throttle take turns, even if one of them has it within an all-of", async () => {
+  for (const isBucket of [true, false]) {
+    const it = new Setup(inMemory, 100, 1);
+    const shared = isBucket ? it.bucket : createConcurrencyThrottle({ limit: 1 });
+    const slots = createConcurrencyThrottle({ limit: 10 });
+    const throttles = [shared, createAllOfThrottle(slots, shared), createAllOfThrottle(shared, slots), shared];
+    const attempts = [0, 0, 0, 0];
+    const pools = throttles.map((throttle, i) => {
+      const queue = it.newQueue();
+      for (let item = 0; item < 100; item++) queue.add(`${item}`);
+      const handler = () => {
+        attempts[i]!++;
+        return new Promise<void>((resolve) => void it.clock.setTimeout(resolve, 10));
+      };
+      return runWorkers(queue, handler, { throttle, concurrency: 2, clock: it.clock });
+    });
+    for (let time = 0; time < 1000; time += 10) await it.advance(10);
+    assert(Math.min(...attempts) >= 24 && Math.max(...attempts) <= 27, `${attempts}, bucket: ${isBucket}`);
+    const ends = pools.map((pool) => pool.stop());
+    await it.advance(10);
+    await Promise.all(ends);
+    assertEquals(it.clock.timers, 0);
+  }
 });
 
 test("two pools on one queue with one bucket work through it at its rate", async (engine) => {
