@@ -49,8 +49,8 @@ Deno.test("rule 18: retries without budget are blocked, in order, until first at
   await clock.advance(9999);
   queue.add("4");
   assertEquals(takeAll(queue), ["3", "4", "c"]);
-  queue.shutDown();
   assertEquals(clock.timers, 0);
+  queue.shutDown();
 });
 
 Deno.test("rule 18: the credit of a first attempt expires after ten seconds", async () => {
@@ -177,6 +177,30 @@ Deno.test("rule 18: drains wait for blocked retries, flush makes them ready, and
   assertEquals(takeAll(flushed.queue), ["a", "b", "c"]);
   await drained;
   assertEquals(flushed.clock.timers, 0);
+});
+
+Deno.test("rule 18: after a shutdown, a pool gets blocked retries as there is budget, and then ends", async () => {
+  const { queue, clock } = await blocked(["a", "b"]);
+  const attempts: string[] = [];
+  const pool = runWorkers(queue, (key) => void attempts.push(key), { clock });
+  await flush();
+  queue.shutDown();
+  queue.addRateLimited("c"); // ignored
+  await clock.advance(1_000_000);
+  assertEquals(attempts, ["a"]);
+  await clock.advance(1_000_000);
+  await pool.finished;
+  assertEquals([attempts, clock.timers], [["a", "b"], 0]);
+});
+
+Deno.test("rule 6: a drain that waits ignores addRateLimited of an item that is not processing", async () => {
+  const { queue, clock, counts } = await blocked(["a"]);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("c");
+  assertEquals(counts(), [0, 1, 0]);
+  await clock.advance(1_000_000);
+  takeAll(queue);
+  await drained;
 });
 
 Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () => {
