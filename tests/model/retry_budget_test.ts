@@ -38,7 +38,8 @@ class Recorder implements QueueDiscipline<string> {
   readonly handedBack = new Set<string>();
   /** Keys whose last attempt failed and whose retry has not become ready. */
   readonly failing = new Set<string>();
-  isFlushing = false;
+  /** Whether a drain begins: it makes delayed items ready as first attempts, all or those that were added. */
+  isDraining = false;
   readonly #entries: ReadyEntry<string>[] = [];
   readonly #firsts = new Set<unknown>();
 
@@ -52,8 +53,8 @@ class Recorder implements QueueDiscipline<string> {
     const { item: key } = entry;
     this.#entries.push(entry);
     const isHandedBack = this.handedBack.delete(key);
-    const isFirst = this.added.delete(key) || this.isFlushing || this.timed.get(key)! <= this.clock.time;
-    if (this.timed.get(key)! <= this.clock.time || this.isFlushing) this.timed.delete(key);
+    const isFirst = this.added.delete(key) || this.isDraining || this.timed.get(key)! <= this.clock.time;
+    if (this.timed.get(key)! <= this.clock.time || this.isDraining) this.timed.delete(key);
     if (isHandedBack) return;
     this.failing.delete(key);
     if (isFirst) this.#firsts.add(entry);
@@ -152,9 +153,9 @@ async function run({ addWhileDelayed, budgets, failing, seed }: Run): Promise<Re
   pool.resume();
   if (budgets.some(({ minRate }) => minRate === 0)) config.reload(document(budgets.findIndex((b) => b.minRate > 0)));
   const mode = (["drop", "flush", "wait"] as const)[below(3)]!;
-  recorder.isFlushing = mode === "flush";
+  recorder.isDraining = true;
   const drained = queue.shutDownWithDrain({ delayed: mode });
-  recorder.isFlushing = false;
+  recorder.isDraining = false;
   failing = 0;
   await flush();
   for (let i = 0; i < 100; i++) await clock.advance(1000);
