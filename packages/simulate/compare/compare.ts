@@ -39,7 +39,7 @@ export interface Comparison {
   readonly names: readonly string[];
   /** Figures of all items. */
   readonly figures: readonly ComparedFigure[];
-  /** Index of the better config; `undefined` if none is better with confidence. */
+  /** Index of the better config; `undefined` if no single config is better with confidence. */
   readonly better: number | undefined;
   /** A sentence that says which config is better, and why. */
   readonly verdict: string;
@@ -126,27 +126,35 @@ export async function compare(
   };
 }
 
-/** Decides which config is better: the one with the best figure, by the first figure that differs with confidence. */
+/**
+ * Decides which config is better: the one with the best figure, by the first figure that differs with confidence from
+ * that of all others. If there is none, says which configs are better than the rest by the first figure.
+ */
 function decide(
   names: readonly string[],
   reports: readonly (readonly SimulationReport[])[],
   deciding: readonly Figure[],
 ): Pick<Comparison, "better" | "verdict"> {
+  let tie: string | undefined;
   for (const figure of deciding) {
     const { words = figure.name } = figure;
     const values = reports.map((ofConfig) => ofConfig.map((report) => figure.of(report)));
     const means = values.map(meanOf);
     if (means.some(Number.isNaN)) continue;
     const best = means.indexOf(Math.min(...means));
-    if (!values.every((ofConfig, i) => i === best || isClearlyLess(values[best]!, ofConfig))) continue;
-    const others = names.filter((_, i) => i !== best);
-    const rest = means.filter((_, i) => i !== best).map((mean) => formatFigure(figure, mean));
-    const list = others.map((other, i) => `${rest[i]} with ${other}`).join(" and ");
-    const verdict = `${names[best]} is better: its ${words} is ${
-      formatFigure(figure, means[best]!)
-    }, compared to ${list}.`;
-    return { better: best, verdict };
+    const isWorse = values.map((ofConfig, i) => i !== best && isClearlyLess(values[best]!, ofConfig));
+    if (!isWorse.includes(true)) continue;
+    const shown = means.map((mean) => formatFigure(figure, mean));
+    const good = names.filter((_, i) => !isWorse[i]);
+    const list = names.map((name, i) => `${shown[i]} with ${name}`).filter((_, i) => isWorse[i]).join(" and ");
+    if (good.length === 1) {
+      return { better: best, verdict: `${good[0]} is better: its ${words} is ${shown[best]}, compared to ${list}.` };
+    }
+    const least = shown.filter((_, i) => !isWorse[i]).join(" and ");
+    tie ??= `${good.join(" and ")} are better: their ${words} is ${least}, compared to ${list}. ` +
+      `Between these ${good.length}, it does not differ with confidence over ${reports[0]!.length} seeds.`;
   }
+  if (tie !== undefined) return { better: undefined, verdict: tie };
   const [only, ...others] = deciding.map(({ name }) => name);
   const finding = others.length === 0 ? `${only} does not differ` : "no figure that matters differs";
   const verdict = `None is better: ${finding} with confidence over ${reports[0]!.length} seeds.`;
