@@ -30,7 +30,7 @@ export function configReference(): string {
   const example = read("examples/workqueue.json");
   return `# Config reference
 
-A config document defines limiters and queues. Both sections are optional:
+A config document defines limiters, throttles and queues. All sections are optional:
 
 ${code("json", example)}
 
@@ -56,8 +56,9 @@ await queue.shutDownWithDrain();`,
   \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` to replace those passed to
   \`loadConfig\`.
 - \`config.runWorkers(name, queue, handler, options)\` starts a pool. Its \`options\` are callbacks such as \`onError\`.
-- \`config.limiter(name)\` and \`config.bucket(name)\` return a limiter or a bucket of the document:
-  \`config.bucket("api").pauseFor("30s")\` pauses all queues that this bucket throttles.
+- \`config.limiter(name)\`, \`config.throttle(name)\` and \`config.bucket(name)\` return a part of the document:
+  \`config.bucket("api").pauseFor("30s")\` pauses all queues that this bucket throttles, and
+  \`config.throttle("api").snapshot()\` shows why no attempt starts.
 - \`config.queueNames\` lists the names of the queues. The type of \`config\` is \`WorkQueueConfig\`.
 - \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as plain data, for example for a
   page that shows the queue or the limiter.

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { ConfigError } from "@workqueue/core";
+import { ConfigError, defineThrottle, throttles } from "@workqueue/core";
 import { compare, type LoadDocument, parseCondition, search, simulate, svgOf, textOf } from "@workqueue/simulate";
 import { loadOf, readLoadOptions } from "../../packages/simulate/load/load.ts";
 import { Simulation } from "../../packages/simulate/run/simulation.ts";
@@ -114,6 +114,26 @@ Deno.test("simulate: a backend beyond its capacity becomes slower, and refuses a
   const refusing = await simulate(config, load({ capacity: 5, limit: 7 }));
   assertEquals([refusing.succeeded, refusing.givenUp, refusing.failures], [7, 3, { refused: 3 }]);
   assertEquals(refusing.totals.max, 1400);
+});
+
+Deno.test("simulate: a part of a plugin that throws ends the simulation with its error", async () => {
+  const broken = defineThrottle({
+    type: "broken",
+    description: "Throws.",
+    options: {},
+    create: () => ({
+      acquire() {
+        throw new Error("boom");
+      },
+    }),
+  });
+  const load = { duration: "1m", arrivals: [{ type: "constant", rate: 1 }], work: constant(100) };
+  const options = { throttles: throttles.extend().register(broken) };
+  await assertRejects(
+    () => simulate(configOf({ throttle: { type: "broken" } }), load, options),
+    Error,
+    "Cannot simulate: the workers of queue 'jobs' stopped: boom",
+  );
 });
 
 Deno.test("simulate: a backend accepts as many attempts per minute as its quota allows", async () => {

@@ -130,6 +130,8 @@ export class Simulation {
   #hasArrived = false;
   /** Item that is retried without any delay. */
   #stuck: OpenItem | undefined = undefined;
+  /** Error that ended a pool. */
+  #broken: { readonly error: unknown } | undefined = undefined;
   #newNumbers = 0;
   /** Wait of the item that was handed out last, in milliseconds. */
   #waited = 0;
@@ -178,7 +180,7 @@ export class Simulation {
     this.outages.schedule(at, () => this.#open.values());
     for (const change of load.changes) at(change.at, () => this.#carryOut(change));
     this.#nextArrival();
-    await this.clock.run(load.end, () => this.#stuck !== undefined || (this.#hasArrived && this.#open.size === 0));
+    await this.clock.run(load.end, () => this.#hasEnded);
     this.#requireProgress();
     if (this.clock.isIdle) this.#requireNoneRunning();
     this.#countWorkers();
@@ -186,7 +188,19 @@ export class Simulation {
     void this.#process?.pool.stop();
   }
 
+  /** Whether there is nothing left to simulate. */
+  get #hasEnded(): boolean {
+    return this.#stuck !== undefined || this.#broken !== undefined || (this.#hasArrived && this.#open.size === 0);
+  }
+
   #requireProgress(): void {
+    if (this.#broken !== undefined) {
+      const { error } = this.#broken;
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`Cannot simulate: the workers of queue '${this.#terms.queue}' stopped: ${message}`, {
+        cause: error,
+      });
+    }
     if (this.#stuck === undefined) return;
     const { arrival: { key }, latest: { at, attempts } } = this.#stuck;
     const often = `'${key}' was tried ${attempts} times at ${at} ms`;
@@ -210,6 +224,7 @@ export class Simulation {
       onError: (error, key) => this.#failed(key, error),
       onGiveUp: (_, key, _attempts, reason) => this.#gaveUp(key, reason),
     });
+    pool.finished.catch((error: unknown) => this.#broken = { error }); // a plugin's part threw
     return { config, queue, pool, pausedUntil: 0 };
   }
 
