@@ -44,17 +44,16 @@ export class SharedThrottle implements OwnThrottle {
     return Math.min(this.#local.free ?? Infinity, ...this.#gates.map(({ free }) => free));
   }
 
-  /** Changes the gates. A new gate counts the attempts that are running. */
+  /** Changes the gates. A gate that is new or back counts the attempts that are running. */
   change(plans: readonly GatePlan[]): void {
-    const before = new Map([...this.#gates, ...this.#past].map((gate) => [gate.plan.prefix, gate]));
+    const before = new Map([...this.#gates, ...this.#past].map((gate) => [idOf(gate.plan), gate]));
     this.#gates = plans.map((plan) => {
-      const { prefix, kind } = plan;
-      const gate = before.get(prefix);
-      if (gate === undefined || gate.plan.kind !== kind) return this.#open(plan);
-      before.delete(prefix);
-      this.#past.delete(gate);
-      gate.change(plan);
-      return gate;
+      const id = idOf(plan);
+      const known = before.get(id);
+      before.delete(id);
+      if (known !== undefined) this.#past.delete(known);
+      known?.change(plan);
+      return this.#adoptedBy(known ?? createGate(plan, this.#context));
     });
     for (const gate of before.values()) {
       gate.want(0);
@@ -127,9 +126,10 @@ export class SharedThrottle implements OwnThrottle {
     await Promise.all([...this.#gates, ...this.#past].map((gate) => gate.close()));
   }
 
-  #open(plan: GatePlan): Gate {
-    const gate = createGate(plan, this.#context);
+  /** Returns the gate, which then counts all running attempts. */
+  #adoptedBy(gate: Gate): Gate {
     for (const permit of this.#permits) {
+      if (permit.gates.includes(gate)) continue;
       gate.adopt();
       permit.gates.push(gate);
     }
@@ -156,6 +156,11 @@ export class SharedThrottle implements OwnThrottle {
   #settle(): void {
     for (const [i, gate] of this.#gates.entries()) gate.keep(this.#gates[i + 1]?.wanted ?? 0);
   }
+}
+
+/** Returns the identity of a gate. A part of an `all-of` may change its type and keep its place. */
+function idOf({ kind, prefix }: GatePlan): string {
+  return `${kind} ${prefix}`;
 }
 
 class SharedPermit implements Permit {

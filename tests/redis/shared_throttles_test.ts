@@ -239,6 +239,36 @@ redisTest(
   },
 );
 
+redisTest("shared throttles: a part of an all-of may change its type and back", async ({ url, call }) => {
+  const { a } = names();
+  const document = (part: object) => ({
+    queues: { [a]: { throttle: { type: "all-of", throttles: [part, { type: "breaker" }] }, concurrency: 10 } },
+  });
+  const limit = (limit: number) => document({ type: "concurrency", limit });
+  const bucket = (burst: number) => document({ type: "bucket", rate: 1e6, burst });
+  const attempts = new Attempts();
+  await using process = start(url, bucket(10), attempts.hold);
+  const reload = (next: object) => process.config.reload(next as never);
+  reload(limit(2));
+  await process.queues[0]!.addAll(items(40));
+  await until(() => attempts.running === 2);
+  reload(limit(3));
+  await until(() => attempts.running === 3);
+  reload(bucket(20));
+  reload(bucket(30));
+  await until(() => attempts.running === 10);
+  reload(limit(4)); // counts all attempts that are running
+  const permits = `workqueue:{${a}}:throttle/throttles/0`;
+  await until(async () => (await permitsOf(call, permits)).join() === "10");
+  attempts.end(6);
+  await delay(50);
+  assertEquals(attempts.running, 4);
+  const ending = setInterval(() => attempts.end(), 1);
+  await process.queues[0]!.whenIdle();
+  clearInterval(ending);
+  await until(async () => (await permitsOf(call, permits)).length === 0);
+});
+
 redisTest("shared throttles: a shutdown returns permits at once", async ({ url, call }) => {
   const { api, a } = names();
   const document = {
