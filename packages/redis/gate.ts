@@ -263,7 +263,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
 /** Token bucket on the server. */
 export class TokensGate extends Gate<TokensPlan> {
   #charged = 0;
-  /** Number of wanted tokens that the server knows of, with the rate and burst. */
+  /** State that the server knows: the number of wanted tokens, with the rate and burst. */
   #told = "";
   #isShort = false;
 
@@ -284,11 +284,11 @@ export class TokensGate extends Gate<TokensPlan> {
   }
 
   protected get hasNews(): boolean {
-    return this.#charged !== 0 || (this.wanted > 0 && this.#told !== this.#state());
+    return this.#charged !== 0 || this.#told !== this.#stateWith(this.wanted);
   }
 
-  #state(): string {
-    return `${this.plan.values.rate} ${this.plan.values.burst} ${this.wanted}`;
+  #stateWith(wanted: number): string {
+    return wanted === 0 ? "" : `${this.plan.values.rate} ${this.plan.values.burst} ${wanted}`;
   }
 
   putBack(count: number): void {
@@ -304,18 +304,21 @@ export class TokensGate extends Gate<TokensPlan> {
   }
 
   protected async ask(): Promise<number | undefined> {
-    const { connection, scripts, onChange } = this.context;
+    const { connection, scripts, process, onChange } = this.context;
     const { prefix, values: { rate, burst } } = this.plan;
     const { wanted } = this;
     const charged = this.#charged;
     this.#charged = 0;
-    const { write, read } = THROTTLE_SCRIPTS.tokens;
-    const args = write({ rate: rate === Infinity ? -1 : rate, burst, charged, wanted });
-    const call = connection.run(scripts.tokens, `${prefix}:state`, args, { retry: "always" });
-    call.catch(() => this.#charged += charged); // takes tokens twice rather than never
+    const { write, read, retry } = THROTTLE_SCRIPTS.tokens;
+    const args = write({ process, rate: rate === Infinity ? -1 : rate, burst, charged, wanted, longestMs: ASK_AGAIN });
+    const call = connection.run(scripts.tokens, `${prefix}:state`, args, { retry });
+    call.catch((error) => {
+      // Takes tokens twice rather than never, and gives tokens back never rather than twice.
+      if (charged > 0 || error?.mayHaveRun === false) this.#charged += charged;
+    });
     const { granted, waitMs } = read(await call);
     this.#isShort = granted < wanted;
-    this.#told = `${rate} ${burst} ${wanted - granted}`;
+    this.#told = this.#stateWith(wanted - granted);
     this.stock += granted;
     this.wanted = Math.max(this.wanted - granted, 0);
     if (granted > 0) onChange();

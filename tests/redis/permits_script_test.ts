@@ -39,8 +39,9 @@ class Bench {
     return (await this.call(process, using, wanted)).granted;
   }
 
-  async tokens(rate: number, burst: number, charged: number, wanted: number) {
-    const args = THROTTLE_SCRIPTS.tokens.write({ rate, burst, charged, wanted });
+  async tokens(rate: number, burst: number, charged: number, wanted: number, process = "a", isResent = false) {
+    const args = THROTTLE_SCRIPTS.tokens.write({ process, rate, burst, charged, wanted, longestMs: 5000 });
+    args.push(isResent ? "1" : "0");
     return THROTTLE_SCRIPTS.tokens.read(await this.#run("tokens", args));
   }
 
@@ -180,6 +181,52 @@ permitsTest("tokens are taken, charged and given back", async (bench) => {
   assertEquals([granted, Math.round(waitMs!)], [0, 8000]);
   bench.pass(8001);
   assertEquals((await bench.tokens(1, 5, 0, 1)).granted, 1);
+});
+
+permitsTest("tokens are given back once, and taken again by a repeated call", async (bench) => {
+  await bench.tokens(0, 5, 3, 0);
+  await bench.tokens(0, 5, -1, 0);
+  await bench.tokens(0, 5, -1, 0, "a", true);
+  assertEquals((await bench.tokens(0, 5, 0, 9)).granted, 3);
+  await bench.tokens(0, 5, 1, 0, "a", true);
+  assertEquals(String(await bench.stored("HGET", "buckets", "tokens")).split(" ")[0], "-1");
+});
+
+permitsTest("who waits for a token first gets one first, even if others ask earlier", async (bench) => {
+  const ask = (process: string, wanted = 5) => bench.tokens(1, 2, 0, wanted, process);
+  const wait = async (process: string) => Math.round((await ask(process)).waitMs!);
+  const granted = async (process: string, wanted?: number) => (await ask(process, wanted)).granted;
+  assertEquals(await granted("a"), 2);
+  assertEquals([await wait("b"), await wait("c")], [2000, 3000]);
+  bench.pass(1100);
+  assertEquals(await granted("c"), 0, "the token is that of a");
+  assertEquals(await granted("b"), 0);
+  assertEquals(await granted("a"), 1);
+  assertEquals(await wait("a"), 2900, "now behind b and c");
+  bench.pass(920);
+  assertEquals([await granted("a"), await granted("c"), await granted("b")], [0, 0, 1]);
+  assertEquals(await granted("b", 0), 0);
+  assertEquals(await wait("a"), 1980, "b has left the line");
+  bench.pass(1000);
+  assertEquals([await granted("a"), await granted("c")], [0, 1]);
+  assertEquals([await granted("c", 0), await granted("a", 0)], [0, 0]);
+  for (const name of ["takers", "turns"]) assertEquals(await bench.stored("EXISTS", name), 0, name);
+});
+
+permitsTest("a process that doesn't come for its token loses its place", async (bench) => {
+  await bench.tokens(1, 1, 1, 0);
+  await bench.tokens(1, 1, 0, 1, "lost");
+  assertEquals(Math.round((await bench.tokens(1, 1, 0, 1, "b")).waitMs!), 2000);
+  bench.pass(1240);
+  assertEquals((await bench.tokens(1, 1, 0, 1, "b")).granted, 0);
+  bench.pass(20);
+  assertEquals((await bench.tokens(1, 1, 0, 1, "b")).granted, 1);
+  await bench.tokens(0, 1, 0, 1, "lost"); // no token will come
+  bench.pass(5240);
+  assertEquals(await bench.stored("ZCARD", "takers"), 1);
+  bench.pass(20);
+  await bench.tokens(0, 1, 0, 0);
+  assertEquals(await bench.stored("ZCARD", "takers"), 0);
 });
 
 /** Operation of a process: it takes and ends attempts, or is lost. */

@@ -31,10 +31,11 @@
  * failures_of(keys)                        returns the number of failures of each key, and for each key whether an
  *                                          attempt that begins now is early (1 or 0); nil instead if no entry has a
  *                                          time when its retry is due
- * limiters().tokens_take(id, rate, burst, wanted)
- *                                          takes up to `wanted` tokens and returns the number taken. If this is less
- *                                          than `wanted`, also returns the µs until the next token, or nil if no token
- *                                          will come
+ * limiters().tokens_take(id, rate, burst, wanted, reserved)
+ *                                          takes up to `wanted` tokens, but leaves the first `reserved` ones (default:
+ *                                          0), and returns the number taken. If this is less than `wanted`, also
+ *                                          returns the µs until the next token beside these, or nil if no token will
+ *                                          come
  * limiters().tokens_give_back(id, rate, burst, count)
  *                                          returns unused tokens to the bucket; a negative count takes tokens, even
  *                                          more than there are
@@ -113,13 +114,14 @@ local function make_limiters()
     return wait and wait / 1e6 or NEVER
   end
 
-  local function tokens_take(id, rate, burst, wanted)
+  local function tokens_take(id, rate, burst, wanted, reserved)
+    reserved = reserved or 0
     local tokens, is_new, is_changed = tokens_in(id, rate, burst)
-    local taken = rate < 0 and wanted or math.max(0, math.min(wanted, math.floor(tokens)))
+    local taken = rate < 0 and wanted or math.max(0, math.min(wanted, math.floor(tokens) - reserved))
     if rate >= 0 then tokens = tokens - taken end
     if is_changed or (rate >= 0 and taken > 0) then tokens_store(id, rate, burst, tokens, is_new) end
     if taken == wanted then return taken end
-    local wait = burst > 0 and time_for(1 - tokens, rate)
+    local wait = burst > 0 and time_for(1 + reserved - tokens, rate)
     return taken, wait and math.floor(wait / 1000) + 1 or nil
   end
 

@@ -10,6 +10,8 @@ local q = {
   leases = prefix .. 'leases',   -- zset: process, by the end of its lease; an odd end includes the grace of a gap
   line = prefix .. 'line',       -- zset: process that waits for a permit, by the time since when it waits
   called = prefix .. 'called',   -- zset: process for which a permit is reserved, by the time of the message to it
+  takers = prefix .. 'takers',   -- zset: process that waits for a token, by the time since when it waits
+  turns = prefix .. 'turns',     -- zset: process that waits for a token, by the time at which it loses its place
   channel = prefix .. 'turn:',   -- channel of each process, for messages that it can have a permit
 }
 local BATCH = 200        -- maximum number of lost processes that one call handles
