@@ -143,6 +143,7 @@ class BreakerThrottle implements OwnThrottle {
   change(options: Options): void {
     this.#options = options;
     this.#results.window = options.window;
+    if (this.#state === "halfOpen") this.#closeIfProbed(this.#clock.now());
     this.#listeners.tell();
   }
 
@@ -204,10 +205,13 @@ class BreakerThrottle implements OwnThrottle {
 
   #learn(hasSucceeded: boolean): void {
     const now = this.#clock.now();
-    const { failureRatio, minAttempts, probes } = this.#options;
+    const { failureRatio, minAttempts } = this.#options;
     if (this.#state === "halfOpen") {
       if (!hasSucceeded) this.#enter("open", now);
-      else if (++this.#probesSucceeded >= probes) this.#enter("closed", now);
+      else {
+        this.#probesSucceeded++;
+        this.#closeIfProbed(now);
+      }
       return;
     }
     this.#results.add(now, hasSucceeded);
@@ -216,6 +220,10 @@ class BreakerThrottle implements OwnThrottle {
     this.#reason = `${failures} of ${attempts} attempts failed`;
     this.#rampTo = this.#most;
     this.#enter("open", now);
+  }
+
+  #closeIfProbed(now: number): void {
+    if (this.#probesSucceeded >= this.#options.probes) this.#enter("closed", now);
   }
 
   #enter(state: "closed" | "open" | "halfOpen", now: number): void {

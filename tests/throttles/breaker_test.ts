@@ -1,6 +1,7 @@
 /** The circuit breaker. */
 
 import { assert, assertEquals } from "@std/assert";
+import { loadConfig } from "@workqueue/core";
 import { createBreakerThrottle } from "@workqueue/core/throttles";
 import { HandClock } from "../helpers.ts";
 import { attempt, begin, limitOf, result } from "./helpers.ts";
@@ -105,4 +106,16 @@ Deno.test("breaker: without rampUp it has no limit after it closed", () => {
   attempt(throttle, "succeeded");
   for (let i = 0; i < 100; i++) begin(throttle);
   assertEquals(limitOf(throttle), Infinity);
+});
+
+Deno.test("breaker: with fewer probes after a reload, it closes if enough have succeeded", () => {
+  const clock = new HandClock();
+  const config = (probes: number) => ({ type: "breaker", minAttempts: 1, openFor: "1s", probes });
+  const loaded = loadConfig({ throttles: { api: config(3) }, queues: {} }, { clock });
+  const throttle = loaded.throttle("api");
+  attempt(throttle, "failed");
+  clock.time += 1000;
+  attempt(throttle, "succeeded", 2);
+  loaded.reload({ throttles: { api: config(2) }, queues: {} });
+  assertEquals(stateOf(throttle), "closed");
 });
