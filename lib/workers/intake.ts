@@ -194,11 +194,11 @@ export class Intake<T> {
     try {
       if (this.#permits !== undefined && !this.#askFor(this.#permits)) return undefined;
       lease = this.#takeHeld() ?? this.#source.tryTake();
+      if (lease === undefined && this.#permit !== undefined) this.putBack(this.takePermit()!);
     } catch (error) {
       this.#taker.fail(error);
     }
     if (lease !== undefined) return lease;
-    if (this.#permit !== undefined) this.putBack(this.takePermit()!);
     this.#waitForItem();
   }
 

@@ -119,7 +119,12 @@ export class Pool<T> implements WorkerPool<T> {
     const { throttle } = this.#settings;
     Object.assign(this.#settings, changedSettings(changes));
     if (this.#intake.state === "ended") return;
-    const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle(this.#running);
+    let leaveThrottle: (() => void) | undefined;
+    try {
+      if (this.#settings.throttle !== throttle) leaveThrottle = this.#intake.changeThrottle(this.#running);
+    } catch (error) { // a third-party throttle threw
+      this.#fail(error);
+    }
     soon(() => {
       leaveThrottle?.(); // not earlier, because another pool that gets a permit starts a handler immediately
       this.#followConcurrency();
@@ -202,7 +207,7 @@ export class Pool<T> implements WorkerPool<T> {
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt === undefined) {
         this.#slots.giveBack();
-        if (permit !== undefined) this.#intake.putBack(permit);
+        if (permit !== undefined) this.#putBack(permit);
         lease = this.#intake.take();
         continue;
       }
@@ -244,6 +249,14 @@ export class Pool<T> implements WorkerPool<T> {
     const cost = this.#settings.cost?.(attempt.item) ?? 1;
     requireCost("begin attempt", cost);
     permit.begin(cost);
+  }
+
+  #putBack(permit: HeldPermit): void {
+    try {
+      this.#intake.putBack(permit);
+    } catch (error) { // a third-party throttle threw
+      this.#fail(error);
+    }
   }
 
   #endPermit(attempt: Attempt<T>): void {
@@ -360,7 +373,11 @@ export class Pool<T> implements WorkerPool<T> {
   #finish(): void {
     this.#intake.state = "ended";
     this.#settings.signal?.removeEventListener("abort", this.#interrupt);
-    this.#intake.end();
+    try {
+      this.#intake.end();
+    } catch (error) { // a third-party throttle threw
+      this.#failure ??= { error };
+    }
     this.#endWatchGivenUp?.();
     this.#metrics?.end();
     this.#settle();

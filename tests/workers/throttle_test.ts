@@ -841,6 +841,34 @@ Deno.test("a throttle that throws makes finished reject, now and after a wait", 
   }
 });
 
+Deno.test("a throttle that throws when its pool ends, or takes a permit back, makes finished reject", async () => {
+  const fail = () => {
+    throw new Error("thrown");
+  };
+  const atEnd: Throttle = { acquire: () => ({ begin() {}, charge() {}, end() {} }), onChange: () => fail };
+  const atUnused: Throttle = { acquire: () => ({ begin() {}, charge() {}, end: fail }) };
+  for (const throttle of [atEnd, atUnused]) {
+    const it = new Setup(inMemory, 0, 0);
+    const queue = throttle === atEnd ? it.queue : withoutLength(it.queue);
+    const pool = it.run({ throttle }, queue);
+    const rejected = assertRejects(() => pool.finished, Error, "thrown");
+    await flush();
+    it.queue.shutDown();
+    await rejected;
+  }
+});
+
+/** Returns the queue without a number of ready items, so that pools ask for a permit first. */
+function withoutLength(queue: RateLimitingQueue<string>): RateLimitingQueue<string> {
+  return new Proxy(queue, {
+    get(target, name) {
+      if (name === "length") return 1;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async (engine) => {
   const it = new Setup(engine, 1e-7, 1);
   const pool = it.run();
