@@ -19,7 +19,7 @@
  */
 
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
+import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/workers/throttle_line.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
@@ -43,7 +43,8 @@ export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions> = 
 
 /**
  * Creates a throttle that grants a permit when all the given throttles do. If some refuse, the pool asks again after
- * the longest time that one of them says. Each attempt is booked with all of them.
+ * the longest time that one of them says, or earlier if other pools wait for one of the throttles. Each attempt is
+ * booked with all of them, once even if a throttle is given twice.
  *
  * @example Ten a second, and at most four at once
  * ```ts
@@ -77,7 +78,7 @@ class AllOfThrottle implements OwnThrottle {
   #places: readonly Place[] = [];
 
   constructor(throttles: readonly Throttle[]) {
-    this.#throttles = throttles.map(throttleOf);
+    this.#throttles = distinct(throttles);
   }
 
   get ignoresDurations(): boolean {
@@ -91,7 +92,7 @@ class AllOfThrottle implements OwnThrottle {
   /** Replaces the throttles. New ones count the attempts that are running. */
   change(throttles: readonly Throttle[]): void {
     const before = this.#throttles;
-    this.#throttles = throttles.map(throttleOf);
+    this.#throttles = distinct(throttles);
     for (const throttle of this.#throttles) {
       if (before.includes(throttle)) continue;
       for (const permit of this.#permits) permit.adopt(throttle);
@@ -102,18 +103,28 @@ class AllOfThrottle implements OwnThrottle {
 
   acquire(): Permit | number {
     const places = this.#places;
-    const answers = this.#throttles.map((throttle, i) => places[i]?.ask() ?? throttle.acquire());
-    const permits = answers.filter((answer) => typeof answer !== "number");
-    const isGranted = permits.length === answers.length;
-    if (!isGranted) { for (const permit of permits) permit.end(UNUSED); }
-    answers.forEach((answer, i) => {
-      if (typeof answer !== "number") places[i]?.serveOthers();
-    });
-    return isGranted ? this.#permitOf(permits) : Math.max(...answers.filter((answer) => typeof answer === "number"));
+    const permits = new Map<OwnThrottle, Permit>();
+    const waits: number[] = [];
+    try {
+      for (const [i, throttle] of this.#throttles.entries()) {
+        const answer = places[i]?.ask() ?? throttle.acquire();
+        if (typeof answer === "number") waits.push(answer);
+        else permits.set(throttle, answer);
+      }
+    } catch (error) {
+      endAll(permits.values(), UNUSED);
+      throw error;
+    }
+    if (waits.length > 0) endAll(permits.values(), UNUSED);
+    for (const [i, throttle] of this.#throttles.entries()) if (permits.has(throttle)) places[i]?.serveOthers();
+    if (waits.length === 0) return this.#permitOf(permits);
+    return Math.max(...waits);
   }
 
   adopt(): Permit {
-    return this.#permitOf(this.#throttles.flatMap((throttle) => throttle.adopt?.() ?? []));
+    const permit = this.#permitOf(new Map());
+    for (const throttle of this.#throttles) permit.adopt(throttle);
+    return permit;
   }
 
   leave(): void {
@@ -145,7 +156,7 @@ class AllOfThrottle implements OwnThrottle {
     };
   }
 
-  #permitOf(permits: readonly Permit[]): Permit {
+  #permitOf(permits: Map<OwnThrottle, Permit>): AllOfPermit {
     const permit = new AllOfPermit(permits, () => this.#permits.delete(permit));
     this.#permits.add(permit);
     return permit;
@@ -193,29 +204,35 @@ class Place implements ThrottledPool {
 }
 
 class AllOfPermit implements Permit {
-  readonly #permits: Permit[];
+  readonly #permits: Map<OwnThrottle, Permit>;
   readonly #onEnd: () => void;
 
-  constructor(permits: readonly Permit[], onEnd: () => void) {
-    this.#permits = [...permits];
+  constructor(permits: Map<OwnThrottle, Permit>, onEnd: () => void) {
+    this.#permits = permits;
     this.#onEnd = onEnd;
   }
 
+  /** Takes a permit of another throttle, unless there is one already. */
   adopt(throttle: OwnThrottle): void {
-    const permit = throttle.adopt?.();
-    if (permit !== undefined) this.#permits.push(permit);
+    const permit = this.#permits.has(throttle) ? undefined : throttle.adopt?.();
+    if (permit !== undefined) this.#permits.set(throttle, permit);
   }
 
   begin(cost: number): void {
-    for (const permit of this.#permits) permit.begin(cost);
+    for (const permit of this.#permits.values()) permit.begin(cost);
   }
 
   charge(cost: number): void {
-    for (const permit of this.#permits) permit.charge(cost);
+    for (const permit of this.#permits.values()) permit.charge(cost);
   }
 
   end(result: AttemptResult): void {
     this.#onEnd();
-    for (const permit of this.#permits) permit.end(result);
+    endAll(this.#permits.values(), result);
   }
+}
+
+/** Returns the throttles that pools wait for. A throttle that is named twice counts once. */
+function distinct(throttles: readonly Throttle[]): OwnThrottle[] {
+  return [...new Set(throttles.map(throttleOf))];
 }

@@ -1,20 +1,22 @@
 import type { Clock } from "../base/clock.ts";
-import type { AttemptResult, Permit, Throttle } from "../contracts/throttle.ts";
-import { throttleOf, UNUSED } from "../tokens/own_throttle.ts";
+import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
+import { endAll, throttleOf, UNUSED } from "../tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "./throttle_line.ts";
 
 /** Permit of an attempt, with the outcome of the attempt so far. */
 export class HeldPermit {
   outcome: AttemptResult["outcome"] = "succeeded";
+  readonly #throttle: OwnThrottle;
   readonly #permit: Permit;
-  /** Permits of throttles that the pool got during the attempt. */
-  #adopted: Permit[] | undefined = undefined;
+  /** Permits of throttles that the pool got during the attempt; `undefined` if it got none. */
+  #adopted: Map<OwnThrottle, Permit> | undefined = undefined;
   /** Clock that measures the attempt; `undefined` if the throttle makes no use of durations. */
   readonly #clock: Clock | undefined;
   readonly #beganAt: number;
   #hasEnded = false;
 
-  constructor(permit: Permit, clock: Clock | undefined) {
+  constructor(throttle: OwnThrottle, permit: Permit, clock: Clock | undefined) {
+    this.#throttle = throttle;
     this.#permit = permit;
     this.#clock = clock;
     this.#beganAt = clock === undefined ? 0 : clock.now();
@@ -34,14 +36,15 @@ export class HeldPermit {
     this.#hasEnded = true;
     const durationMs = this.#clock === undefined ? 0 : Math.max(this.#clock.now() - this.#beganAt, 0);
     const result = { outcome: this.outcome, durationMs };
-    this.#permit.end(result);
-    for (const permit of this.#adopted ?? []) permit.end(result);
+    if (this.#adopted === undefined) this.#permit.end(result);
+    else endAll([this.#permit, ...this.#adopted.values()], result);
   }
 
-  /** Ends another permit at the end too. */
-  adopt(permit: Permit): void {
-    if (this.#hasEnded) permit.end({ outcome: this.outcome, durationMs: 0 });
-    else (this.#adopted ??= []).push(permit);
+  /** Takes a permit of another throttle, which ends with this one. Does nothing if there is one already. */
+  adopt(throttle: OwnThrottle): void {
+    if (this.#hasEnded || throttle === this.#throttle || this.#adopted?.has(throttle)) return;
+    const permit = throttle.adopt?.();
+    if (permit !== undefined) (this.#adopted ??= new Map()).set(throttle, permit);
   }
 
   /** Ends the permit of an attempt that was not made. */
@@ -79,7 +82,7 @@ export class PoolPermits implements ThrottledPool {
   /** Returns a permit. If none is granted now, adds the pool to the line. */
   ask(): HeldPermit | undefined {
     const answer = this.#line.ask(this);
-    return typeof answer === "number" ? undefined : new HeldPermit(answer, this.#measuringClock);
+    return typeof answer === "number" ? undefined : this.#hold(answer);
   }
 
   /** Ends a permit for which no item was there. */
@@ -90,11 +93,13 @@ export class PoolPermits implements ThrottledPool {
 
   /** Returns the permit of a running attempt, which may have had one of another throttle, or none. */
   adopt(held: HeldPermit | undefined): HeldPermit | undefined {
-    const permit = this.#line.throttle.adopt?.();
-    if (permit === undefined) return held;
-    if (held === undefined) return new HeldPermit(permit, this.#measuringClock);
-    held.adopt(permit);
-    return held;
+    const { throttle } = this.#line;
+    if (held !== undefined) {
+      held.adopt(throttle);
+      return held;
+    }
+    const permit = throttle.adopt?.();
+    return permit === undefined ? undefined : this.#hold(permit);
   }
 
   chargeAhead(): void {
@@ -109,5 +114,9 @@ export class PoolPermits implements ThrottledPool {
   /** Ends the pool's use of permits. */
   end(): void {
     this.#line.quit(this);
+  }
+
+  #hold(permit: Permit): HeldPermit {
+    return new HeldPermit(this.#line.throttle, permit, this.#measuringClock);
   }
 }

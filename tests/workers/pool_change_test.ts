@@ -1,11 +1,13 @@
 /** Pool settings that change while the pool runs. */
 
-import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import {
+  createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   type Handler,
   type Lease,
+  loadConfig,
   type Shutdown,
   type SourcedQueue,
   type Throttle,
@@ -247,6 +249,50 @@ test("a pool that changes its throttle leaves its place in the line to others", 
   await flush();
   assertEquals(it.log, ["0 a", "0 x", "0 y"]);
   await Promise.all([first.stop(), second.stop()]);
+});
+
+test("a running attempt counts once in a throttle that the pool has again, also within an all-of", async (engine) => {
+  const it = new Setup(engine);
+  const [first, second] = [createConcurrencyThrottle({ limit: 2 }), createConcurrencyThrottle({ limit: 2 })];
+  const config = (throttle: string) => ({ type: "all-of", throttles: [throttle] });
+  const document = (throttle: string) => ({
+    throttles: {
+      first: { type: "concurrency", limit: 2 },
+      second: { type: "concurrency", limit: 2 },
+      all: config(throttle),
+    },
+    queues: {},
+  });
+  const loaded = loadConfig(document("first"));
+  const pools = [it.hold({ throttle: first }), it.hold({ throttle: loaded.throttle("all") })];
+  it.add("ab");
+  await flush();
+  for (const throttle of [second, first, second]) pools[0]!.change({ throttle });
+  for (const throttle of ["second", "first", "second"]) loaded.reload(document(throttle));
+  await flush();
+  const throttles = () => [first, second, loaded.throttle("first"), loaded.throttle("second"), loaded.throttle("all")];
+  const inUse = () => throttles().map((throttle) => throttle.snapshot!().inUse);
+  assertEquals(inUse(), [1, 1, 1, 1, 1]);
+  await it.end("ab");
+  assertEquals(inUse(), [0, 0, 0, 0, 0]);
+  await Promise.all(pools.map((pool) => pool.stop()));
+});
+
+test("a new throttle that throws makes finished reject, and the change is made", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.run({ throttle: it.bucket(0, 0) });
+  const rejected = assertRejects(() => pool.finished, Error, "no callbacks");
+  it.add("a");
+  await flush();
+  const throttle: Throttle = {
+    acquire: () => Infinity,
+    onChange() {
+      throw new Error("no callbacks");
+    },
+  };
+  pool.change({ throttle, concurrency: 3 });
+  await rejected;
+  assertEquals([pool.concurrency, it.log, it.queue.length, it.clock.timers], [3, [], 1, 0]);
 });
 
 test("a pool that changes its throttle takes no token of the old one", async (engine) => {
