@@ -68,6 +68,12 @@ export function createAllOfThrottle(...throttles: Throttle[]): Throttle {
   return createThrottle(allOfThrottle, { throttles: partList(throttleKind) }, { throttles });
 }
 
+/**
+ * Factor by which waiting for the other throttles may prolong the wait of the pools behind in the line of a throttle.
+ * After that time they are served first.
+ */
+const DETENTION = 2;
+
 class AllOfThrottle implements OwnThrottle {
   #throttles!: readonly OwnThrottle[];
   readonly #listeners = new Listeners();
@@ -118,7 +124,8 @@ class AllOfThrottle implements OwnThrottle {
     if (waits.length > 0) endAll(permits.values(), UNUSED);
     for (const [i, throttle] of this.#throttles.entries()) if (permits.has(throttle)) places[i]?.serveOthers();
     if (waits.length === 0) return this.#permitOf(permits);
-    return Math.max(...waits);
+    const longest = Math.max(...waits);
+    return places.length === 0 ? longest : Math.min(longest, DETENTION * Math.min(...waits));
   }
 
   adopt(): Permit {
