@@ -19,7 +19,7 @@
  */
 
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
+import { throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/workers/throttle_line.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
@@ -80,6 +80,11 @@ class AllOfThrottle implements OwnThrottle {
   /** Permits that have not ended. */
   readonly #permits = new Set<AllOfPermit>();
   #watchers = 0;
+  /** Number of calls of `acquire`. */
+  #asked = 0;
+  #isAsking = false;
+  /** Whether a throttle has changed since the last call of `acquire` began. */
+  #wasTold = false;
   /** Places in the lines of the throttles, beside the pools that use these throttles directly; empty without pools. */
   #places: readonly Place[] = [];
 
@@ -108,6 +113,18 @@ class AllOfThrottle implements OwnThrottle {
   }
 
   acquire(): Permit | number {
+    this.#asked++;
+    this.#isAsking = true;
+    this.#wasTold = false;
+    try {
+      const answer = this.#askAll();
+      return typeof answer === "number" && this.#wasTold ? 1 : answer; // its places may have been passed over
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  #askAll(): Permit | number {
     const places = this.#places;
     const permits = new Map<OwnThrottle, Permit>();
     const waits: number[] = [];
@@ -171,7 +188,16 @@ class AllOfThrottle implements OwnThrottle {
 
   #standInLines(): void {
     this.#quitLines();
-    this.#places = this.#throttles.map((throttle) => new Place(lineOf(throttle), () => this.#listeners.tell()));
+    this.#places = this.#throttles.map((throttle) => new Place(lineOf(throttle), () => this.#takeTurn()));
+  }
+
+  /** Lets the pools ask. If none does, leaves the lines, in which nothing would let others pass. */
+  #takeTurn(): void {
+    const asked = this.#asked;
+    this.#wasTold = true;
+    if (this.#isAsking) return;
+    this.#listeners.tell();
+    if (this.#asked === asked) this.leave();
   }
 
   #quitLines(): void {
@@ -242,4 +268,17 @@ class AllOfPermit implements Permit {
 /** Returns the throttles that pools wait for. A throttle that is named twice counts once. */
 function distinct(throttles: readonly Throttle[]): OwnThrottle[] {
   return [...new Set(throttles.map(throttleOf))];
+}
+
+/** Ends all permits, even if a third-party throttle throws. Then throws the first error. */
+function endAll(permits: Iterable<Permit>, result: AttemptResult): void {
+  const errors: unknown[] = [];
+  for (const permit of permits) {
+    try {
+      permit.end(result);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }

@@ -1,6 +1,7 @@
 import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
+import { UNUSED } from "../tokens/own_throttle.ts";
 import { burst } from "../structures/burst.ts";
 import { type HeldPermit, PoolPermits } from "./pool_permits.ts";
 import type { Running } from "./running.ts";
@@ -100,7 +101,7 @@ export class Intake<T> {
    */
   takePermit(): HeldPermit | undefined {
     const permit = this.#permit;
-    if (permit !== undefined) this.#permit = undefined;
+    this.#permit = undefined;
     return permit;
   }
 
@@ -111,8 +112,8 @@ export class Intake<T> {
 
   /** Gives back the permit of an attempt that can't start. */
   putBack(permit: HeldPermit): void {
-    if (this.#permits === undefined) permit.endUnused();
-    else this.#permits.putBack(permit);
+    permit.end(UNUSED);
+    this.#permits?.serveOthers();
   }
 
   /** Stops waiting for an item and for a permit, and gives back items for which no handler may start. */

@@ -119,12 +119,9 @@ export class Pool<T> implements WorkerPool<T> {
     const { throttle } = this.#settings;
     Object.assign(this.#settings, changedSettings(changes));
     if (this.#intake.state === "ended") return;
-    let leaveThrottle: (() => void) | undefined;
-    try {
-      if (this.#settings.throttle !== throttle) leaveThrottle = this.#intake.changeThrottle(this.#running);
-    } catch (error) { // a third-party throttle threw
-      this.#fail(error);
-    }
+    const leaveThrottle = this.#settings.throttle === throttle
+      ? undefined
+      : this.#orFail(() => this.#intake.changeThrottle(this.#running));
     soon(() => {
       leaveThrottle?.(); // not earlier, because another pool that gets a permit starts a handler immediately
       this.#followConcurrency();
@@ -207,7 +204,7 @@ export class Pool<T> implements WorkerPool<T> {
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt === undefined) {
         this.#slots.giveBack();
-        if (permit !== undefined) this.#putBack(permit);
+        if (permit !== undefined) this.#intake.putBack(permit);
         lease = this.#intake.take();
         continue;
       }
@@ -251,14 +248,6 @@ export class Pool<T> implements WorkerPool<T> {
     permit.begin(cost);
   }
 
-  #putBack(permit: HeldPermit): void {
-    try {
-      this.#intake.putBack(permit);
-    } catch (error) { // a third-party throttle threw
-      this.#fail(error);
-    }
-  }
-
   #endPermit(attempt: Attempt<T>): void {
     try {
       attempt.permit!.end();
@@ -297,11 +286,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   /** Hands back an item whose attempt cannot start. Disposing the lease alone would mark the item as done. */
   #handBackUnbegun(lease: WorkLease<T>): void {
-    try {
-      this.#outcomes.handBack({ lease, key: lease.item, number: 1 });
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#orFail(() => this.#outcomes.handBack({ lease, key: lease.item, number: 1 }));
     this.#release(lease);
   }
 
@@ -325,11 +310,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   #release(lease: WorkLease<T>): void {
-    try {
-      lease[Symbol.dispose]();
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#orFail(() => lease[Symbol.dispose]());
   }
 
   /**
@@ -350,7 +331,16 @@ export class Pool<T> implements WorkerPool<T> {
 
   readonly #interrupt = (): void => void this.stop();
 
-  /** Stops the pool because the source failed and can't supply more items. */
+  /** Calls a third-party source or throttle. If it throws, stops the pool. */
+  #orFail<R>(call: () => R): R | undefined {
+    try {
+      return call();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Stops the pool because the source or the throttle failed. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#takeNoMore();
@@ -373,11 +363,7 @@ export class Pool<T> implements WorkerPool<T> {
   #finish(): void {
     this.#intake.state = "ended";
     this.#settings.signal?.removeEventListener("abort", this.#interrupt);
-    try {
-      this.#intake.end();
-    } catch (error) { // a third-party throttle threw
-      this.#failure ??= { error };
-    }
+    this.#orFail(() => this.#intake.end());
     this.#endWatchGivenUp?.();
     this.#metrics?.end();
     this.#settle();

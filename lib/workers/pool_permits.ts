@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
-import { endAll, throttleOf, UNUSED } from "../tokens/own_throttle.ts";
+import { throttleOf } from "../tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "./throttle_line.ts";
 
 /** Permit of an attempt, with the outcome of the attempt so far. */
@@ -8,8 +8,8 @@ export class HeldPermit {
   outcome: AttemptResult["outcome"] = "succeeded";
   readonly #throttle: OwnThrottle;
   readonly #permit: Permit;
-  /** Permits of throttles that the pool got during the attempt; `undefined` if it got none. */
-  #adopted: Map<OwnThrottle, Permit> | undefined = undefined;
+  /** Permit of another throttle, which the pool got during the attempt. */
+  #adopted: HeldPermit | undefined = undefined;
   /** Clock that measures the attempt; `undefined` if the throttle makes no use of durations. */
   readonly #clock: Clock | undefined;
   readonly #beganAt: number;
@@ -31,26 +31,24 @@ export class HeldPermit {
   }
 
   /** Ends the permit. Does nothing if it has ended, for example at the timeout of the attempt. */
-  end(): void {
+  end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const durationMs = this.#clock === undefined ? 0 : Math.max(this.#clock.now() - this.#beganAt, 0);
-    const result = { outcome: this.outcome, durationMs };
-    if (this.#adopted === undefined) this.#permit.end(result);
-    else endAll([this.#permit, ...this.#adopted.values()], result);
+    result ??= { outcome: this.outcome, durationMs };
+    try {
+      this.#permit.end(result);
+    } finally {
+      this.#adopted?.end(result);
+    }
   }
 
   /** Takes a permit of another throttle, which ends with this one. Does nothing if there is one already. */
   adopt(throttle: OwnThrottle): void {
-    if (this.#hasEnded || throttle === this.#throttle || this.#adopted?.has(throttle)) return;
+    if (this.#hasEnded || throttle === this.#throttle) return;
+    if (this.#adopted) return this.#adopted.adopt(throttle);
     const permit = throttle.adopt?.();
-    if (permit !== undefined) (this.#adopted ??= new Map()).set(throttle, permit);
-  }
-
-  /** Ends the permit of an attempt that was not made. */
-  endUnused(): void {
-    this.#hasEnded = true;
-    this.#permit.end(UNUSED);
+    if (permit) this.#adopted = new HeldPermit(throttle, permit, undefined);
   }
 }
 
@@ -85,21 +83,17 @@ export class PoolPermits implements ThrottledPool {
     return typeof answer === "number" ? undefined : this.#hold(answer);
   }
 
-  /** Ends a permit for which no item was there. */
-  putBack(permit: HeldPermit): void {
-    permit.endUnused();
+  /** Lets other pools ask after a permit was given back. */
+  serveOthers(): void {
     this.#line.serve();
   }
 
   /** Returns the permit of a running attempt, which may have had one of another throttle, or none. */
   adopt(held: HeldPermit | undefined): HeldPermit | undefined {
     const { throttle } = this.#line;
-    if (held !== undefined) {
-      held.adopt(throttle);
-      return held;
-    }
-    const permit = throttle.adopt?.();
-    return permit === undefined ? undefined : this.#hold(permit);
+    held?.adopt(throttle);
+    const permit = held ? undefined : throttle.adopt?.();
+    return permit ? this.#hold(permit) : held;
   }
 
   chargeAhead(): void {

@@ -87,7 +87,6 @@ export class ThrottleLine {
       if (pool === undefined) break;
       this.#turn = pool;
       pool.onTurn();
-      if (this.#turn === pool && this.#first === undefined && this.#others.size === 0) this.throttle.leave?.();
       this.#turn = undefined;
     }
     this.#isServing = false;
