@@ -19,7 +19,7 @@ export class HeldPermit {
     this.#throttle = throttle;
     this.#permit = permit;
     this.#clock = clock;
-    this.#beganAt = clock === undefined ? 0 : clock.now();
+    this.#beganAt = clock?.now() ?? 0;
   }
 
   begin(cost: number): void {
@@ -34,13 +34,10 @@ export class HeldPermit {
   end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const durationMs = this.#clock === undefined ? 0 : Math.max(this.#clock.now() - this.#beganAt, 0);
+    const durationMs = Math.max((this.#clock?.now() ?? 0) - this.#beganAt, 0);
     result ??= { outcome: this.outcome, durationMs };
-    try {
-      this.#permit.end(result);
-    } finally {
-      this.#adopted?.end(result);
-    }
+    this.#adopted?.end(result); // first, because only the permit of a third-party throttle may throw
+    this.#permit.end(result);
   }
 
   /** Takes a permit of another throttle, which ends with this one. Does nothing if there is one already. */
