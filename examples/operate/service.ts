@@ -72,7 +72,6 @@ try {
   console.error(`Cannot listen on 127.0.0.1:${port}: ${reason}`);
   process.exit(1);
 }
-console.log(`process ${process.pid} is ready`);
 
 if (existsSync("left.json")) {
   for (const order of JSON.parse(readFileSync("left.json", "utf8"))) queue.add(order);
@@ -104,3 +103,4 @@ process.once("SIGTERM", async () => {
   server.close();
   process.exit();
 });
+console.log(`process ${process.pid} is ready`);
