@@ -1,4 +1,5 @@
 import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
+import { invalidArgument } from "../base/errors.ts";
 import type { OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
 
 /** Pool that takes permits from a throttle, or a throttle that takes them for its pools. */
@@ -60,6 +61,9 @@ export class ThrottleLine {
       return Infinity;
     }
     const answer = this.throttle.acquire();
+    if (typeof answer === "number" ? !(answer >= 0) : typeof Object(answer).begin !== "function") {
+      throw invalidArgument("start attempt", "acquire", "of the throttle must return a permit or milliseconds", answer);
+    }
     if (typeof answer === "number") {
       this.#first = pool;
       if (pool.clock !== undefined) this.#sleep(pool.clock, answer);

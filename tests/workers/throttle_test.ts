@@ -869,6 +869,19 @@ function withoutLength(queue: RateLimitingQueue<string>): RateLimitingQueue<stri
   });
 }
 
+Deno.test("what is neither a permit nor a time ends the pool with an error that says so", async () => {
+  for (
+    const [answer, shown] of [[NaN, "NaN"], [-5, "-5"], [undefined, "undefined"], ["5s", '"5s"'], [{}, "an object"]]
+  ) {
+    const it = new Setup(inMemory, 0, 0);
+    const pool = it.run({ throttle: { acquire: () => answer as number } });
+    it.add("a");
+    const message = "Cannot start attempt: 'acquire' of the throttle must return a permit or milliseconds, got ";
+    await assertRejects(() => pool.finished, Error, `${message}${shown}`);
+    assertEquals([it.clock.timers, it.queue.length, it.queue.processing], [0, 1, 0]);
+  }
+});
+
 test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async (engine) => {
   const it = new Setup(engine, 1e-7, 1);
   const pool = it.run();
