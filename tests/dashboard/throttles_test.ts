@@ -271,3 +271,35 @@ Deno.test("throttles: one that can't be set says how it is changed", async () =>
   assertEquals((await started.asked.details("images")).cannot, { throttle: reason });
   assertEquals(await started.asked.post("api/queues/images/throttle", { limit: 1 }), [422, reason]);
 });
+
+Deno.test("throttles: whatever a snapshot contains, the page gets numbers and a short text", async () => {
+  using _time = new FakeTime();
+  const nothing = { limit: null, inUse: null, state: "" };
+  const cases: [snapshot: () => unknown, shown: Pick<ThrottleRow, "limit" | "inUse" | "state">][] = [
+    [() => null, nothing],
+    [() => 5, nothing],
+    [() => ({
+      get limit() {
+        throw new Error("a getter");
+      },
+    }), nothing],
+    [() => ({ limit: 5n, inUse: Symbol("1"), state: { toString: null } }), nothing],
+    [() => ({ limit: NaN, inUse: "1", state: null }), nothing],
+    [() => ({ limit: 2, inUse: 1, state: `two\nlines` }), { limit: 2, inUse: 1, state: "two lines" }],
+  ];
+  let snapshot: () => unknown;
+  const throttle = { acquire: () => Infinity, snapshot: () => snapshot() } as unknown as Throttle;
+  const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { name: "code" });
+  const pool = runWorkers(queue, () => {}, { throttle });
+  queue.add("item");
+  for (const [makes, shown] of cases) {
+    snapshot = makes;
+    using asked = new Asked({ queues: { code: { queue, pool } } });
+    const [{ limit, inUse, state }] = (await asked.state()).throttles as [ThrottleRow];
+    assertEquals({ limit, inUse, state }, shown);
+  }
+  snapshot = () => ({ limit: 0, inUse: 1, state: "x".repeat(1e6) });
+  using asked = new Asked({ queues: { code: { queue, pool } } });
+  assert((await asked.state()).throttles[0]!.state.length <= 500);
+  queue.shutDown();
+});

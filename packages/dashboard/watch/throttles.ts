@@ -4,6 +4,7 @@ import { escapePointer, formatDuration, hasMethods } from "@workqueue/core/inter
 import type { Bucket, ThrottleNode, ThrottleRow } from "../api.ts";
 import { optionsOf } from "./descriptions.ts";
 import { showBucket, showFarBucket } from "./limiters.ts";
+import { errorText } from "./texts.ts";
 
 /** A queue, as far as its throttle is concerned. */
 export interface Throttled {
@@ -78,11 +79,11 @@ export class Throttles {
   #show(throttle: object, engine: "memory" | "redis"): ThrottleState {
     const show = engine === "redis" ? showFarBucket : showBucket;
     const bucket = isTokenBucket(throttle) ? show(throttle) : null;
-    const { limit = Infinity, inUse = null, state = "" } = bucket === null ? snapshotOf(throttle) ?? {} : {};
+    const { limit, inUse, state } = bucket === null ? snapshotOf(throttle) : NOTHING_KNOWN;
     return {
       ...this.#descriptions.get(throttle) ?? { ...UNDESCRIBED, type: bucket === null ? null : "bucket" },
       engine,
-      limit: limit === Infinity ? null : limit,
+      limit,
       inUse,
       state: bucket === null ? state : stateOf(bucket),
       bucket,
@@ -120,13 +121,25 @@ function describe(config: WorkQueueConfig): Map<unknown, ThrottleNode> {
   return nodes;
 }
 
-/** Returns the snapshot of a throttle; `undefined` if it has none. A third-party throttle may throw. */
-function snapshotOf(throttle: object): Partial<ThrottleSnapshot> | undefined {
+type Shown = Pick<ThrottleState, "limit" | "inUse" | "state">;
+
+const NOTHING_KNOWN: Shown = { limit: null, inUse: null, state: "" };
+
+/** Returns what a throttle says about itself. A third-party throttle may throw, or return anything. */
+function snapshotOf(throttle: object): Shown {
   try {
-    return hasMethods(throttle, "snapshot") ? (throttle as Throttle).snapshot!() : undefined;
+    if (!hasMethods(throttle, "snapshot")) return NOTHING_KNOWN;
+    const { limit, inUse, state } = (throttle as Throttle).snapshot!() as Partial<
+      Record<keyof ThrottleSnapshot, unknown>
+    >;
+    return { limit: finite(limit), inUse: finite(inUse), state: typeof state === "string" ? errorText(state) : "" };
   } catch {
-    return undefined;
+    return NOTHING_KNOWN;
   }
+}
+
+function finite(value: unknown): number | null {
+  return Number.isFinite(value) ? value as number : null;
 }
 
 function stateOf({ tokens, resumesInMs, rate }: Bucket): string {
