@@ -1,4 +1,5 @@
 import type { HOOKS } from "../base/brands.ts";
+import type { ReadyEntry } from "./discipline.ts";
 import type { MetricsProvider } from "./metrics.ts";
 import type { AddOptions } from "./work_queue.ts";
 import type { GivenUpItem } from "./work_source.ts";
@@ -48,6 +49,12 @@ export interface QueueHooks<T> {
    * must tell retries from other delayed items. The hook replaces `addAfter` and `takeBack`.
    */
   retry?(item: T, delay: number, options?: AddOptions): void;
+
+  /**
+   * Returns the retries that are blocked because there is no budget for them. A queue with a `retryBudget` has this
+   * hook. Without the hook, displays don't tell such retries from other blocked items.
+   */
+  blockedRetries?(): BlockedRetries<T>;
 
   /**
    * Called when a processing item is about to be handed back unworked, so that its next hand-out is not counted as a
@@ -194,6 +201,27 @@ export interface QueueHooks<T> {
    * queue outside this process has this hook instead of `observe`.
    */
   recordTimes?(recorder: TimesRecorder): () => void;
+}
+
+/** Retries that are due and are blocked because there is no budget for them. */
+export interface BlockedRetries<T> {
+  /** The blocked retries. */
+  readonly retries: {
+    /** Number of retries. */
+    readonly length: number;
+    /**
+     * Iterates over the retries, in no particular order. The caller may request the next retry in a later turn of the
+     * event loop.
+     */
+    keys(): Iterable<ReadyEntry<T>>;
+    /** Reports whether an entry is blocked. */
+    has(entry: ReadyEntry<T>): boolean;
+  };
+  /**
+   * Makes a blocked retry ready, as a first attempt. Must be called in a slice of `beginBatch`, after which the queue
+   * hands out the item. The entry must be blocked.
+   */
+  makeReady(entry: ReadyEntry<T>): void;
 }
 
 /** Groups of a queue's ready items. */

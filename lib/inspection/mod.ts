@@ -63,7 +63,9 @@ function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string 
   const { length, processing, shuttingDown } = queue;
   const { blocked } = queue.snapshot({ limit: 0 });
   const parts = [`${formatNumber(length)} ready`];
-  if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked`);
+  const retries = hooksOf(queue).blockedRetries?.().retries.length ?? 0;
+  const why = retries > 0 ? ` (${formatNumber(retries)} by the retry budget)` : "";
+  if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked${why}`);
   parts.push(...delayed, `${formatNumber(processing)} processing`);
   if (shuttingDown) parts.push("shutting down");
   return parts.join(", ");

@@ -179,6 +179,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
           if (!this.shuttingDown || this.#takesBack(item)) this.#addAfter(item, delay, priorityOf(options), true);
         },
         handedBack: (item: T) => gate.mark(this.key(item), false),
+        blockedRetries: () => gate,
       }),
       known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,

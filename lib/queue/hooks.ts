@@ -16,6 +16,7 @@ const TAKEN_OVER = [
   "failed",
   "forgotten",
   "retry",
+  "blockedRetries",
   "handedBack",
   "takesBack",
   "takeBack",

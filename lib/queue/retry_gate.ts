@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
+import type { BlockedRetries } from "../contracts/queue_hooks.ts";
 import { Deadlines } from "../structures/deadlines.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { lineOf } from "./line.ts";
@@ -16,7 +17,7 @@ const OPTIONAL = ["peek", "done", "groupOf", "pauseGroup", "resumeGroup"];
  * Discipline that blocks retries without budget, and leaves the order of all other entries to another discipline. A
  * blocked entry is not in the other discipline.
  */
-export class RetryGate<T> implements QueueDiscipline<T> {
+export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
   /** Called when the time from which a retry may be let through has changed. */
   onChange = (): void => {};
   readonly #inner: QueueDiscipline<T>;
@@ -26,7 +27,7 @@ export class RetryGate<T> implements QueueDiscipline<T> {
   /** Whether adding a blocked item leaves it blocked. */
   readonly #folds: boolean;
   /** Blocked entries, in the order in which they became due. */
-  readonly #blocked = new Deadlines<ReadyEntry<T>>();
+  readonly retries: Deadlines<ReadyEntry<T>> = new Deadlines<ReadyEntry<T>>();
   /** Delayed keys that are retries. */
   readonly #delayed = new ChurnMap<unknown, true>();
   /** Keys that are not first attempts when they become ready the next time, and whether they need budget then. */
@@ -53,7 +54,7 @@ export class RetryGate<T> implements QueueDiscipline<T> {
   }
 
   get blocked(): number {
-    return this.#blocked.length + (this.#inner.blocked ?? 0);
+    return this.retries.length + (this.#inner.blocked ?? 0);
   }
 
   get nextChangeAt(): number {
@@ -62,13 +63,13 @@ export class RetryGate<T> implements QueueDiscipline<T> {
 
   /** Time from which a blocked retry may be let through without a first attempt; `Infinity` if there is none. */
   get opensAt(): number {
-    return this.#blocked.length > 0 ? this.#budget.opensAt : Infinity;
+    return this.retries.length > 0 ? this.#budget.opensAt : Infinity;
   }
 
   push(entry: ReadyEntry<T>): void {
     const needsBudget = this.#unmark(entry.key);
     if (needsBudget) {
-      this.#blocked.add(entry, 0);
+      this.retries.add(entry, 0);
       return this.open();
     }
     if (needsBudget === false) this.#repeated.add(entry);
@@ -79,7 +80,7 @@ export class RetryGate<T> implements QueueDiscipline<T> {
     const entry = this.#inner.pop();
     if (!this.#repeated.delete(entry!)) {
       this.#budget.deposit(this.#clock.now());
-      if (this.#blocked.length > 0) this.open();
+      if (this.retries.length > 0) this.open();
     }
     return entry;
   }
@@ -87,9 +88,13 @@ export class RetryGate<T> implements QueueDiscipline<T> {
   /** Lets a blocked entry through, as a first attempt, unless it is only due once more. */
   touch(entry: ReadyEntry<T>): void {
     const isDue = this.#unmark(entry.key);
-    if (!this.#blocked.has(entry)) return this.#inner.touch(entry);
-    if (isDue || this.#folds) return;
-    this.#blocked.remove(entry);
+    if (!this.retries.has(entry)) return this.#inner.touch(entry);
+    if (!isDue && !this.#folds) this.makeReady(entry);
+  }
+
+  /** Lets a blocked entry through, as a first attempt. */
+  makeReady(entry: ReadyEntry<T>): void {
+    this.retries.remove(entry);
     this.#let(entry);
     this.#changed();
   }
@@ -113,9 +118,9 @@ export class RetryGate<T> implements QueueDiscipline<T> {
 
   /** Lets blocked entries through while there is budget or, if `isFree`, all of them as first attempts. */
   open(isFree = false): void {
-    for (let left = this.#blocked.length; left > 0; left--) {
+    for (let left = this.retries.length; left > 0; left--) {
       if (!isFree && !this.#budget.withdraw(this.#clock.now())) break;
-      const entry = this.#blocked.shift();
+      const entry = this.retries.shift();
       if (!isFree) this.#repeated.add(entry);
       this.#let(entry);
     }
@@ -127,13 +132,13 @@ export class RetryGate<T> implements QueueDiscipline<T> {
     try {
       this.#inner.push(entry);
     } catch (error) {
-      this.#blocked.add(entry, 0);
+      this.retries.add(entry, 0);
       this.#report(error);
     }
   }
 
   #changed(): void {
-    if (this.#blocked.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.onChange());
+    if (this.retries.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.onChange());
     else this.#unwatch = this.#unwatch?.() as undefined;
     this.onChange();
   }

@@ -30,6 +30,7 @@ export { HOOKS, OPTIONS, SOURCE } from "../base/brands.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+export type { ReadyEntry } from "../contracts/discipline.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
 export type * from "../contracts/queue_hooks.ts";
 export type * from "../contracts/throttle.ts";

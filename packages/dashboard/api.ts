@@ -45,8 +45,12 @@ export interface Act {
   readonly time: number;
   /** Name that `control` or `view` returned; `null` if neither returned a name. */
   readonly by: string | null;
-  /** Name of the queue on the dashboard; `null` for a reload of the config. */
+  /**
+   * Name of the queue on the dashboard; `null` for a reload of the config, or if a throttle was changed by its name.
+   */
   readonly queue: string | null;
+  /** Name of the throttle, if a throttle was changed by its name. */
+  readonly throttle?: string;
   /** Name of the act, as in its address: `pause`, `take-back`, `reload`. */
   readonly action: string;
   /** Body of the request as JSON, cut to 500 characters. */
@@ -146,6 +150,8 @@ export interface QueueDetails extends QueueRow {
   readonly readyItems: readonly ReadyItem[];
   /** Number of abandoned handlers, which timed out and still run in this process; `null` if there is no pool. */
   readonly abandoned: number | null;
+  /** Number of blocked items that are retries without budget; `null` if the queue has no retry budget. */
+  readonly blockedRetries: number | null;
   /**
    * Groups of ready items whose keys have the same first part, largest group first. Only the first `groupedItems` ready
    * items are counted.
@@ -437,8 +443,11 @@ export interface ThrottleRow extends ThrottleNode {
  * | `resume-throttle` | `{}`: ends a pause of the throttle now |
  * | `pause-group` | `{ "group": "…", "duration": "30s" }`: the group's ready items are blocked for this time |
  * | `resume-group` | `{ "group": "…" }`: ends a pause of the group now |
- * | `retry` | a selection: selected delayed items become ready; failures stay counted |
+ * | `retry` | a selection: selected delayed items, and retries that wait for the retry budget, become ready |
  * | `take-back` | a selection: selected delayed items are removed and not retried |
+ *
+ * A throttle with a name can also be changed with `POST api/throttles/NAME/ACTION`, for the actions `throttle`,
+ * `pause-throttle` and `resume-throttle`.
  *
  * A selection is an object with at least one of the following members. An item must match all of them:
  *

@@ -13,8 +13,12 @@ export interface SteerEvent {
   readonly time: number;
   /** Name returned by `control`, or else by `view`; `null` if neither returned a name. */
   readonly by: string | null;
-  /** Name of the queue on the dashboard; `null` for a reload of the config. */
+  /**
+   * Name of the queue on the dashboard; `null` for a reload of the config, or if a throttle was changed by its name.
+   */
   readonly queue: string | null;
+  /** Name of the throttle, if a throttle was changed by its name. */
+  readonly throttle?: string;
   /** Name of the act, as in its address: `pause`, `take-back`, `reload`. */
   readonly action: string;
   /** Body of the request, such as `{ concurrency: 10 }`. */

@@ -52,6 +52,13 @@ Deno.test("live text: while the throttle lets nothing begin, it says why, if onl
   assertEquals(show({ ...tally, isPaused: true })[1]!.endsWith("0 running · paused"), true);
 });
 
+Deno.test("live text: a throttle that holds back all items is shown, and retries that wait for the retry budget", () => {
+  const tally = tallyOf({ throttleState: "empty", running: 0 });
+  assertEquals(show(tally, { columns: 120 })[1]!.includes("throttle empty"), true);
+  const waiting = failingTally({ blockedRetries: 1, nextDueInMs: undefined, givenUp: 0 });
+  assertEquals(show(waiting)[2], "12 failing now · 1 retry waits for the retry budget");
+});
+
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
   assertEquals(row({ failing: 0, nextDueInMs: undefined }), "3 given up");

@@ -60,12 +60,20 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   tally = { ...tally, maxRate: 1 };
   time.tick(2000);
   assertMatch(written, /6 min 28 s left\n$/);
-  tally = { ...tally, heldBack: "open for 12 s: 14 of 20 attempts failed" };
+  tally = { ...tally, throttleState: "empty", blockedRetries: 5 };
   written = "";
   time.tick(4000);
+  assertMatch(
+    written,
+    /given up, 2 refused, 5 retries wait for the retry budget, .* items\/s, throttle empty, .* left\n$/,
+  );
+  tally = { ...tally, throttleState: undefined, blockedRetries: 0 };
+  tally = { ...tally, heldBack: "open for 12 s: 14 of 20 attempts failed" };
+  written = "";
+  time.tick(8000);
   assertMatch(written, /items\/s, throttle open for 12 s: 14 of 20 attempts failed\n$/);
   tally = { ...tally, isPaused: true };
-  time.tick(8000);
+  time.tick(16_000);
   assertMatch(written, /items\/s, paused\n$/);
   progress.end();
 });
@@ -82,6 +90,28 @@ Deno.test("progress: an item that has failed is shown before its retry", async (
   cli.kill("SIGINT");
   workspace.write("go", "");
   await cli.ended;
+});
+
+Deno.test("progress: a run in which nothing runs says why: an empty bucket, or the retry budget", async () => {
+  await using workspace = new Workspace();
+  const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 };
+  const queues = {
+    empty: { throttle: { type: "bucket", rate: 0, burst: 0 } },
+    budget: { limiter, retryBudget: { ratio: 0, minRate: 0.001 } },
+  };
+  workspace.write("config.json", JSON.stringify({ queues }));
+  for (
+    const [queue, reason] of [["empty", /, throttle empty, /], ["budget", /, 3 retries wait for the retry budget,/]]
+  ) {
+    const cli = await workspace.start(
+      ["run", "--config", "config.json", "--queue", `${queue}`, "--", "false"],
+      "a\nb\nc\n",
+    );
+    await until(() => cli.stderr.includes("\n"), "there is a line");
+    assertMatch(cli.stderr, reason as RegExp);
+    cli.kill("SIGINT");
+    await cli.ended;
+  }
 });
 
 Deno.test("progress: where there is no terminal, a line comes now and then, and none at the start", async () => {

@@ -238,10 +238,14 @@ Deno.test("throttles: the limit of a concurrency throttle is set for all its que
     assertEquals([status, error.test(message)], [422, true], message);
   }
   const [status, message] = await set({ rate: 5 });
-  assertEquals([status, message], [422, 'Cannot change throttle: the body has an unknown member "rate"']);
+  assertEquals([status, message], [
+    422,
+    'Cannot change throttle: the body has an unknown member "rate"; the throttle has the type "concurrency": ' +
+    "pass 'limit'",
+  ]);
   assertEquals(await asked.post("api/queues/images/pause-throttle", { duration: "1s" }), [
     422,
-    'A throttle of type "concurrency" cannot be paused. Pause the queue, or lower the limit.',
+    'Only a bucket can be paused, not a throttle of type "concurrency". Pause the queues "images", "texts" instead.',
   ]);
 });
 
@@ -302,4 +306,96 @@ Deno.test("throttles: whatever a snapshot contains, the page gets numbers and a 
   using asked = new Asked({ queues: { code: { queue, pool } } });
   assert((await asked.state()).throttles[0]!.state.length <= 500);
   queue.shutDown();
+});
+
+Deno.test("throttles: one that is not a bucket can't be paused, and the answer names the queues to pause", async () => {
+  const gradient = { type: "gradient", max: 10 };
+  using started = start({ queues: { images: { throttle: gradient }, texts: {} } });
+  for (const [action, body] of [["pause-throttle", { duration: "1m" }], ["resume-throttle", {}]] as const) {
+    assertEquals(await started.asked.post(`api/queues/images/${action}`, body), [
+      422,
+      'Only a bucket can be paused, not a throttle of type "gradient". Pause the queue "images" instead.',
+    ]);
+  }
+  assertEquals(await started.asked.post("api/queues/texts/pause-throttle", { duration: "1m" }), [
+    422,
+    "No throttle of this queue is known here. To slow the queue, lower its concurrency.",
+  ]);
+});
+
+Deno.test("throttles: a bucket doesn't take a limit, and the answer says what it takes", async () => {
+  using started = start({ queues: { images: { throttle: { rate: 1, burst: 1 } } } });
+  assertEquals(await started.asked.post("api/queues/images/throttle", { limit: 8 }), [
+    422,
+    'Cannot change throttle: the body has an unknown member "limit"; the throttle is a bucket: ' +
+    "pass 'rate' and 'burst'",
+  ]);
+});
+
+Deno.test("throttles: those inside an all-of are changed and paused by their names", async () => {
+  using _time = new FakeTime();
+  const acts: unknown[] = [];
+  using started = start({
+    limiters: { "a/b": { type: "bucket", rate: 5, burst: 2 } },
+    throttles: {
+      slots: { type: "concurrency", limit: 3 },
+      api: { type: "all-of", throttles: ["slots", "a/b"] },
+    },
+    queues: { texts: { throttle: "api" } },
+  }, { onSteer: ({ queue, throttle, action }) => acts.push([queue, throttle, action]) });
+  const { asked } = started;
+  assertEquals(
+    (await asked.details("texts")).cannot.throttle,
+    'A throttle of type "all-of" is changed in the config: change and reload that. ' +
+      'Those inside it have rows of their own: "slots", "a/b".',
+  );
+  assertEquals(await asked.post("api/throttles/slots/throttle", { limit: 1 }), [
+    200,
+    "At most 1 attempt may run at once now; before, 3.",
+  ]);
+  assertEquals(await asked.post("api/throttles/a%2Fb/throttle", { rate: 7 }), [
+    200,
+    "Attempts may now start 7 times a second, 2 at once.",
+  ]);
+  assertEquals(await asked.post("api/throttles/a%2Fb/pause-throttle", { duration: "30s" }), [
+    200,
+    "No attempt starts for 30 s.",
+  ]);
+  const rows = await started.throttles();
+  assertEquals(rows.map(({ name, state }) => [name, state]), [
+    ["a/b", "paused for 30 s"],
+    ["slots", "0 of 1 running"],
+    ["api", "0 of 1 running; paused"],
+  ]);
+  assertEquals(rows[0]!.bucket!.rate, 7);
+  assertEquals((await asked.post("api/throttles/a%2Fb/resume-throttle"))[0], 200);
+  assertEquals(await asked.post("api/throttles/slot/throttle", { limit: 1 }), [
+    404,
+    'Not found: this dashboard has no throttle named "slot"; did you mean "slots"?',
+  ]);
+  assertEquals(await asked.post("api/throttles/slots/pause", {}), [404, "Not found: there is no such action"]);
+  assertEquals(await asked.post("api/throttles/slots/pause-throttle", { duration: 1 }), [
+    422,
+    'Only a bucket can be paused, not a throttle of type "concurrency". Pause the queue "texts" instead.',
+  ]);
+  assertEquals(acts, [
+    [null, "slots", "throttle"],
+    [null, "a/b", "throttle"],
+    [null, "a/b", "pause-throttle"],
+    [null, "a/b", "resume-throttle"],
+  ]);
+  assertEquals(
+    (await asked.post("api/throttles/slots/throttle", { limit: 2 }, { "sec-fetch-site": "cross-site" }))[0],
+    403,
+  );
+});
+
+Deno.test("throttles: an empty bucket has the same state in its snapshot and in the API", async () => {
+  using _time = new FakeTime();
+  using started = start({
+    throttles: { api: { rate: 0, burst: 0 } },
+    queues: { images: { throttle: "api" } },
+  });
+  const { state } = started.config.throttle("api").snapshot!();
+  assertEquals([state, (await started.throttles())[0]!.state], ["empty", "empty"]);
 });

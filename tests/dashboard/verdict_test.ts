@@ -424,9 +424,35 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "retries without budget",
-    ready(0, { blocked: 40, hasGroups: false, hasRetryBudget: true }),
+    ready(0, { blocked: 40, hasGroups: false, blockedRetries: 40 }),
     "busy",
-    "40 items are blocked: they are retries, and the retry budget is used up.",
+    "40 retries wait for the retry budget.",
+  ],
+  [
+    "a retry without budget beside ready items",
+    ready(3, { blocked: 1, blockedRetries: 1 }),
+    "healthy",
+    "3 items are ready, 1 blocked, 3 a second handed out. 1 retry waits for the retry budget.",
+  ],
+  [
+    "retries without budget while attempts fail",
+    {
+      ...ready(0, { blocked: 292, blockedRetries: 292, failing: 292 }),
+      lastMinute: { attempts: 339, failed: 331, givenUp: 0 },
+      recent: { attempts: 5, failed: 5, ms: 5000 },
+    },
+    "failing",
+    "5 of 5 attempts failed in the last 5 s. 292 retries wait for the retry budget.",
+  ],
+  [
+    "retries without budget after an outage",
+    {
+      ...ready(0, { blocked: 292, blockedRetries: 292, failing: 292 }),
+      lastMinute: { attempts: 339, failed: 331, givenUp: 0 },
+      recent: { attempts: 3, failed: 0, ms: 5000 },
+    },
+    "busy",
+    "292 retries wait for the retry budget, although all 3 attempts in the last 5 s succeeded.",
   ],
   [
     "blocked items of a queue that gives no reason",
@@ -435,11 +461,11 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "40 items are blocked: the queue doesn't say why.",
   ],
   [
-    "groups that wait, and perhaps retries without budget",
-    ready(0, { blocked: 40, hasGroups: true, hasRetryBudget: true }),
+    "groups that wait, and retries without budget",
+    ready(0, { blocked: 40, hasGroups: true, blockedRetries: 3 }),
     "busy",
-    "40 items are blocked because their groups are paused or have used their rate, " +
-    "or because they are retries without budget.",
+    "37 items are blocked because their groups are paused or have used their rate. " +
+    "3 retries wait for the retry budget.",
   ],
   [
     "a queue that a server asked to wait",

@@ -395,7 +395,7 @@ for (const [runtime, marks] of Object.entries(COMMAND_LINES)) {
       await Deno.writeTextFile(`${folder.app}/deno.json`, '{ "imports": { "@workqueue/core": "./none.ts" } }');
       const workqueue = (args: string) => folder.shell(`${root}/bin/workqueue ${args}`);
       assertEquals(await workqueue("--version"), `${manifest.version}\n`);
-      const ok = Object.keys(CONFIGS).map((file) => `${file}: ok, 1 queue, 0 limiters\n`).join("");
+      const ok = Object.keys(CONFIGS).map((file) => `${file}: ok, 1 queue\n`).join("");
       assertEquals(await workqueue(`check ${Object.keys(CONFIGS).join(" ")}`), ok);
       assertMatch(await workqueue("run --config queues.yaml --input queues.toml -- echo"), /^concurrency = 2$/m);
       assertMatch(await workqueue("run --quiet --serve --input queues.toml -- echo"), /^concurrency = 2$/m);

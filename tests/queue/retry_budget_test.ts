@@ -15,6 +15,8 @@ import {
   RetryAfterError,
   runWorkers,
 } from "@workqueue/core";
+import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
+import "@workqueue/core/inspect";
 import { recordTimes } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush, Lifo, takeAll } from "../queue_helpers.ts";
@@ -348,5 +350,38 @@ Deno.test("rule 18: a budget must be two numbers, and belongs to the queue that 
   );
   const queue = createRateLimitingQueue(limiter(), { queue: createDelayingQueue<string>({ retryBudget }) });
   queue.addRateLimited("a");
+  queue.shutDown();
+});
+
+Deno.test("rule 18: a blocked retry that is made ready by the hook is a first attempt, also with fold", async () => {
+  for (const addWhileDelayed of ["keep", "fold"] as const) {
+    const { queue, counts, clock } = await blocked(["a", "b"], { addWhileDelayed });
+    const hooks = (queue as HookedQueue<string>)[HOOKS]!;
+    const retries = () => hooks.blockedRetries!();
+    const makeReady = (entry: ReadyEntry<string>) => {
+      if (!retries().retries.has(entry)) return false;
+      hooks.beginBatch!(clock.now())(() => {
+        retries().makeReady(entry);
+        return true;
+      });
+      return true;
+    };
+    const entries = Array.from(retries().retries.keys());
+    assertEquals([retries().retries.length, entries.map(({ key }) => key).sort()], [2, ["a", "b"]]);
+    const entry = entries.find(({ key }) => key === "b")!;
+    const got = queue.get();
+    assertEquals([makeReady(entry), makeReady(entry)], [true, false]);
+    using lease = await got;
+    assertEquals([lease.item, counts()], ["b", [0, 1, 0]]);
+    queue.add("1");
+    assertEquals(takeAll(queue), ["1", "a"]); // with b, two first attempts: budget for one retry
+    queue.shutDown();
+    assertEquals(clock.timers, 0);
+  }
+});
+
+Deno.test("consoles show how many blocked items wait for the retry budget", async () => {
+  const { queue } = await blocked(["a", "b"]);
+  assertEquals(String(queue), "RateLimitingQueue: 0 ready, 2 blocked (2 by the retry budget), 0 delayed, 0 processing");
   queue.shutDown();
 });

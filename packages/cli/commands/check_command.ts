@@ -69,9 +69,12 @@ async function readText(standardInput: Readable): Promise<string> {
   return bytes.toString();
 }
 
-function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string {
+/** Counts the queues of a config, and the kinds of parts that it has. */
+function describeContents({ queueNames, limiterNames, throttleNames }: WorkQueueConfig): string {
   const count = ({ length }: string[], what: string) => `${length} ${what}${length === 1 ? "" : "s"}`;
-  return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
+  const parts = [limiterNames.length > 0 && count(limiterNames, "limiter")];
+  parts.push(throttleNames.length > 0 && count(throttleNames, "throttle"));
+  return [count(queueNames, "queue"), ...parts].filter(Boolean).join(", ");
 }
 
 /** Formats a problem like a compiler error, so that editors and CI systems can locate the problem. */

@@ -9,6 +9,7 @@ import {
   type Throttle,
   type WorkerPool,
 } from "@workqueue/core";
+import { type HookedQueue, HOOKS, type ThrottleSnapshot } from "@workqueue/core/hooks";
 import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
@@ -157,6 +158,7 @@ export class Run {
       running,
       queued: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - running,
       failing: this.#failing,
+      blockedRetries: (this.queue as HookedQueue<OpenItem>)[HOOKS]?.blockedRetries?.().retries.length,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries,
@@ -164,12 +166,20 @@ export class Run {
       lastFailure: this.#lastFailure,
       nextDueInMs: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
       isPaused: this.pool.snapshot({ limit: 0 }).paused,
-      heldBack: stateIfClosed(this.pool.throttle),
+      ...this.#throttle(),
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
+  }
+
+  /** Returns the state of the throttle, if it is the reason why no attempt begins. */
+  #throttle(): Pick<Tally, "heldBack" | "throttleState"> {
+    const { limit, state } = snapshotOf(this.pool.throttle) ?? {};
+    if (typeof state !== "string" || state === "") return {};
+    if (limit === 0) return { heldBack: printable(state) };
+    return this.pool.active === 0 && this.queue.length > 0 ? { throttleState: printable(state) } : {};
   }
 
   /** Whether the run was asked to end. */
@@ -402,8 +412,11 @@ function isOfAttempt(error: unknown): boolean {
   return [AttemptError, RetryAfterError, TerminalError].some((type) => error instanceof type);
 }
 
-/** Returns the state of a throttle in words if it lets no attempt begin, such as an open breaker. */
-function stateIfClosed(throttle: Throttle | undefined): string | undefined {
-  const { limit, state } = throttle?.snapshot?.() ?? {};
-  return limit === 0 ? printable(state!) : undefined;
+/** Returns the snapshot of a throttle; `undefined` if it has none. The throttle of a plugin may throw. */
+function snapshotOf(throttle: Throttle | undefined): Partial<ThrottleSnapshot> | undefined {
+  try {
+    return throttle?.snapshot?.();
+  } catch {
+    return undefined;
+  }
 }

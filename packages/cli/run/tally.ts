@@ -23,6 +23,8 @@ export interface Tally {
   readonly queued: number;
   /** Number of undecided items whose latest finished attempt failed. */
   readonly failing: number;
+  /** Number of items whose retry is due and waits for the retry budget. */
+  readonly blockedRetries?: number | undefined;
   /** Number of items that succeeded. */
   readonly succeeded: number;
   /** Number of items that were given up. */
@@ -39,6 +41,8 @@ export interface Tally {
   readonly isPaused: boolean;
   /** State of the throttle, in words, if the throttle lets no attempt begin; `undefined` otherwise. */
   readonly heldBack?: string | undefined;
+  /** State of the throttle, in words, if no attempt is running although items are ready; `undefined` otherwise. */
+  readonly throttleState?: string | undefined;
   /** Whether the run is ending early. If so, no attempt begins. */
   readonly isStopping: boolean;
   /** Maximum number of attempts that may begin per second; `undefined` for no limit. */

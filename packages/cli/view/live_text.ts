@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Failure, Tally } from "../run/tally.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
-import { pauseOf, type Recent, secondsLeft } from "./recent.ts";
+import { pauseOf, type Recent, retriesWaiting, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
 /** Area of the terminal for the rows. */
@@ -78,6 +78,8 @@ function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, place
   if (givenUp > 0) fields.push(style("red", places.fill("given up", `${count(givenUp)} given up`)));
   if (refused > 0) fields.push(style("red", places.fill("refused", `${count(refused)} refused`)));
   if (nothingSucceeds) fields.push(style("red", "nothing is succeeding"));
+  const waiting = retriesWaiting(tally);
+  if (waiting !== undefined) fields.push(waiting);
   if (failing > 0 && nextDueInMs !== undefined && !isStopping) {
     fields.push(style("dim", `next retry in ${formatLength(nextDueInMs / 1000)}`));
   }
@@ -100,6 +102,9 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
     const pause = pauseOf(tally);
     if (pause !== undefined) fields.push(["paused", style("bold", pause)]);
     else if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
+    if (pause === undefined && tally.throttleState !== undefined) {
+      fields.push(["throttle", style("bold", `throttle ${tally.throttleState}`)]);
+    }
     if (recent.rate && expected !== undefined && pause === undefined) {
       const left = secondsLeft(tally, expected - done, recent.rate);
       fields.push(["left", places.fill("left", `${isReading ? "~" : ""}${formatLength(left)} left`)]);

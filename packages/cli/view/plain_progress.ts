@@ -4,7 +4,7 @@ import type { OutputStream } from "../system/standard_streams.ts";
 import { prefixLines } from "../system/prefix_lines.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
-import { pauseOf, secondsLeft } from "./recent.ts";
+import { pauseOf, retriesWaiting, secondsLeft } from "./recent.ts";
 
 /** Longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
@@ -78,6 +78,7 @@ export class PlainProgress {
 function describe(tally: Tally): string {
   const { items, isReading, doneBefore, refused, running, queued, failing, retries, givenUp, seconds, lastFailure } =
     tally;
+  const { throttleState } = tally;
   const done = doneBefore + tally.succeeded + givenUp;
   const rate = (done - doneBefore) / seconds;
   const counts = [
@@ -90,7 +91,9 @@ function describe(tally: Tally): string {
       [givenUp, "given up"],
       [refused, "refused"],
     ].filter(([count]) => count !== 0).map((words) => words.join(" ")),
+    ...[retriesWaiting(tally)].filter((text) => text !== undefined),
     `${rate.toFixed(1)} items/s`,
+    ...throttleState === undefined || pauseOf(tally) !== undefined ? [] : [`throttle ${throttleState}`],
     pauseOf(tally) ?? `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`,
   ].join(", ");
   return failing > 0 && lastFailure !== undefined ? `${counts}; last error: ${printable(lastFailure.reason)}` : counts;

@@ -56,3 +56,11 @@ export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, item
 export function pauseOf({ isPaused, heldBack }: Tally): string | undefined {
   return isPaused ? "paused" : heldBack === undefined ? undefined : `throttle ${heldBack}`;
 }
+
+/** Returns how many retries wait for the retry budget, for display; `undefined` if none do. */
+export function retriesWaiting({ blockedRetries = 0 }: Tally): string | undefined {
+  if (blockedRetries === 0) return undefined;
+  return blockedRetries === 1
+    ? "1 retry waits for the retry budget"
+    : `${blockedRetries} retries wait for the retry budget`;
+}

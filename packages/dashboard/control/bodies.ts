@@ -60,7 +60,7 @@ export interface Body {
 
 /**
  * Parses a request body. At least one of the members in `needed` is required, unless `needed` is empty. The members in
- * `optional` are allowed too.
+ * `optional` are allowed too. `hint` is added to the error for an unknown member.
  *
  * @throws {Refusal} If the body is invalid.
  */
@@ -69,6 +69,7 @@ export function readBody(
   text: string,
   needed: readonly (keyof Body)[],
   optional: readonly (keyof Body)[] = [],
+  hint = "",
 ): Body {
   const known = [...needed, ...optional];
   let body: unknown;
@@ -84,7 +85,7 @@ export function readBody(
     if (!known.includes(name as keyof Body)) {
       throw new Refusal(
         422,
-        `Cannot ${action}: the body has an unknown member ${inspect(name)}${suggest(name, known)}`,
+        `Cannot ${action}: the body has an unknown member ${inspect(name)}${suggest(name, known) || hint}`,
       );
     }
     const [holds, words] = MEMBERS[name as keyof Body];

@@ -10,7 +10,7 @@ import { many } from "../watch/texts.ts";
 import type { Selected, WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 
-/** Makes the selected delayed items ready. Their failures stay counted. */
+/** Makes the selected delayed items and blocked retries ready. Their failures stay counted. */
 export async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
   if (queue.source.cannotRetry !== undefined) throw new Refusal(422, queue.source.cannotRetry);
   return await forEach("retry", queue, body, "ready now", (item) => queue.source.retry(item));
@@ -35,7 +35,7 @@ async function forEach(
 ): Promise<ControlResult> {
   const { selection, preview } = readSelection(action, text);
   const { key } = selection;
-  const selected = await queue.select(selection);
+  const selected = await queue.select(selection, action === "retry");
   const { items } = selected;
   if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));
   const matched = { failing: selected.failing, others: items.length - selected.failing };

@@ -2,28 +2,19 @@ import { parseDuration } from "@workqueue/core";
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
-import { many } from "../watch/texts.ts";
-import type { LimitedThrottle } from "../watch/throttles.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 import { retry, takeBack } from "./bulk.ts";
+import { throttleActions, whyNotSteered } from "./throttle_controls.ts";
 
 /** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
 export function controlsOf(
-  { source, pool, throttleBucket, limitedThrottle, throttleSource, throttleType }: WatchedQueue,
+  { source, pool, steeredThrottle }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
   const reasons: Record<Control, string | undefined> = {
     pause: typeof source.pausing === "string" ? source.pausing : undefined,
     concurrency: pool === undefined ? NO_POOL : undefined,
-    throttle: throttleBucket !== undefined || limitedThrottle !== undefined
-      ? undefined
-      : source.engine === "redis"
-      ? "Each process takes the rate from its own config. Change and reload that."
-      : throttleSource === undefined
-      ? "No throttle of this queue is known here. To slow the queue, lower its concurrency."
-      : throttleType !== null
-      ? `A throttle of type ${inspect(throttleType)} is changed in the config: change and reload that.`
-      : "Its throttle is not a TokenBucket, so its rate cannot be changed.",
+    throttle: whyNotSteered(steeredThrottle),
     retry: source.cannotRetry,
     takeBack: undefined,
   };
@@ -46,9 +37,12 @@ export const actions: Readonly<Record<string, Action>> = {
   pause,
   resume,
   concurrency,
-  throttle,
-  "pause-throttle": pauseThrottle,
-  "resume-throttle": resumeThrottle,
+  ...Object.fromEntries(
+    Object.entries(throttleActions).map(([name, act]) => [
+      name,
+      ({ steeredThrottle }: WatchedQueue, body: string) => act(steeredThrottle, body),
+    ]),
+  ),
   "pause-group": pauseGroup,
   "resume-group": resumeGroup,
   retry,
@@ -90,48 +84,6 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
   };
 }
 
-function throttle(queue: WatchedQueue, body: string): ControlResult {
-  const { limitedThrottle, throttleBucket } = queue;
-  if (limitedThrottle !== undefined) return setLimit(limitedThrottle, body);
-  const known = throttleBucket === undefined ? ["rate", "burst", "limit"] as const : ["rate", "burst"] as const;
-  const { rate, burst } = readBody("change throttle", body, known);
-  const bucket = throttleOf(queue);
-  if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
-  if (burst !== undefined) bucket.setBurst(burst);
-  const words = bucket.rate === Infinity
-    ? "now start whenever a worker is free"
-    : bucket.burst === 0
-    ? "don't start while the burst is 0"
-    : `may now start ${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
-  return { message: `Attempts ${words}.` };
-}
-
-function setLimit(throttle: LimitedThrottle, body: string): ControlResult {
-  const { limit } = readBody("change throttle", body, ["limit"]);
-  const before = throttle.limit;
-  throttle.setLimit(limit!);
-  const less = limit! < throttle.inUse ? ` ${formatNumber(throttle.inUse)} are running, and continue.` : "";
-  return {
-    message: `At most ${many(limit!, "attempt")} may run at once now; before, ${formatNumber(before)}.${less}`,
-  };
-}
-
-function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
-  const { duration } = readBody("pause throttle", body, ["duration"]);
-  const bucket = throttleOf(queue);
-  const ms = parseDuration(duration!);
-  bucket.pauseFor(ms);
-  return { message: `No attempt starts for ${formatDuration(Math.max(ms, bucket.resumesInMs))}.` };
-}
-
-function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {
-  readBody("resume throttle", body, []);
-  const bucket = throttleOf(queue);
-  const { resumesInMs } = bucket;
-  bucket.resume();
-  return { message: resumesInMs > 0 ? "Attempts may start again." : "The throttle was not paused: nothing was done." };
-}
-
 const NO_GROUPS = "The queue has no groups that can be paused: its discipline is not fair, or it is on Redis.";
 
 function pauseGroup({ groups }: WatchedQueue, body: string): ControlResult {
@@ -152,12 +104,4 @@ function resumeGroup({ groups }: WatchedQueue, body: string): ControlResult {
   return {
     message: `The group ${inspect(group)} ${wasPaused ? "is resumed." : "was not paused: nothing was done."}`,
   };
-}
-
-const NO_PAUSE = 'A throttle of type "concurrency" cannot be paused. Pause the queue, or lower the limit.';
-
-function throttleOf(queue: WatchedQueue) {
-  const { throttleBucket } = queue;
-  if (throttleBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.throttle ?? NO_PAUSE);
-  return throttleBucket;
 }

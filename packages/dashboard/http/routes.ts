@@ -2,7 +2,7 @@
 export type Route =
   | { readonly kind: "state" | "events" | "audit" | "reload" }
   | { readonly kind: "queue"; readonly name: string }
-  | { readonly kind: "action"; readonly name: string; readonly action: string }
+  | { readonly kind: "action" | "throttle"; readonly name: string; readonly action: string }
   | { readonly kind: "page" }
   /**
    * Page at an address without a trailing slash. Relative addresses on that page would be wrong, so the browser is
@@ -13,6 +13,9 @@ export type Route =
 export function routeOf(path: string): Route {
   const [, kind] = /\/api\/(state|events|audit|reload)$/.exec(path) ?? [];
   if (kind !== undefined) return { kind: kind as "state" | "events" | "audit" | "reload" };
+  const [, throttle, throttleAction] = /\/api\/throttles\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
+  const throttleName = throttle === undefined ? undefined : decoded(throttle);
+  if (throttleName !== undefined) return { kind: "throttle", name: throttleName, action: throttleAction! };
   const [, queue, action] = /\/api\/queues\/([^/]+)(?:\/([a-z-]+))?$/.exec(path) ?? [];
   const name = queue === undefined ? undefined : decoded(queue);
   if (name !== undefined) return action === undefined ? { kind: "queue", name } : { kind: "action", name, action };
@@ -23,7 +26,9 @@ export function routeOf(path: string): Route {
 export function baseOf(path: string): string {
   const route = routeOf(path);
   if (route.kind === "toPage") return `${path}/`;
-  return route.kind === "page" ? path : path.replace(/api\/(state|events|audit|reload|queues\/[^/]+(\/[a-z-]+)?)$/, "");
+  return route.kind === "page"
+    ? path
+    : path.replace(/api\/(state|events|audit|reload|(queues|throttles)\/[^/]+(\/[a-z-]+)?)$/, "");
 }
 
 function decoded(part: string): string | undefined {

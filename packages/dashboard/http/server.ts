@@ -3,11 +3,13 @@ import { notePeer } from "../access.ts";
 import type { ControlResult } from "../api.ts";
 import type { DashboardOptions } from "../contract.ts";
 import type { Audit } from "../control/audit.ts";
-import { type Action, actions } from "../control/controls.ts";
+import { actions } from "../control/controls.ts";
 import { reload } from "../control/reload.ts";
+import { throttleActions } from "../control/throttle_controls.ts";
 import type { Views } from "../watch/views.ts";
 import { thrownText } from "../watch/texts.ts";
 import { MAX_LISTED } from "../watch/source.ts";
+import type { SteeredThrottle } from "../watch/throttles.ts";
 import { within } from "../watch/timer.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
@@ -29,8 +31,10 @@ export interface ServerParts {
 
 /** Act that a request asks for. */
 interface Order {
-  /** Queue to change; `undefined` for a reload of the config. */
+  /** Queue to change; `undefined` for a reload of the config, and for a throttle. */
   readonly queue: WatchedQueue | undefined;
+  /** Name of the throttle to change, if the request names a throttle. */
+  readonly throttle?: string;
   readonly action: string;
   /** Part of the dashboard that is named if the act takes too long. */
   readonly subject: string;
@@ -147,21 +151,48 @@ export class Server {
       const act = (body: string) => reload(config, readConfig, body);
       return { queue: undefined, action: "reload", subject: "'readConfig'", act };
     }
+    if (route.kind === "throttle" && Object.hasOwn(throttleActions, route.action)) {
+      const { name, action } = route;
+      const throttle = this.#throttle(name);
+      const act = (body: string) => perform(throttleActions[action]!, throttle, body);
+      return { queue: undefined, throttle: name, action, subject: `The throttle ${inspect(name)}`, act };
+    }
     if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
       const queue = this.#queue(route.name);
       const act = (body: string) => perform(actions[route.action]!, queue, body);
       return { queue, action: route.action, subject: `The queue ${inspect(queue.name)}`, act };
     }
-    const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
+    const known = route.kind === "action"
+      ? suggest(route.action, Object.keys(actions))
+      : route.kind === "throttle"
+      ? suggest(route.action, Object.keys(throttleActions))
+      : "";
     throw new Refusal(404, `Not found: there is no such action${known}`);
   }
 
   /** Records an act for the audit list. A preview changes nothing, so it is not recorded. */
-  #record({ queue, action }: Order, name: string | undefined, text: string, message: string, isError: boolean): void {
+  #record(
+    { queue, throttle, action }: Order,
+    name: string | undefined,
+    text: string,
+    message: string,
+    isError: boolean,
+  ): void {
     const body = JSON.parse(text) as Record<string, unknown>; // parsed without an error before
-    if (body["preview"] === true || queue === undefined && body["apply"] !== true) return;
+    if (body["preview"] === true || action === "reload" && body["apply"] !== true) return;
     const [by, time] = [name ?? null, Date.now()];
-    this.#parts.audit.add({ time, by, queue: queue?.name ?? null, action, body, message, isError });
+    const subject = { queue: queue?.name ?? null, ...throttle !== undefined && { throttle } };
+    this.#parts.audit.add({ time, by, ...subject, action, body, message, isError });
+  }
+
+  #throttle(name: string): SteeredThrottle {
+    const { throttles } = this.#parts.watch;
+    const throttle = throttles.named(name);
+    if (throttle !== undefined) return throttle;
+    throw new Refusal(
+      404,
+      `Not found: this dashboard has no throttle named ${inspect(name)}${suggest(name, throttles.names)}`,
+    );
   }
 
   #queue(name: string): WatchedQueue {
@@ -185,9 +216,13 @@ function signalOf(request: Request, info: unknown): AbortSignal | undefined {
 }
 
 /** Performs an action. Errors of the queue become failures, for example if its server is unreachable. */
-async function perform(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {
+async function perform<Subject>(
+  action: (subject: Subject, body: string) => ControlResult | Promise<ControlResult>,
+  subject: Subject,
+  body: string,
+): Promise<ControlResult> {
   try {
-    return await action(queue, body);
+    return await action(subject, body);
   } catch (error) {
     throw error instanceof Refusal ? error : new Failure(422, `Failed, or only partly done: ${thrownText(error)}`);
   }

@@ -48,7 +48,13 @@ export function AuditList({ state, queue }: { state: State; queue: string | unde
                   <td class="text" data-name="Act">
                     {act.action} {act.body !== "{}" && <span class="quiet">{visible(act.body)}</span>}
                   </td>
-                  <td class="text" data-name="Queue">{act.queue === null ? "config" : shownName(act.queue)}</td>
+                  <td class="text" data-name="Queue">
+                    {act.throttle !== undefined
+                      ? `throttle ${shownName(act.throttle)}`
+                      : act.queue === null
+                      ? "config"
+                      : shownName(act.queue)}
+                  </td>
                   <td class="text" data-name="By">{act.by === null ? UNKNOWN : shownName(act.by)}</td>
                   <td class="number" data-name="Time">{moment(act.time, state.time)}</td>
                 </tr>

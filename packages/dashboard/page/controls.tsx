@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Control, QueueDetails } from "../api.ts";
+import type { Bucket, Control, ControlResult, QueueDetails } from "../api.ts";
 import { type Steering, useSteering } from "./steering.ts";
 import { PauseForm } from "./pause_form.tsx";
 import { duration, visible } from "./words.ts";
@@ -24,8 +24,14 @@ export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null
       <h2 id="controls">Controls</h2>
       {can("pause") && <Pause queue={queue} steering={steering} />}
       {can("concurrency") && queue.workers && <Concurrency queue={queue} steering={steering} />}
-      {can("throttle") && queue.throttleLimit === null && <Throttle queue={queue} steering={steering} />}
-      {can("throttle") && queue.throttleLimit !== null && <ThrottleLimit queue={queue} steering={steering} />}
+      {can("throttle") && (
+        <ThrottleForms
+          path={`api/queues/${encodeURIComponent(queue.name)}`}
+          bucket={queue.throttle}
+          limit={queue.throttleLimit}
+          steering={steering}
+        />
+      )}
       {queue.blockedGroups && <PauseGroup queue={queue} steering={steering} />}
       {cannot.map(([control, why]) => (
         <p key={control} class="quiet">
@@ -82,10 +88,22 @@ function Concurrency(of: Of): JSX.Element {
   );
 }
 
-function Throttle(of: Of): JSX.Element {
-  const { throttle } = of.queue;
+/** Forms that change a throttle: a bucket, or the limit of a throttle of type `concurrency`. */
+export function ThrottleForms({ path, bucket, limit, steering }: {
+  /** Address of the queue or of the throttle. */
+  path: string;
+  bucket: Bucket | null;
+  limit: number | null;
+  steering: Steering;
+}): JSX.Element {
+  const post = (action: string) => (body: object) => steering.post(`${path}/${action}`, body);
+  return limit === null ? <BucketForms bucket={bucket} post={post} /> : <LimitForm limit={limit} post={post} />;
+}
+
+type Post = (action: string) => (body: object) => Promise<ControlResult | undefined>;
+
+function BucketForms({ bucket: throttle, post }: { bucket: Bucket | null; post: Post }): JSX.Element {
   const isPaused = throttle !== null && throttle.resumesInMs > 0;
-  const resume = () => of.steering.post(pathOf(of, "resume-throttle"), {});
   return (
     <>
       <NumbersForm
@@ -99,7 +117,7 @@ function Throttle(of: Of): JSX.Element {
           { name: "burst", label: "Burst", value: throttle ? String(throttle.burst) : "", pattern: "[0-9]+" },
         ]}
         onSubmit={({ rate, burst }) =>
-          of.steering.post(pathOf(of, "throttle"), {
+          post("throttle")({
             rate: rate === "unlimited" ? rate : Number(rate),
             burst: Number(burst),
           })}
@@ -113,13 +131,13 @@ function Throttle(of: Of): JSX.Element {
         label="Throttle pause duration"
         value="30s"
         isRequired
-        onSubmit={(body) => of.steering.post(pathOf(of, "pause-throttle"), body)}
+        onSubmit={post("pause-throttle")}
       >
         No attempt starts while it is paused. Running handlers continue. If it is paused already, the later end applies.
       </PauseForm>
       {isPaused && (
         <div class="control">
-          <button type="button" onClick={resume}>Resume throttle</button>
+          <button type="button" onClick={() => post("resume-throttle")({})}>Resume throttle</button>
           <span>Resumes in {duration(throttle.resumesInMs)}.</span>
         </div>
       )}
@@ -127,12 +145,11 @@ function Throttle(of: Of): JSX.Element {
   );
 }
 
-function ThrottleLimit(of: Of): JSX.Element {
-  const value = String(of.queue.throttleLimit);
+function LimitForm({ limit, post }: { limit: number; post: Post }): JSX.Element {
   return (
     <NumbersForm
-      fields={[{ name: "limit", label: "Throttle limit", value, pattern: "[1-9][0-9]*" }]}
-      onSubmit={({ limit }) => of.steering.post(pathOf(of, "throttle"), { limit: Number(limit) })}
+      fields={[{ name: "limit", label: "Throttle limit", value: String(limit), pattern: "[1-9][0-9]*" }]}
+      onSubmit={({ limit }) => post("throttle")({ limit: Number(limit) })}
     >
       <span class="quiet">
         Attempts at once, over all queues that use the throttle. Running attempts continue. Lost at a restart.

@@ -24,6 +24,9 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
           <Figure name="Failures" value={rate(rates.failures)} isBad={rates.failures !== null && rates.failures > 0} />
           <Figure name="Given up" value={rate(rates.givenUp)} />
           <Figure name="Blocked" value={count(counts.blocked)} />
+          {details.blockedRetries !== null && (
+            <Figure name="Retries without budget" value={count(details.blockedRetries)} />
+          )}
           {details.abandoned !== null && details.abandoned > 0 && (
             <Figure name="Abandoned" value={count(details.abandoned)} isBad />
           )}

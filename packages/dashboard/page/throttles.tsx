@@ -1,11 +1,14 @@
 import type { JSX } from "preact";
 import type { ThrottleNode, ThrottleRow } from "../api.ts";
+import { ThrottleForms } from "./controls.tsx";
 import { ItemTable } from "./item_table.tsx";
 import { linkTo } from "./route.ts";
+import { type Steering, useSteering } from "./steering.ts";
 import { bucketText, count, shownName, UNKNOWN, visible } from "./words.ts";
 
 /** List of all throttles, those that hold back attempts first. */
 export function Throttles({ throttles }: { throttles: readonly ThrottleRow[] }): JSX.Element | null {
+  const steering = useSteering();
   if (throttles.length === 0) return null;
   return (
     <ItemTable
@@ -25,9 +28,29 @@ export function Throttles({ throttles }: { throttles: readonly ThrottleRow[] }):
         <>
           <StateOf throttle={throttle} />
           <UsedBy queues={throttle.queues} />
+          {steering && <Change throttle={throttle} steering={steering} />}
         </>
       )}
     />
+  );
+}
+
+/** Forms that change a throttle with a name, if this process can change it. */
+function Change({ throttle: { name, type, engine, bucket, limit }, steering }: {
+  throttle: ThrottleRow;
+  steering: Steering;
+}): JSX.Element | null {
+  if (name === null || engine === "redis" || bucket === null && type !== "concurrency") return null;
+  return (
+    <details>
+      <summary aria-label={`Change throttle ${shownName(name)}`}>Change</summary>
+      <ThrottleForms
+        path={`api/throttles/${encodeURIComponent(name)}`}
+        bucket={bucket}
+        limit={bucket === null ? limit : null}
+        steering={steering}
+      />
+    </details>
   );
 }
 

@@ -1,4 +1,11 @@
-import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
+import {
+  type Clock,
+  type PoolSnapshot,
+  type RateLimitingQueue,
+  type ReadyEntry,
+  systemClock,
+  type WorkerPool,
+} from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
@@ -114,7 +121,7 @@ export class MemorySource implements Source {
       isPaused: pool?.paused ?? false,
       resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
       hasGroups: this.groups !== undefined,
-      hasRetryBudget: "retry" in this.#hooks, // only queues with a retry budget have this hook
+      blockedRetries: this.#hooks.blockedRetries?.().retries.length,
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
@@ -137,6 +144,12 @@ export class MemorySource implements Source {
     return { items, more: 0 };
   }
 
+  *blockedRetries(): Generator<DelayedLook, void> {
+    for (const entry of this.#hooks.blockedRetries?.().retries.keys() ?? []) {
+      yield { item: entry.item, priority: entry.priority, dueInMs: 0, blocked: entry };
+    }
+  }
+
   get #hooks(): QueueHooks<unknown> {
     return (this.#queue as { [HOOKS]?: QueueHooks<unknown> })[HOOKS] ?? {};
   }
@@ -149,7 +162,8 @@ export class MemorySource implements Source {
     return this.#queue.shuttingDown ? "The queue is shutting down: delayed items run when they are due." : undefined;
   }
 
-  retry({ item, priority, dueInMs }: DelayedLook): boolean {
+  retry({ item, priority, dueInMs, blocked }: DelayedLook): boolean {
+    if (blocked !== undefined) return this.#letThrough(blocked);
     if (this.#queue.shuttingDown || !this.#queue.cancelDelayed(item)) return false;
     const options = priority === 0 ? undefined : { priority };
     try {
@@ -158,6 +172,17 @@ export class MemorySource implements Source {
       this.#queue.addAfter(item, dueInMs, options);
       throw error;
     }
+    return true;
+  }
+
+  #letThrough(entry: ReadyEntry<unknown>): boolean {
+    const { blockedRetries, beginBatch } = this.#hooks;
+    const gate = blockedRetries!();
+    if (!gate.retries.has(entry)) return false;
+    beginBatch!((this.#queue.clock ?? systemClock).now())(() => {
+      gate.makeReady(entry);
+      return true;
+    });
     return true;
   }
 

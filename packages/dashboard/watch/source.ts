@@ -1,6 +1,6 @@
 /** Interface between the dashboard and a queue on any engine. */
 
-import type { GiveUpReason, PoolSnapshot } from "@workqueue/core";
+import type { GiveUpReason, PoolSnapshot, ReadyEntry } from "@workqueue/core";
 import type { QueueGroups } from "@workqueue/core/hooks";
 import type { Failures, KnownFailure } from "./failures.ts";
 
@@ -26,8 +26,8 @@ export interface Look {
   readonly resumesInMs?: number;
   /** Whether the items have groups that can be paused. */
   readonly hasGroups?: boolean;
-  /** Whether retries without budget are blocked. */
-  readonly hasRetryBudget?: boolean;
+  /** Number of blocked items that are retries without budget; `undefined` if retries need no budget. */
+  readonly blockedRetries?: number | undefined;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
   readonly delayedItems: readonly DelayedLook[];
   readonly failingItems: readonly LookFailing[];
@@ -64,6 +64,8 @@ export interface DelayedLook {
   readonly item: unknown;
   readonly priority: number;
   readonly dueInMs: number;
+  /** Entry of a retry that is due and blocked because there is no budget; `undefined` for a delayed item. */
+  readonly blocked?: ReadyEntry<unknown>;
 }
 
 export interface LookFailing {
@@ -131,6 +133,8 @@ export interface Source extends Partial<Disposable> {
   look(limit: number): Look | Promise<Look>;
   /** Returns all delayed items, but at most as many as can be fetched at once. */
   delayedItems(): DelayedItems | Promise<DelayedItems>;
+  /** Returns the retries that are due and blocked because there is no budget. Missing on Redis. */
+  blockedRetries?(): Iterable<DelayedLook>;
   /**
    * Returns the number of delayed items that `delayedItems` would return. The lists of `look` must have been read with
    * the limit `MAX_LISTED`.
@@ -141,8 +145,8 @@ export interface Source extends Partial<Disposable> {
   /** Reason why delayed items can't be made ready; `undefined` if they can be made ready. */
   readonly cannotRetry?: string | undefined;
   /**
-   * Makes a delayed item ready. Returns `false` if that is not possible, for example because the item is no longer
-   * delayed.
+   * Makes a delayed item or a blocked retry ready. Returns `false` if that is not possible, for example because the
+   * item is no longer delayed.
    */
   retry(item: DelayedLook): boolean | Promise<boolean>;
   /** Removes a delayed item and forgets its failures. Returns `false` if the item was not delayed. */

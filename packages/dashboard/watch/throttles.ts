@@ -1,4 +1,4 @@
-import type { ThrottleDescription, WorkQueueConfig } from "@workqueue/core";
+import type { ThrottleDescription, TokenBucket, WorkQueueConfig } from "@workqueue/core";
 import { isTokenBucket, type Throttle, type ThrottleSnapshot } from "@workqueue/core/hooks";
 import { escapePointer, formatDuration, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, ThrottleNode, ThrottleRow } from "../api.ts";
@@ -21,17 +21,67 @@ export interface LimitedThrottle {
   setLimit(limit: number): void;
 }
 
+/** Throttle that a control changes. */
+export interface SteeredThrottle {
+  /** Whether the throttle is known here. If not, a queue has none, or its pool is in another process. */
+  readonly isKnown: boolean;
+  readonly engine: "memory" | "redis";
+  /** The throttle as a bucket; `undefined` if it isn't a bucket of this process. */
+  readonly bucket: TokenBucket | undefined;
+  /** The throttle, if its type is `concurrency` and it is in this process. */
+  readonly limited: LimitedThrottle | undefined;
+  /** Type in the config; `null` if unknown. */
+  readonly type: string | null;
+  /** Names of the throttles inside it. */
+  readonly inside: readonly string[];
+  /** Names of the queues that use the throttle, alone or inside another throttle. */
+  readonly queues: readonly string[];
+}
+
 /** State of a throttle, without the queues that use it. */
 export type ThrottleState = Omit<ThrottleRow, "queues">;
 
 /** Throttles of a config, and of pools that have a throttle of their own. */
 export class Throttles {
   readonly #config: WorkQueueConfig | undefined;
+  readonly #queues: () => Iterable<Throttled>;
   /** Descriptions of the config's throttles, by throttle. Throttles without a description are those of pools. */
   #nodes: Map<unknown, ThrottleNode> | undefined;
 
-  constructor(config: WorkQueueConfig | undefined) {
+  /** @param queues Returns the queues of the dashboard. */
+  constructor(config: WorkQueueConfig | undefined, queues: () => Iterable<Throttled>) {
     this.#config = config;
+    this.#queues = queues;
+  }
+
+  /** Returns a throttle for controls. `throttle` is not an object if there is none. */
+  steered(throttle: unknown, engine: "memory" | "redis"): SteeredThrottle {
+    const here = engine === "redis" ? undefined : throttle;
+    const { type = null, inside = [] } = this.#descriptions.get(throttle) ?? {};
+    const users = isObject(throttle) ? this.#users().get(throttle) ?? [] : [];
+    return {
+      isKnown: isObject(throttle),
+      engine,
+      bucket: isTokenBucket(here) ? here : undefined,
+      limited: hasMethods(here, "acquire", "setLimit") ? here as LimitedThrottle : undefined,
+      type,
+      inside: inside.flatMap(({ name }) => name ?? []),
+      queues: users.map(({ name }) => name),
+    };
+  }
+
+  /** Returns the throttle with a name, for controls; `undefined` if there is none. */
+  named(name: string): SteeredThrottle | undefined {
+    for (const [throttle, queues] of this.#users()) {
+      if (this.#descriptions.get(throttle)?.name === name) return this.steered(throttle, engineOf(queues));
+    }
+    return undefined;
+  }
+
+  /** Names of the throttles. */
+  get names(): string[] {
+    return Array.from(this.#users().keys(), (throttle) => this.#descriptions.get(throttle)?.name)
+      .filter((name) => typeof name === "string");
   }
 
   /** Discards the descriptions. Called after a change to the config, because the descriptions are then outdated. */
@@ -48,21 +98,25 @@ export class Throttles {
    * Returns all throttles: those that hold back attempts first, then those of the config in document order, and the
    * others in the order of the queues.
    */
-  rows(queues: Iterable<Throttled>): ThrottleRow[] {
+  rows(): ThrottleRow[] {
+    const rows = Array.from(this.#users(), ([throttle, queues]): ThrottleRow => {
+      return { ...this.#show(throttle, engineOf(queues)), queues: queues.map(({ name }) => name) };
+    });
+    return rows.sort((a, b) => rankOf(a) - rankOf(b));
+  }
+
+  /** Returns all throttles of the config and of the queues, with the queues that use them. */
+  #users(): Map<object, Throttled[]> {
     const users = new Map<object, Throttled[]>();
     for (const name of this.#config?.throttleNames ?? []) users.set(this.#config!.throttle(name), []);
-    for (const queue of queues) {
+    for (const queue of this.#queues()) {
       for (const throttle of this.#usedBy(queue.throttleSource)) {
         const others = users.get(throttle);
         if (others === undefined) users.set(throttle, [queue]);
         else others.push(queue);
       }
     }
-    const rows = Array.from(users, ([throttle, queues]): ThrottleRow => {
-      const isFar = queues.length > 0 && queues.every(({ source: { engine } }) => engine === "redis");
-      return { ...this.#show(throttle, isFar ? "redis" : "memory"), queues: queues.map(({ name }) => name) };
-    });
-    return rows.sort((a, b) => rankOf(a) - rankOf(b));
+    return users;
   }
 
   /** Returns the throttle of a queue, and the throttles with names inside it. */
@@ -121,6 +175,11 @@ function describe(config: WorkQueueConfig): Map<unknown, ThrottleNode> {
   return nodes;
 }
 
+/** Returns the engine of a throttle: `"redis"` if all its queues are on Redis. */
+function engineOf(queues: readonly Throttled[]): "memory" | "redis" {
+  return queues.length > 0 && queues.every(({ source: { engine } }) => engine === "redis") ? "redis" : "memory";
+}
+
 type Shown = Pick<ThrottleState, "limit" | "inUse" | "state">;
 
 const NOTHING_KNOWN: Shown = { limit: null, inUse: null, state: "" };
@@ -144,7 +203,7 @@ function finite(value: unknown): number | null {
 
 function stateOf({ tokens, resumesInMs, rate }: Bucket): string {
   if (resumesInMs > 0) return `paused for ${formatDuration(resumesInMs)}`;
-  return tokens !== null && tokens < 1 && rate !== "unlimited" ? "no tokens" : "";
+  return tokens !== null && tokens < 1 && rate !== "unlimited" ? "empty" : "";
 }
 
 /** Returns the rank of a throttle in the list: first those that let no attempt start now. */

@@ -28,7 +28,7 @@ export interface Situation {
     | "workers"
     | "isPaused"
     | "hasGroups"
-    | "hasRetryBudget"
+    | "blockedRetries"
     | "resumesInMs"
   >;
   /**
@@ -114,11 +114,11 @@ export function judge(situation: Situation): Judgement {
     const isFlooded = guide === "the-backlog-grows" && situation.hot !== undefined;
     return {
       verdict,
-      reason: reason + notes(verdict, situation),
+      reason: reason + notes(verdict, situation) + (BY_BUDGET.includes(find) ? "" : retriesBeside(situation)),
       guide: isFlooded ? "one-tenant-floods" : guide,
     };
   }
-  const reason = healthy(situation) + notes("healthy", situation);
+  const reason = healthy(situation) + notes("healthy", situation) + retriesBeside(situation);
   const { fading } = situation;
   if (fading === undefined) return { verdict: "healthy", reason, guide: "where-to-look" };
   const { alert, endedAgoMs } = fading;
@@ -174,6 +174,7 @@ export const RULES: readonly VerdictRule[] = [
   { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingIsTaken },
   { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreTaken },
   { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreHung },
+  { verdict: "busy", guide: "workqueueretrystorm", find: retriesWaitAfterFailures },
   { verdict: "failing", guide: "the-backend-is-down", find: manyFail },
   { verdict: "failing", guide: "the-backend-is-down", find: manyAreGivenUp },
   { verdict: "failing", guide: "one-key-fails-forever", find: oneFails },
@@ -181,6 +182,7 @@ export const RULES: readonly VerdictRule[] = [
   { verdict: "failing", guide: "workqueueretrystorm", find: manyStillFail },
   { verdict: "paused", guide: "workqueuenothingtaken", find: isThrottlePaused },
   { verdict: "busy", guide: "the-backlog-grows", find: allAreBusy },
+  { verdict: "busy", guide: "workqueueretrystorm", find: onlyRetriesWait },
   { verdict: "busy", guide: "one-tenant-floods", find: groupsAreFull },
   { verdict: "busy", guide: "the-backlog-grows", find: backlogGrows, alert: "WorkqueueBacklogGrows" },
   { verdict: "busy", guide: "workqueueretrystorm", find: retriesPileUp, alert: "WorkqueueBacklogGrows" },
@@ -190,6 +192,9 @@ export const RULES: readonly VerdictRule[] = [
   { verdict: "busy", guide: "workqueueretrystorm", find: manyHadFailed, alert: "WorkqueueRetryStorm" },
   { verdict: "unknown", guide: "where-to-look", find: trendIsUnknown },
 ];
+
+/** Rules whose reason is the retry budget. */
+const BY_BUDGET: readonly VerdictRule["find"][] = [retriesWaitAfterFailures, onlyRetriesWait];
 
 function nothingMayBegin({ throttle }: Situation): string | undefined {
   if (throttle === null || throttle.rate === "unlimited" || (throttle.tokens ?? 0) >= 1) return undefined;
@@ -380,18 +385,41 @@ function allAreBusy({ look: { ready, blocked, workers }, rates, throttleState }:
   return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are handed out.`;
 }
 
+/** Returns a reason if retries wait for the retry budget, although the latest attempts succeeded. */
+function retriesWaitAfterFailures({ look: { blockedRetries = 0 }, recent, lastMinute }: Situation): string | undefined {
+  if (blockedRetries === 0 || recent === null || recent.attempts === 0 || recent.failed > 0) return undefined;
+  if (lastMinute !== null && lastMinute.givenUp > 0) return undefined;
+  const attempts = recent.attempts === 1 ? "the only attempt" : `all ${formatNumber(recent.attempts)} attempts`;
+  const last = formatDuration(Math.round(recent.ms / 1000) * 1000);
+  return `${retriesWait(blockedRetries)}, although ${attempts} in the last ${last} succeeded.`;
+}
+
+/** Returns a reason if nothing is ready, and all blocked items are retries without budget. */
+function onlyRetriesWait({ look: { ready, blocked, blockedRetries = 0 } }: Situation): string | undefined {
+  if (ready > 0 || blockedRetries === 0 || blockedRetries < blocked) return undefined;
+  return `${retriesWait(blockedRetries)}.`;
+}
+
+/** Returns a sentence about retries without budget, unless the reason is about them. */
+function retriesBeside({ look: { blockedRetries = 0 } }: Situation): string {
+  return blockedRetries === 0 ? "" : ` ${retriesWait(blockedRetries)}.`;
+}
+
+function retriesWait(count: number): string {
+  return count === 1
+    ? "1 retry waits for the retry budget"
+    : `${formatNumber(count)} retries wait for the retry budget`;
+}
+
 function groupsAreFull({ look }: Situation): string | undefined {
-  const { ready, blocked, processing, hasGroups = true, hasRetryBudget = false } = look;
-  if (ready > 0 || blocked === 0) return undefined;
-  if (!hasGroups) {
-    const why = hasRetryBudget ? "they are retries, and the retry budget is used up" : "the queue doesn't say why";
-    return `${items(blocked)} blocked: ${why}.`;
-  }
+  const { ready, processing, hasGroups = true, blockedRetries = 0 } = look;
+  const blocked = look.blocked - blockedRetries;
+  if (ready > 0 || blocked <= 0) return undefined;
+  if (!hasGroups) return `${items(blocked)} blocked: the queue doesn't say why.`;
   const isAtLimit = processing > 0;
   const why = isAtLimit ? "their groups are at their limits" : "their groups are paused or have used their rate";
-  const orElse = hasRetryBudget ? ", or because they are retries without budget" : "";
   const flow = isAtLimit ? `; ${items(processing)} processing` : "";
-  return `${items(blocked)} blocked because ${why}${orElse}${flow}.`;
+  return `${items(blocked)} blocked because ${why}${flow}.`;
 }
 
 function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {

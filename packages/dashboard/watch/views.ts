@@ -34,7 +34,7 @@ export class Views {
         mayReload: mayReload && mayControl,
         acts: audit.count,
         queues: worstFirst(Array.from(queues.values(), (queue) => queue.row())),
-        throttles: throttles.rows(queues.values()),
+        throttles: throttles.rows(),
       };
       return JSON.stringify(state);
     });

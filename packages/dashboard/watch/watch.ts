@@ -31,7 +31,7 @@ export class Watch implements Disposable {
   readonly #unfollow: (() => void) | undefined;
 
   constructor(queues: DashboardOptions["queues"], config: WorkQueueConfig | undefined) {
-    const throttles = this.throttles = new Throttles(config);
+    const throttles = this.throttles = new Throttles(config, () => this.queues.values());
     this.queues = new Map(
       Object.entries(queues).map(([name, queue]) => [name, new WatchedQueue(name, queue, config, throttles)]),
     );

@@ -1,6 +1,6 @@
-import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/core";
+import { systemClock, type WorkQueueConfig } from "@workqueue/core";
 import { isTokenBucket } from "@workqueue/core/hooks";
-import { formatDuration, hasMethods } from "@workqueue/core/internal";
+import { formatDuration } from "@workqueue/core/internal";
 import { type RecordedTimes, recordTimes } from "@workqueue/core/metrics";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
@@ -20,7 +20,7 @@ import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
 import { containing, matcherOf, type Selection } from "./selection.ts";
 import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
-import { type LimitedThrottle, Throttles } from "./throttles.ts";
+import { type SteeredThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { alertsOf, judge, type Judgement, type Situation } from "./verdict.ts";
@@ -93,7 +93,7 @@ export class WatchedQueue implements Disposable {
     name: string,
     { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>,
     config?: WorkQueueConfig,
-    throttles: Throttles = new Throttles(config),
+    throttles: Throttles = new Throttles(config, () => [this]),
   ) {
     this.name = name;
     this.pool = pool;
@@ -207,21 +207,9 @@ export class WatchedQueue implements Disposable {
     return this.pool === undefined ? this.#configThrottle : this.pool.throttle;
   }
 
-  /** Bucket of the throttle; `undefined` if the bucket is not in this process. */
-  get throttleBucket(): TokenBucket | undefined {
-    const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
-    return isTokenBucket(throttle) ? throttle : undefined;
-  }
-
-  /** Throttle of type `concurrency`, whose limit can be set; `undefined` if the throttle is not in this process. */
-  get limitedThrottle(): LimitedThrottle | undefined {
-    const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
-    return hasMethods(throttle, "acquire", "setLimit") ? throttle as LimitedThrottle : undefined;
-  }
-
-  /** Type of the throttle in the config; `null` if unknown. */
-  get throttleType(): string | null {
-    return this.#throttles.stateOf(this)?.type ?? null;
+  /** Throttle of the queue, as far as it can be changed. */
+  get steeredThrottle(): SteeredThrottle {
+    return this.#throttles.steered(this.throttleSource, this.source.engine);
   }
 
   get #configThrottle(): unknown {
@@ -230,7 +218,7 @@ export class WatchedQueue implements Disposable {
   }
 
   get throttle(): Bucket | null {
-    const bucket = this.throttleBucket;
+    const { bucket } = this.steeredThrottle;
     if (bucket !== undefined) return showBucket(bucket);
     const throttle = this.throttleSource;
     return this.source.engine === "redis" && isTokenBucket(throttle) ? showFarBucket(throttle) : null;
@@ -379,6 +367,7 @@ export class WatchedQueue implements Disposable {
       })) ?? first(look?.delayedItems, ({ priority, dueInMs }) => ({ priority, dueInMs: whole(dueInMs) })),
       readyItems: first(look?.readyItems, ({ priority }) => ({ priority })),
       abandoned: look?.workers?.abandoned ?? null,
+      blockedRetries: look?.blockedRetries ?? null,
       groups: look === undefined ? [] : this.#groups(look),
       groupedItems: look?.readyItems.length ?? 0,
       blockedGroups,
@@ -391,7 +380,7 @@ export class WatchedQueue implements Disposable {
       givenUpFor: look?.totals.givenUpFor ?? null,
       latency: this.#times === undefined ? null : this.#latency.percentiles(now),
       throttle: this.throttle,
-      throttleLimit: this.limitedThrottle?.limit ?? null,
+      throttleLimit: this.steeredThrottle.limited?.limit ?? null,
       limiter: limits?.tree() ?? null,
     };
   }
@@ -408,32 +397,36 @@ export class WatchedQueue implements Disposable {
   }
 
   /**
-   * Returns the delayed items that match every member of the selection, as they were at some moment during the call. If
-   * items are strings, a key is the item itself, so it is returned without a search, even if it is not delayed.
+   * Returns the delayed items that match every member of the selection, as they were at some moment during the call.
+   * With `withBlocked`, retries that are blocked because there is no budget are selected too. If items are strings, a
+   * key is the item itself, so it is returned without a search, even if it is not delayed.
    */
-  async select(selection: Selection): Promise<Selected> {
+  async select(selection: Selection, withBlocked = false): Promise<Selected> {
     const { key } = selection;
     if (key !== undefined && this.#hasTexts && isWhole(key)) {
       const failing = this.source.isFailing(key) ? 1 : 0;
       return { items: [{ item: key, priority: 0, dueInMs: 0 }], failing, lookedAt: 1, more: 0 };
     }
     const { items, more } = await this.source.delayedItems();
-    return { ...await inSlices(this.#select(items, this.#matcher(selection))), more };
+    const blocked = withBlocked ? this.source.blockedRetries?.() ?? [] : [];
+    return { ...await inSlices(this.#select([blocked, items], this.#matcher(selection))), more };
   }
 
   *#select(
-    delayedItems: Iterable<DelayedLook>,
+    lists: readonly Iterable<DelayedLook>[],
     matches: (item: unknown) => boolean,
   ): Steps<Omit<Selected, "more">> {
     const items: DelayedLook[] = [];
     let [failing, lookedAt] = [0, 0];
-    for (const delayed of delayedItems) {
-      lookedAt++;
-      if (matches(delayed.item)) {
-        items.push(delayed);
-        if (this.source.isFailing(delayed.item)) failing++;
+    for (const list of lists) {
+      for (const delayed of list) {
+        lookedAt++;
+        if (matches(delayed.item)) {
+          items.push(delayed);
+          if (this.source.isFailing(delayed.item)) failing++;
+        }
+        yield;
       }
-      yield;
     }
     return { items, failing, lookedAt };
   }

@@ -57,6 +57,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     ),
     readyItems: Array.from({ length: 3 }, (_, i) => ({ key: `${name}/ready-${i}`, priority: 0 })),
     abandoned: 0,
+    blockedRetries: null,
     groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
     groupedItems: 3,
     blockedGroups: null,

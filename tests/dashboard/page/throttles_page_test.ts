@@ -79,7 +79,7 @@ browserTest("page: the list has each throttle with its state and its queues, and
   await visitor.sees("open for 12 s", section);
   assertEquals(await rows(), [
     ["api", "open for 12 s: 14 of 20 attempts failed", "used by invoices, uploads", "breaker", "0", "0"],
-    ["slots", "4 of 4 running", "used by uploads", "concurrency", "4", "4"],
+    ["slots", "4 of 4 running", "used by uploads", "Change", "concurrency", "4", "4"],
     ["spare ⟨U+202E⟩", "closed⟨U+202E⟩", "used by no queue on this page", "–", "0", "none"],
   ]);
   server.throttles = [{ ...BREAKER, limit: 3, state: "closed, and ramping up for 30 s" }];
