@@ -128,10 +128,9 @@ browserTest("playground: an edit replaces a long simulation, and the page answer
   await using host = await StaticHost.start();
   await using visitor = await visit(host.url);
   await seesReport(visitor, CONFIG, LOAD);
-  await loadOf(visitor).fill(LONG_LOAD);
+  const [long] = await Promise.all([visitor.page.waitForEvent("worker"), loadOf(visitor).fill(LONG_LOAD)]);
+  const closed = long.waitForEvent("close");
   await visitor.sees("Simulating …");
-  const long = visitor.page.workers().at(-1);
-  const closed = long!.waitForEvent("close");
   await loadOf(visitor).press("End");
   await loadOf(visitor).pressSequentially("# typed");
   assertEquals(await loadOf(visitor).inputValue(), `${LONG_LOAD}# typed`);
