@@ -1,3 +1,5 @@
+import { steadyTime } from "./steady_time.ts";
+
 /** Lua expression for the server's time, as seconds and microseconds. */
 export const SERVER_TIME = "redis.call('TIME')";
 
@@ -38,7 +40,6 @@ local q = {
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
 local KEPT = 10000          -- maximum number of given-up keys, and of lost tokens, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
-local STEP_BACK = 100000    -- µs; a larger backward jump means that the clock was set back
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)
@@ -63,15 +64,8 @@ if stored[1] ~= FORMAT then
   redis.call('HSET', q.meta, 'format', FORMAT)
 end
 
--- Time of the queue, in whole microseconds. The time grows with each use, so earlier events have smaller numbers. If
--- the server's clock was set back, or if another server has taken over, the difference is added to an offset. The
--- queue's time then continues at the pace of the server's clock.
-local last, offset = tonumber(stored[2]) or 0, tonumber(stored[6]) or 0
-if last - time - offset > STEP_BACK then
-  offset = last - time
-  redis.call('HSET', q.meta, 'offset', whole(offset))
-end
-local now = math.max(last + 1, time + offset)
+-- Time of the queue: see steady_time.ts.
+${steadyTime("q.meta", "stored[2]", "stored[6]")}
 last = now
 local function tick()
   last = last + 1

@@ -1,3 +1,5 @@
+import { steadyTime } from "./steady_time.ts";
+
 /**
  * Returns the Lua that every script of a shared throttle begins with: the names of the throttle's keys, and its time. A
  * throttle has keys of its own, because queues with other hash tags share it.
@@ -15,7 +17,6 @@ local q = {
   channel = prefix .. 'turn:',   -- channel of each process, for messages that it can have a permit
 }
 local BATCH = 200        -- maximum number of lost processes that one call handles
-local STEP_BACK = 100000 -- µs; a larger backward jump means that the clock was set back
 
 local function whole(number)
   return string.format('%.0f', number)
@@ -35,14 +36,8 @@ if stored[1] ~= FORMAT then
   redis.call('HSET', q.state, 'format', FORMAT)
 end
 
--- Time of the throttle, in whole microseconds. It goes on at the server's pace if the server's clock was set back, as
--- the time of a queue does.
-local last, offset = tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
-if last - time - offset > STEP_BACK then
-  offset = last - time
-  redis.call('HSET', q.state, 'offset', whole(offset))
-end
-local now = math.max(last + 1, time + offset)
+-- Time of the throttle: see steady_time.ts.
+${steadyTime("q.state", "stored[2]", "stored[3]")}
 local heard, used = tonumber(stored[4]) or 0, tonumber(stored[5]) or 0
 
 -- Stores the throttle's state and returns the reply of the script.
