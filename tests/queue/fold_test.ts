@@ -8,7 +8,6 @@ import fc from "fast-check";
 import {
   createDelayingQueue,
   createExponentialLimiter,
-  createIgnoreEarlyLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
   InMemoryMetrics,
@@ -19,8 +18,8 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import { VirtualClock } from "../../packages/simulate/time/virtual_clock.ts";
 import { Console, HandClock } from "../helpers.ts";
+import { courseOf, type Outage } from "../limiters/outage.ts";
 import { flush, HighestFirst, takeAll } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
@@ -350,40 +349,6 @@ Deno.test("fold: the depth counts no add that was folded", async () => {
   queue.shutDown();
 });
 
-/** Returns the times of the attempts at the one key during an outage, with an event each `interval` milliseconds. */
-async function attemptsAt(
-  { limiter, interval, lasts, duration }: {
-    limiter: RateLimiter<string>;
-    interval: number;
-    lasts: number;
-    duration: number;
-  },
-  clock: VirtualClock,
-): Promise<number[]> {
-  const queue = createRateLimitingQueue<string>(limiter, { clock, addWhileDelayed: "fold" });
-  const times: number[] = [];
-  let isOver = false;
-  const pool = runWorkers(queue, async () => {
-    times.push(clock.now());
-    const isDown = clock.now() < duration;
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, lasts));
-    if (isDown) throw new Error("down");
-    isOver = true;
-  }, { clock, onError() {} });
-  queue.add("a");
-  const nextEvent = () => {
-    if (isOver) return;
-    queue.add("a");
-    clock.setTimeout(nextEvent, interval);
-  };
-  if (interval < Infinity) clock.setTimeout(nextEvent, interval);
-  await clock.run(1e9, () => isOver);
-  queue.shutDown();
-  void pool.stop();
-  await clock.run(2e9, () => pool.active === 0);
-  return times;
-}
-
 Deno.test("fold: with events, the attempts during an outage are the same as without them", async () => {
   const load = fc.record({
     ignoring: fc.boolean(),
@@ -394,23 +359,25 @@ Deno.test("fold: with events, the attempts during an outage are the same as with
   });
   await fc.assert(
     fc.asyncProperty(load, async ({ ignoring, baseDelay, ...rest }) => {
-      const run = (interval: number) => {
-        const clock = new VirtualClock();
-        const backoff = createExponentialLimiter<string>({ baseDelay, maxDelay: "1000s", clock });
-        const limiter = ignoring ? createIgnoreEarlyLimiter(backoff, { clock }) : backoff;
-        return attemptsAt({ ...rest, limiter, interval }, clock);
-      };
-      const without = await run(Infinity);
-      // After the success, the key may be ready once more, because of an event during the last attempt.
-      assertEquals((await run(rest.interval)).slice(0, without.length), without);
+      const backoff = { type: "exponential", baseDelay, maxDelay: "1000s" } as const;
+      const limiter = ignoring ? { type: "ignore-early", limiter: backoff } as const : backoff;
+      const outage: Outage = { ...rest, limiter, addWhileDelayed: "fold", hasLaterEvents: true };
+      const without = await courseOf({ ...outage, interval: Infinity });
+      assertEquals((await courseOf(outage)).attempts, without.attempts);
     }),
     { seed: 1, numRuns: 100 },
   );
 });
 
 Deno.test("fold: one attempt in a backoff of 100 s, in spite of an event during each attempt of 50 ms", async () => {
-  const clock = new VirtualClock();
-  const limiter = createExponentialLimiter<string>({ baseDelay: "100s", maxDelay: "100s", clock });
-  const times = await attemptsAt({ limiter, interval: 20, lasts: 50, duration: 1000 }, clock);
-  assertEquals(times.slice(0, 2), [0, 100_050]);
+  const limiter = { type: "exponential", baseDelay: "100s", maxDelay: "100s" } as const;
+  const { attempts } = await courseOf({
+    limiter,
+    addWhileDelayed: "fold",
+    duration: 1000,
+    interval: 20,
+    hasLaterEvents: true,
+    lasts: 50,
+  });
+  assertEquals(attempts.slice(0, 2), [0, 100_050]);
 });
