@@ -8,6 +8,7 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
+import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 
 /** Members common to all kinds of option. */
 export interface FieldBase {
@@ -157,15 +158,7 @@ export interface RetryBudgetField extends FieldBase {
   /** Distinguishes the kinds. */
   readonly kind: "retryBudget";
   /** Value used if the option is omitted. */
-  readonly default?: RetryBudgetValue;
-}
-
-/** Value of an option that is a retry budget. */
-export interface RetryBudgetValue {
-  /** Retries for each first attempt of the last ten seconds. At least 0. */
-  readonly ratio: number;
-  /** Retries per second that are always allowed. At least 0. */
-  readonly minRate: number;
+  readonly default?: RetryBudgetOptions;
 }
 
 /** Declaration of an option that is plain data. */
@@ -237,7 +230,7 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "weights" } ? ReadonlyMap<string, number>
   : F extends { kind: "durations" } ? readonly number[]
   : F extends { kind: "rate" } ? Rate
-  : F extends { kind: "retryBudget" } ? RetryBudgetValue
+  : F extends { kind: "retryBudget" } ? RetryBudgetOptions
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]
