@@ -34,8 +34,7 @@ export class HeldPermit {
   end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const durationMs = Math.max((this.#clock?.now() ?? 0) - this.#beganAt, 0);
-    result ??= { outcome: this.outcome, durationMs };
+    result ??= { outcome: this.outcome, durationMs: Math.max((this.#clock?.now() ?? 0) - this.#beganAt, 0) };
     this.#adopted?.end(result); // first, because only the permit of a third-party throttle may throw
     this.#permit.end(result);
   }
