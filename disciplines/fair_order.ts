@@ -236,18 +236,16 @@ export class FairOrder implements SeatOrder, LineGroups {
     const now = this.#time();
     const isPaused = pause !== undefined && pause.until > now;
     if (blocked === 0 && !isPaused) return undefined;
-    const isRate = rate !== undefined && rate.allowedAt(now) <= ready;
-    const reason = isPaused
-      ? "paused"
-      : pause !== undefined
-      ? "probing"
-      : isRate
-      ? "rate"
-      : this.#maxPerGroup - group.processing <= ready
-      ? "limit"
-      : "inner";
+    const reason = this.#reasonOf(group, now);
     const resumesInMs = isPaused ? pause.until - now : reason === "rate" ? rate!.allowsMoreAt(now) - now : Infinity;
     return { reason, blocked, resumesInMs: resumesInMs < Infinity ? resumesInMs : null };
+  }
+
+  /** Returns the reason why items of a group are blocked. */
+  #reasonOf({ ready, processing, pause, rate }: Group, now: number): GroupBlock["reason"] {
+    if (pause !== undefined) return pause.until > now ? "paused" : "probing";
+    if (rate !== undefined && rate.allowedAt(now) <= ready) return "rate";
+    return this.#maxPerGroup - processing <= ready ? "limit" : "inner";
   }
 
   readDuration(action: string, option: string, duration: unknown): number {
