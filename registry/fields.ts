@@ -10,6 +10,8 @@
 import type { Duration } from "../lib/base/duration.ts";
 import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 
+export type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
+
 /** Members common to all kinds of option. */
 export interface FieldBase {
   /** Effect of the option, in a sentence. Editors show this text. */
