@@ -12,6 +12,7 @@ import type {
   SourcedQueue,
 } from "@workqueue/core";
 import type { RedisClient } from "./connection/connection.ts";
+import type { RedisTlsOptions } from "./connection/tls.ts";
 
 /** Options of {@linkcode createRedisQueue}. */
 export interface RedisQueueOptions<T = string> {
@@ -21,14 +22,25 @@ export interface RedisQueueOptions<T = string> {
    */
   name: string;
   /**
-   * Address of the server: `redis://user:password@host:port/database`, or `rediss://` for TLS. Can't be combined with
-   * `client`.
+   * Address of the server: `redis://user:password@host:port/database`, or `rediss://` for TLS. With `sentinels`, the
+   * host is the name of the master. Can't be combined with `client`.
    *
    * @default {"redis://localhost:6379"}
    */
   url?: string | undefined;
   /**
-   * Client to use instead of `url`. Supports `redis`, `@redis/client` and `ioredis`, version 5 or later. A client of
+   * URLs of Redis Sentinels, such as `["redis://sentinel-1:26379", "redis://sentinel-2:26379"]`. The queue asks them
+   * for the address of the master whenever it connects. Needs a `url` that names the master, and contains the user,
+   * password and database on the master, such as `redis://user:password@mymaster/0`.
+   */
+  sentinels?: readonly string[] | undefined;
+  /**
+   * Certificates for `rediss://` URLs, as text in PEM form: `ca`, `cert` and `key`. Needed if the server's certificate
+   * is not signed by an authority that the runtime trusts, or if the server requires a client certificate.
+   */
+  tls?: RedisTlsOptions | undefined;
+  /**
+   * Client to use instead of a `url`. Supports `redis`, `@redis/client` and `ioredis`, version 5 or later. A client of
    * `ioredis` must have `autoResendUnfulfilledCommands: false`. The queue opens a second connection with the same
    * options, for messages. The queue closes only its own connection and leaves your client open.
    */

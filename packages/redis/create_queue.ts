@@ -37,7 +37,8 @@ const throttleScripts = createThrottleScripts();
  * @returns The queue object of this process.
  * @throws {ConfigError} If `limiter` is invalid or can't work on Redis. The error lists every problem.
  * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if both `url`
- * and `client` are given; or if the `client` is not supported, for example because it may send a call twice.
+ * and `client` are given; if `tls` or `sentinels` lacks the `url` that it needs; or if the `client` is not supported,
+ * for example because it may send a call twice.
  * @throws {RangeError} If an option is out of range.
  */
 export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {
@@ -53,9 +54,9 @@ export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, ...throttles }: LiveSettings,
 ): Queue<T> {
-  const { name, url, client, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+  const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
-  const connection = connect(ACTION, { url, client, callTimeout });
+  const connection = connect(ACTION, { ...options, callTimeout });
   const engine = new Engine(connection, scripts, {
     name,
     leaseDuration,

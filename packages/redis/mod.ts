@@ -9,6 +9,7 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 export type { RedisClient } from "./connection/connection.ts";
 export type { IoRedisClient } from "./connection/ioredis.ts";
 export type { NodeRedisClient, NodeRedisCommandOptions } from "./connection/node_redis.ts";
+export type { RedisTlsOptions } from "./connection/tls.ts";
 export { RedisConnectionError } from "./connection/errors.ts";
 export * from "./contract.ts";
 export { createRedisQueue } from "./create_queue.ts";

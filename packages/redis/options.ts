@@ -10,7 +10,7 @@ import {
   requireRules,
   type Rule,
 } from "@workqueue/core/internal";
-import { requireServer } from "./connection/connect.ts";
+import { requireServer, type ServerOptions } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { refuseMemoryOptions } from "./memory_options.ts";
 
@@ -24,11 +24,14 @@ const MAX = 86_400_000;
 /** Rule that accepts any value, because `intervalsOf` checks intervals. */
 const AN_INTERVAL: Rule = [() => true, ""];
 
+/** Rule that accepts any value, because `requireServer` checks it. Its messages contain no secrets. */
+const A_SECRET: Rule = AN_INTERVAL;
+
 /** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */
 export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
 
 /** Options that can be set for all queues of `redisQueues`, and also for a single queue. */
-const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, "url" | "client">> = {
+const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, keyof ServerOptions>> = {
   leaseDuration: AN_INTERVAL,
   maxStalls: A_POSITIVE_INTEGER,
   callTimeout: AN_INTERVAL,
@@ -39,6 +42,8 @@ const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, "url" | "client">> = {
 /** Options of `redisQueues`. */
 export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   url: A_STRING,
+  sentinels: A_SECRET,
+  tls: A_SECRET,
   client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
   ...COMMON,
 };

@@ -22,7 +22,7 @@ export interface RedisQueues {
    */
   queue<T = string>(
     name: string,
-    options?: Omit<RedisQueuesOptions, "url" | "client"> & Pick<RedisQueueOptions<T>, "keyOf">,
+    options?: Omit<RedisQueuesOptions, "url" | "sentinels" | "tls" | "client"> & Pick<RedisQueueOptions<T>, "keyOf">,
   ): RedisQueue<T>;
 }
 

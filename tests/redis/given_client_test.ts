@@ -3,7 +3,7 @@
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { createClient, createClientPool, createCluster } from "@redis/client";
+import { createClient, createClientPool, createCluster, createSentinel } from "@redis/client";
 import { Cluster, Redis } from "ioredis";
 import { Redis as OldestRedis } from "ioredis-oldest";
 import { createClient as createOldestClient } from "redis-client-oldest";
@@ -189,6 +189,7 @@ redisTest("given clients: those that would run calls twice, or change keys, are 
     [createClient({ url, keyPrefix: "a:" }), "keyPrefix"],
     [new Cluster([url], { lazyConnect: true }), "cluster"],
     [createCluster({ rootNodes: [{ url }] }), "cluster"],
+    [createSentinel({ name: "mymaster", sentinelRootNodes: [{ host: "localhost", port: 26379 }] }), "sentinels"],
     [createClientPool({ url }), "must be a client of"],
     [{}, "must be a client of"],
     [null, "must be a client of"],

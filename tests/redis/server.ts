@@ -3,7 +3,7 @@
 import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import { freePort, KEEPER, onPath } from "../keeper.ts";
 /** Timeout, in milliseconds, after which a test fails if the server has not answered. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
+const CONFIG_FILE = "server.conf";
 
 /** Path of the server's executable: the value of `WORKQUEUE_REDIS_SERVER`, or the first server found on the PATH. */
 export const REDIS_SERVER: string | undefined = process.env["WORKQUEUE_REDIS_SERVER"] ??
@@ -28,6 +29,8 @@ export interface ServerOptions {
   maxmemory?: string;
   /** Command-line options, such as `["--requirepass", "secret"]`. */
   args?: string[];
+  /** Text of a config file, which the server may change. */
+  config?: string;
 }
 
 /** Server that runs until it is disposed or the test process ends. */
@@ -44,6 +47,7 @@ export class RedisServer implements AsyncDisposable {
   private constructor(port: number, options: ServerOptions) {
     this.port = port;
     this.#options = options;
+    if (options.config !== undefined) writeFileSync(join(this.folder, CONFIG_FILE), options.config);
   }
 
   /** Starts a server and waits until it answers. */
@@ -64,10 +68,11 @@ export class RedisServer implements AsyncDisposable {
 
   /** Starts the server, for the first time or after {@linkcode kill}, on its port and with the files in its folder. */
   async start(): Promise<void> {
-    const { appendonly = false, maxmemory = "0", args = [] } = this.#options;
+    const { appendonly = false, maxmemory = "0", args = [], config } = this.#options;
     const options = { port: this.port, bind: "127.0.0.1", save: "", appendonly: appendonly ? "yes" : "no", maxmemory };
     const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const command = [REDIS_SERVER!, ...words, "--appendfsync", "always", ...args];
+    const file = config === undefined ? [] : [CONFIG_FILE];
+    const command = [REDIS_SERVER!, ...file, ...words, "--appendfsync", "always", ...args];
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", ...command], {
       cwd: this.folder,
       stdio: ["pipe", "pipe", "ignore"], // the shell writes messages about killed processes to stderr

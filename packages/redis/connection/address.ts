@@ -1,10 +1,12 @@
 import { argumentError } from "@workqueue/core/internal";
+import type { RedisTlsOptions } from "./tls.ts";
 
 /** Address of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
+  readonly certificates?: RedisTlsOptions;
   readonly username: string | undefined;
   readonly password: string | undefined;
   /** Database number. */
@@ -22,11 +24,15 @@ const ENCODE = "percent-encode the user and the password ('/' is %2F)";
 /**
  * Parses a URL.
  *
- * @throws {TypeError} If `url` is not a Redis URL. The message shows at most the protocol, because anything after it
- * may be part of a password.
+ * @throws {TypeError} If `url` is not a Redis URL. The message shows the name of the option and at most the protocol,
+ * because anything after it may be part of a password.
  */
-export function parseAddress(action: string, url: unknown): Address {
-  const refuse = (rule: string) => argumentError(action, `'url' ${rule}`);
+export function parseAddress(
+  action: string,
+  url: unknown,
+  { option = "url", defaultPort = DEFAULT_PORT } = {},
+): Address {
+  const refuse = (rule: string) => argumentError(action, `'${option}' ${rule}`);
   if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}: ${ENCODE}`);
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
   if (protocol !== "redis:" && protocol !== "rediss:") {
@@ -39,7 +45,7 @@ export function parseAddress(action: string, url: unknown): Address {
   try {
     return {
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: port === "" ? DEFAULT_PORT : Number(port),
+      port: port === "" ? defaultPort : Number(port),
       tls: protocol === "rediss:",
       username: decodeURIComponent(username) || undefined,
       password: decodeURIComponent(password) || undefined,

@@ -1,21 +1,31 @@
 import { argumentError } from "@workqueue/core/internal";
-import { parseAddress } from "./address.ts";
+import { type Address, parseAddress } from "./address.ts";
 import type { Connection, RedisClient } from "./connection.ts";
 import { dialClient, requireClient } from "./given_client.ts";
 import { dialAddress } from "./node_redis.ts";
+import { dialMaster } from "./sentinels.ts";
 import { Share, Shared } from "./share.ts";
+import { type RedisTlsOptions, requireTls } from "./tls.ts";
 import type { Dialer } from "./wire.ts";
 
-/** Server to connect to, and settings of the connection. */
-export interface ConnectOptions {
+/** Options that say which server to connect to. */
+export interface ServerOptions {
   /**
-   * URL of the server.
+   * URL of the server. With `sentinels`, the host is the name of the master.
    *
    * @default {"redis://localhost:6379"}
    */
   url?: string | undefined;
-  /** Client to use instead of a URL. */
+  /** URLs of Sentinels that know the address of the master. */
+  sentinels?: readonly string[] | undefined;
+  /** Certificates for TLS. */
+  tls?: RedisTlsOptions | undefined;
+  /** Client to use instead of the other options. */
   client?: RedisClient | undefined;
+}
+
+/** Server to connect to, and settings of the connection. */
+export interface ConnectOptions extends ServerOptions {
   /**
    * Milliseconds until an unanswered call rejects, retries included.
    *
@@ -31,7 +41,11 @@ export interface ConnectOptions {
   silence?: number | undefined;
 }
 
+/** Server that options describe. */
+type Server = { client: RedisClient } | { address: Address; sentinels: readonly Address[] };
+
 const DEFAULT_URL = "redis://localhost:6379";
+const DEFAULT_SENTINEL_PORT = 26379;
 const DEFAULT_CALL_TIMEOUT = 10_000;
 const DEFAULT_SILENCE = 5000;
 
@@ -42,27 +56,54 @@ const byClient: Map<RedisClient, Shared> = new Map();
  * Returns a share of this process's connection to the server, or of its connection through the client. The first call
  * opens the connection. The `silence` of the first user applies to all users.
  *
- * @throws {TypeError} If the URL or the client can't be used, or if both are given. The message includes the action.
+ * @throws {TypeError} If the options don't describe a server that can be used. The message includes the action.
  */
 export function connect(action: string, options: ConnectOptions): Connection {
-  const { url = DEFAULT_URL, client, callTimeout = DEFAULT_CALL_TIMEOUT, silence = DEFAULT_SILENCE } = options;
-  requireServer(action, options);
-  if (client !== undefined) return share(byClient, client, callTimeout, () => dialClient(client, silence));
-  const address = parseAddress(action, url);
-  return share(byAddress, JSON.stringify(address), callTimeout, () => dialAddress(address, silence));
+  const { callTimeout = DEFAULT_CALL_TIMEOUT, silence = DEFAULT_SILENCE } = options;
+  const server = requireServer(action, options);
+  if ("client" in server) {
+    return share(byClient, server.client, callTimeout, () => dialClient(server.client, silence));
+  }
+  const { address, sentinels } = server;
+  const dial = () => sentinels.length > 0 ? dialMaster(address, sentinels, silence) : dialAddress(address, silence);
+  return share(byAddress, JSON.stringify(server), callTimeout, dial);
 }
 
 /**
- * Checks the URL and the client without opening a connection.
+ * Returns the server that options describe, without connecting to it.
  *
- * @throws {TypeError} If the URL or the client can't be used, or if both are given. The message includes the action.
+ * @throws {TypeError} If the options don't describe a server that can be used. The message includes the action.
  */
-export function requireServer(action: string, { url, client }: ConnectOptions): void {
-  if (url !== undefined && client !== undefined) {
-    throw argumentError(action, "'url' and 'client' must not both be given");
+export function requireServer(action: string, { url, sentinels, tls, client }: ServerOptions): Server {
+  if (client !== undefined) {
+    for (const [option, value] of Object.entries({ url, sentinels, tls })) {
+      if (value !== undefined) throw argumentError(action, `'${option}' and 'client' must not both be given`);
+    }
+    requireClient(action, client);
+    return { client };
   }
-  if (url !== undefined) parseAddress(action, url);
-  if (client !== undefined) requireClient(action, client);
+  const ofTls = tls === undefined ? {} : { certificates: requireTls(action, tls) };
+  const read = (url: unknown, option: string, defaultPort?: number) => {
+    const address = parseAddress(action, url, { option, ...defaultPort && { defaultPort } });
+    return address.tls ? { ...address, ...ofTls } : address;
+  };
+  if (sentinels !== undefined) {
+    if (url === undefined) throw argumentError(action, "'sentinels' needs a 'url' whose host is the master's name");
+    requireUrls(action, "sentinels", sentinels);
+  }
+  const server = {
+    address: read(url ?? DEFAULT_URL, "url"),
+    sentinels: (sentinels ?? []).map((sentinel) => read(sentinel, "sentinels", DEFAULT_SENTINEL_PORT)),
+  };
+  if (tls !== undefined && ![server.address, ...server.sentinels].some(({ tls }) => tls)) {
+    throw argumentError(action, "'tls' needs a URL that begins with rediss://");
+  }
+  return server;
+}
+
+function requireUrls(action: string, option: string, urls: unknown): void {
+  if (Array.isArray(urls) && urls.length > 0) return;
+  throw argumentError(action, `'${option}' must be a list of at least one URL`);
 }
 
 function share<K>(all: Map<K, Shared>, key: K, callTimeout: number, dial: () => Dialer): Connection {

@@ -70,9 +70,28 @@ export function isAway(error: Error): boolean {
   return IS_AWAY.test(error.message);
 }
 
+/** Causes of refused TLS connections, by the code of the error. Codes and messages differ between runtimes. */
+const TLS_CAUSES: readonly [code: RegExp, cause: string][] = [
+  [/ALERT_CERTIFICATE_REQUIRED$/, "the server requires a client certificate: set 'tls.cert' and 'tls.key'"],
+  [/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+)$/, "the server does not accept the certificate in 'tls.cert'"],
+  [
+    /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF)\w+)$/,
+    "the server's certificate is not signed by a trusted authority: set 'tls.ca'",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "the server's certificate is for another host: set 'tls.servername' to one of its names",
+  ],
+];
+
+function tlsCauseOf(error: Error): string | undefined {
+  const { code } = error as { code?: unknown };
+  return TLS_CAUSES.find(([pattern]) => typeof code === "string" && pattern.test(code))?.[1];
+}
+
 /** Reports whether reconnecting is pointless until a person fixes the cause, such as a wrong password. */
 export function isHopeless(error: Error): boolean {
-  return error.name === "NotCapable" || (isReply(error) && !isAway(error));
+  return error.name === "NotCapable" || (isReply(error) && !isAway(error)) || tlsCauseOf(error) !== undefined;
 }
 
 /** Returns the error for a reply that redirects to another cluster node. Returns `undefined` for any other reply. */
@@ -92,6 +111,8 @@ export function toError(error: unknown): Error {
 
 /** Returns an error's message. If several addresses of a host failed, returns the messages for all addresses. */
 export function messageOf(error: Error): string {
+  const cause = tlsCauseOf(error);
+  if (cause !== undefined) return cause;
   if (error.message !== "") return error.message;
   const { errors = [], code = error.name } = error as { errors?: unknown[]; code?: string };
   return [...new Set(errors.map((each) => toError(each).message))].join(", ") || code;

@@ -21,6 +21,7 @@ export function requireClient(action: string, client: unknown): void {
   const refuse = (rule: string) => argumentError(action, `'client' ${rule}`);
   const { options = {}, isCluster = false } = Object(client) as { options?: Options; isCluster?: boolean };
   if (isCluster || has(client, "nodeClient")) throw refuse("must not be a cluster, which is not supported yet");
+  if (has(client, "getMasterNode")) throw refuse("must not be a Sentinel client: use the option 'sentinels' instead");
   if (isIoRedis(client)) {
     if (options["autoResendUnfulfilledCommands"] !== false) {
       throw refuse(

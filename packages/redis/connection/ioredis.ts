@@ -35,6 +35,18 @@ interface OwnClient extends IoRedisClient {
   unsubscribe(...channels: string[]): Promise<unknown>;
 }
 
+/** Client options that this package reads. */
+interface Options {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly db?: number;
+  /** Sentinels that know the address of the master. */
+  readonly sentinels?: unknown;
+  /** Name of the master. */
+  readonly name?: string;
+}
+
 /**
  * Options for a client that this package creates. The client dials once and queues nothing: `Line` and `Calls` handle
  * retries.
@@ -43,6 +55,7 @@ const OWN_OPTIONS = {
   lazyConnect: true,
   connectTimeout: 5000,
   retryStrategy: null,
+  sentinelRetryStrategy: null,
   reconnectOnError: null,
   enableOfflineQueue: false,
   autoResubscribe: false,
@@ -54,11 +67,11 @@ const OWN_OPTIONS = {
  * opened with the same options.
  */
 export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
-  const { options = {} } = client as { options?: { host?: string; port?: number; path?: string; db?: number } };
-  const { host = "localhost", port = DEFAULT_PORT, path, db = 0 } = options;
+  const { options = {} } = client as { options?: Options };
+  const { host = "localhost", port = DEFAULT_PORT, path, db = 0, sentinels, name } = options;
   client.on("error", ignore);
   return {
-    address: path ?? showAddress({ host, port }),
+    address: sentinels ? `${name} (Sentinel)` : path ?? showAddress({ host, port }),
     database: db,
     dial: (signal) => useClient(client, signal),
     dialSubscriber: (signal, onMessage) => openSubscriber(client.duplicate(OWN_OPTIONS), silence, signal, onMessage),

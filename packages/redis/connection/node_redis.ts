@@ -5,6 +5,7 @@ import { type EventEmitter, once } from "node:events";
 import { clearTimeout, setTimeout } from "node:timers";
 import { type Address, DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
+import { probeTls } from "./tls_probe.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
 /** Interface that a queue requires of a client from `redis` or `@redis/client`, version 5 or later. */
@@ -67,22 +68,32 @@ const OWN_SOCKET_OPTIONS = { reconnectStrategy: false, connectTimeout: DIAL_TIME
 
 /** Returns a dialer for the server at an address. */
 export function dialAddress(address: Address, silence: number): Dialer {
-  const { host, port, tls, username, password, database } = address;
-  const create = () =>
-    createClient({
-      ...OWN_OPTIONS,
-      RESP: 2, // supported by every server and every proxy
-      socket: { ...OWN_SOCKET_OPTIONS, host, port, ...tls && { tls } },
-      database,
-      ...username !== undefined && { username },
-      ...password !== undefined && { password },
-    }) as unknown as OwnClient;
   return {
     address: showAddress(address),
-    database,
-    dial: (signal) => openWire(create(), silence, signal),
-    dialSubscriber: (signal, onMessage) => openWire(create(), silence, signal, onMessage),
+    database: address.database,
+    dial: (signal) => openWire(address, silence, signal),
+    dialSubscriber: (signal, onMessage) => openWire(address, silence, signal, onMessage),
   };
+}
+
+/** Opens a wire to the server at an address. */
+export async function openWire(
+  address: Address,
+  silence: number,
+  signal: AbortSignal,
+  onMessage?: OnMessage,
+): Promise<SubscriberWire> {
+  const { host, port, tls, certificates, username, password, database } = address;
+  if (tls && "Deno" in globalThis) await probeTls(address, DIAL_TIMEOUT, signal);
+  const client = createClient({
+    ...OWN_OPTIONS,
+    RESP: 2, // supported by every server and every proxy
+    socket: { ...OWN_SOCKET_OPTIONS, host, port, ...tls && { tls, ...certificates } },
+    database,
+    ...username !== undefined && { username },
+    ...password !== undefined && { password },
+  });
+  return await useOwnClient(client as unknown as OwnClient, silence, signal, onMessage);
 }
 
 /**
@@ -100,14 +111,14 @@ export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer 
     dial: (signal) => useClient(client, signal),
     dialSubscriber: (signal, onMessage) => {
       const own = { ...OWN_OPTIONS, clientSideCache: undefined, socket: { ...socket, ...OWN_SOCKET_OPTIONS } };
-      return openWire(client.duplicate(own), silence, signal, onMessage);
+      return useOwnClient(client.duplicate(own), silence, signal, onMessage);
     },
     close: () => client.off("error", ignore),
   };
 }
 
 /** Opens a wire with a client that this package created. The client is destroyed when the wire ends. */
-async function openWire(
+async function useOwnClient(
   client: OwnClient,
   silence: number,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Script that connects with a URL or with a given client, makes one call, subscribes to a channel, releases the
- * connection, and prints the results. The process must then exit by itself.
+ * Script that connects with a URL, with a given client or with other options as JSON, makes one call, subscribes to a
+ * channel, releases the connection, and prints the results. The process must then exit by itself.
  */
 
 import { createClient } from "@redis/client";
@@ -13,6 +13,7 @@ const client = by === "client" ? createClient({ url: url! }) : undefined;
 client?.connect().catch(() => {}); // the call reports the error
 const connection = connect("connect", {
   ...client === undefined ? { url: url! } : { client },
+  ...by.startsWith("{") && JSON.parse(by),
   callTimeout: Number(callTimeout),
 });
 

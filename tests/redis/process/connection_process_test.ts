@@ -6,7 +6,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { runScript, RUNTIMES } from "../../run_script.ts";
+import { freePort } from "../../keeper.ts";
 import { ALL_PACKAGES } from "../../runtimes.ts";
+import { Authority, HAS_OPENSSL } from "../certificates.ts";
 import { redisTest, serverTest } from "../redis_tests.ts";
 import { RedisServer } from "../server.ts";
 
@@ -28,6 +30,25 @@ for (const runtime of RUNTIMES) {
       assertEquals((await runScript(runtime, script, url, by)).sort(), ["42", "listening"]);
     }
   });
+
+  serverTest(
+    `process: on ${runtime} it ends when the server refuses its certificate, and when it accepts it`,
+    async () => {
+      if (!HAS_OPENSSL) return;
+      using authority = new Authority();
+      using other = new Authority();
+      const port = await freePort();
+      await using _server = await RedisServer.start({ args: ["--tls-port", `${port}`, ...authority.signServer()] });
+      const url = `rediss://localhost:${port}`;
+      for (const by of [authority, other]) {
+        const tls = { ca: authority.ca, ...by.sign("client", "extendedKeyUsage=clientAuth") };
+        const printed = await runScript(runtime, script, url, JSON.stringify({ tls }));
+        const refusal =
+          `Cannot reach Redis at localhost:${port}: the server does not accept the certificate in 'tls.cert'`;
+        assertEquals(printed.sort(), by === authority ? ["42", "listening"] : [refusal, refusal]);
+      }
+    },
+  );
 
   serverTest(`process: on ${runtime} it ends when the server is away, or hangs`, async () => {
     await using server = await RedisServer.start();
