@@ -61,9 +61,17 @@ export {
 } from "./lib/queue/delaying_queue.ts";
 export {
   createRateLimitingQueue,
+  type GivenUpEntry,
+  type GivenUpOptions,
+  type GivenUpPage,
+  type GivenUpQueue,
+  type GivenUpRetention,
+  type GivenUpSelection,
   type RateLimitedAddOptions,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
+  type RedriveOptions,
+  type RedriveProgress,
 } from "./lib/queue/rate_limiting_queue.ts";
 export { type Reservation, TokenBucket } from "./lib/tokens/token_bucket.ts";
 export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "./lib/contracts/throttle.ts";

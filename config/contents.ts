@@ -2,11 +2,11 @@ import { argumentError, ConfigError, inspect } from "../lib/base/errors.ts";
 import { pick, withoutAbsent } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
-import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { LiveRetention } from "../lib/queue/retention.ts";
 import { LiveRetryBudget } from "../lib/queue/live_retry_budget.ts";
 import { isTokenBucket } from "../lib/tokens/is_token_bucket.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
@@ -66,8 +66,10 @@ export class Contents implements ConfigContents {
   readonly #queues = new Map<string, QueueSettings>();
   /** Retry budgets by the name of the queue. Existing queues have the object that they were created with. */
   readonly #budgets: Map<string, LiveRetryBudget>;
-  /** Changes of the budgets. */
-  readonly #budgetChanges: (() => void)[] = [];
+  /** Retentions of given-up items by the name of the queue, likewise. */
+  readonly #retentions: Map<string, LiveRetention>;
+  /** Changes of the budgets and retentions. */
+  readonly #liveChanges: (() => void)[] = [];
   /** Limiters of this document, by the stable limiter that delegates to them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
   #updates: readonly Update[];
@@ -100,13 +102,15 @@ export class Contents implements ConfigContents {
     }
     for (const [name, tree] of document.throttles) this.#throttles.set(name, builder.part(tree));
     this.#budgets = new Map(before && before.#budgets);
+    this.#retentions = new Map(before && before.#retentions);
     for (const [name, { parts, ...others }] of document.queues) {
       const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<Throttle> };
       const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
-      const retryBudget = this.#budget(name, (options as Partial<QueueSettings>).retryBudget);
+      const { retryBudget, keepGivenUp } = options as Partial<QueueSettings>;
       this.#queues.set(name, {
         ...options as Omit<QueueSettings, "limiter" | "throttle">,
-        retryBudget,
+        retryBudget: this.#live(this.#budgets, name, retryBudget, (value) => new LiveRetryBudget(value)),
+        keepGivenUp: this.#live(this.#retentions, name, keepGivenUp, (value) => new LiveRetention(value)),
         limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
         throttle: throttle && builder.part(throttle),
       });
@@ -132,16 +136,21 @@ export class Contents implements ConfigContents {
     carryOut(this.#updates, this.#building);
     this.#updates = []; // otherwise, the updates would keep the previous parts in memory
     for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
-    for (const change of this.#budgetChanges.splice(0)) change();
+    for (const change of this.#liveChanges.splice(0)) change();
   }
 
-  /** Returns the budget of a queue. If the option is removed, existing queues keep their budget. */
-  #budget(name: string, options: RetryBudgetOptions | undefined): LiveRetryBudget | undefined {
-    const budget = this.#budgets.get(name);
-    if (options === undefined) this.#budgets.delete(name);
-    else if (budget === undefined) this.#budgets.set(name, new LiveRetryBudget(options));
-    else this.#budgetChanges.push(() => budget.change(options));
-    return this.#budgets.get(name);
+  /** Returns the live value of a queue's option. If the option is removed, existing queues keep their value. */
+  #live<V, Live extends { change(value: V): void }>(
+    lives: Map<string, Live>,
+    name: string,
+    value: V | undefined,
+    make: (value: V) => Live,
+  ): Live | undefined {
+    const live = lives.get(name);
+    if (value === undefined) lives.delete(name);
+    else if (live === undefined) lives.set(name, make(value));
+    else this.#liveChanges.push(() => live.change(value));
+    return lives.get(name);
   }
 
   limiter<T>(name: string): RateLimiter<T> {

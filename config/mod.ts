@@ -20,6 +20,7 @@ export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "
 export type * from "../lib/contracts/rate_limiting_queue.ts";
 export type * from "../lib/contracts/delaying_queue.ts";
 export type * from "../lib/contracts/work_queue.ts";
+export type * from "../lib/contracts/given_up.ts";
 export type * from "../lib/contracts/handler.ts";
 export type { FailingItem, PoolSnapshot, RunningItem, WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 export type * from "../lib/contracts/work_source.ts";

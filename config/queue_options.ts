@@ -61,6 +61,17 @@ export const queueOptions = {
     description:
       "Budget for retries: 'ratio' retries for each first attempt of the last ten seconds, and 'minRate' retries per second. A retry without budget is blocked. No limit if omitted.",
   },
+  keepGivenUp: {
+    serves: "queue",
+    inForce: "now",
+    stays: true,
+    onReload:
+      "Changes how many given-up items existing queues keep, and for how long. Items over the new limits are dropped. Adding or removing the option applies only to queues that are created later.",
+    kind: "retention",
+    required: false,
+    description:
+      "Number of given-up items to keep, the newest; or an object with this number as 'max', and a 'maxAge'. The program or the dashboard can add kept items again. None are kept if omitted.",
+  },
   discipline: {
     serves: "queue",
     inForce: "nextStart",

@@ -38,7 +38,8 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
  * The options are declared as plain data. Validation, the JSON Schema and the TypeScript types of `create` are derived
  * from that declaration. The kinds are `"duration"`, `"durations"` (a list of them), `"integer"`, `"number"`,
  * `"boolean"`, `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"rate"` (an object with
- * `rate` and `burst`), `"retryBudget"` (an object with `ratio` and `minRate`), `"discipline"` and `"disciplines"`.
+ * `rate` and `burst`), `"retryBudget"` (an object with `ratio` and `minRate`), `"retention"` (an integer, or an object
+ * with `max` and `maxAge`), `"discipline"` and `"disciplines"`.
  * {@linkcode Field} documents their bounds. {@linkcode PartField} documents templates, which create a separate
  * discipline for each group of items. An option is required unless it has a `default` or `required: false`.
  *

@@ -38,9 +38,10 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * The options are declared as plain data. Validation, the JSON Schema and the TypeScript types of `create` are all
  * derived from that declaration. The kinds are `"duration"`, `"durations"` (a list of them), `"integer"`, `"number"`,
  * `"boolean"`, `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"rate"` (an object with
- * `rate` and `burst`), `"retryBudget"` (an object with `ratio` and `minRate`), `"limiter"` and `"limiters"`. {@linkcode
- * Field} documents their bounds. {@linkcode PartField} documents templates, from which a limiter can be created for
- * each group of items. An option is required unless it has a `default` or `required: false`.
+ * `rate` and `burst`), `"retryBudget"` (an object with `ratio` and `minRate`), `"retention"` (an integer, or an object
+ * with `max` and `maxAge`), `"limiter"` and `"limiters"`. {@linkcode Field} documents their bounds. {@linkcode
+ * PartField} documents templates, from which a limiter can be created for each group of items. An option is required
+ * unless it has a `default` or `required: false`.
  *
  * @example Usage
  * ```ts

@@ -8,8 +8,10 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
+import type { GivenUpRetention } from "../lib/contracts/given_up.ts";
 import type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 
+export type { GivenUpRetention } from "../lib/contracts/given_up.ts";
 export type { RetryBudgetOptions } from "../lib/contracts/delaying_queue.ts";
 
 /** Members common to all kinds of option. */
@@ -163,6 +165,14 @@ export interface RetryBudgetField extends FieldBase {
   readonly default?: RetryBudgetOptions;
 }
 
+/** A retention: a positive integer, or an object with such an integer as `max`, and a `maxAge`. */
+export interface RetentionField extends FieldBase {
+  /** Distinguishes the kinds. */
+  readonly kind: "retention";
+  /** Value used if the option is omitted. */
+  readonly default?: number | GivenUpRetention;
+}
+
 /** Declaration of an option that is plain data. */
 export type PlainField =
   | DurationField
@@ -174,7 +184,8 @@ export type PlainField =
   | WeightsField
   | DurationsField
   | RateField
-  | RetryBudgetField;
+  | RetryBudgetField
+  | RetentionField;
 
 /**
  * An option whose value is a part, such as a limiter. The option is given as the part's config, or as the name of a
@@ -233,6 +244,7 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "durations" } ? readonly number[]
   : F extends { kind: "rate" } ? Rate
   : F extends { kind: "retryBudget" } ? RetryBudgetOptions
+  : F extends { kind: "retention" } ? number | GivenUpRetention
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]

@@ -9,7 +9,7 @@
 
 import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
 import { inspect } from "../lib/base/errors.ts";
-import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
+import { escapePointer, isPlainObject, PROTOTYPE_NAMES, withoutAbsent } from "../lib/base/objects.ts";
 import type {
   BooleanField,
   DurationField,
@@ -17,7 +17,9 @@ import type {
   EnumField,
   IntegerField,
   NumberField,
+  PlainField,
   RateField,
+  RetentionField,
   RetryBudgetField,
   StringField,
   WeightsField,
@@ -196,6 +198,37 @@ function numbersKind(what: string, members: Members): OptionKind<unknown> {
     rule: () => `must be an object with ${both}`,
     offencesIn: (_, option, value) => isPlainObject(value) ? offencesIn(option, value) : [],
   };
+}
+
+/** Members of a retention that is an object. */
+export const RETENTION_MEMBERS = {
+  max: { kind: "integer", min: 1, description: "Maximum number of items. The oldest are dropped first." },
+  maxAge: { kind: "duration", min: 1, description: "Maximum time for which an item is kept." },
+} as const satisfies Readonly<Record<string, PlainField>>;
+
+/** Retentions. The `maxAge` of an object is read as a number of milliseconds. */
+export const retentionKind: OptionKind<RetentionField> = {
+  read: (_, value) =>
+    !isPlainObject(value)
+      ? integerKind.read(RETENTION_MEMBERS.max as IntegerField, value)
+      : retentionOffences("", value).length === 0
+      ? withoutAbsent({ max: value["max"], maxAge: durationKind.read(RETENTION_MEMBERS.maxAge, value["maxAge"]) })
+      : undefined,
+  rule: () => "must be a positive integer, or an object with 'max' and 'maxAge'",
+  offencesIn: (_, option, value) => isPlainObject(value) ? retentionOffences(option, value) : [],
+};
+
+function retentionOffences(option: string, given: Record<string, unknown>): Offence[] {
+  return [...new Set(["max", ...Object.keys(given)])].flatMap((name) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const rule = name === "max"
+      ? integerKind.read(RETENTION_MEMBERS.max as IntegerField, value) ?? integerKind.rule(RETENTION_MEMBERS.max)
+      : name === "maxAge"
+      ? durationKind.read(RETENTION_MEMBERS.maxAge, value) ?? durationKind.rule(RETENTION_MEMBERS.maxAge)
+      : "must be left out, as a retention has only 'max' and 'maxAge'";
+    if (typeof rule !== "string") return [];
+    return [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
+  });
 }
 
 /** Lists of durations. They are read as numbers of milliseconds. */

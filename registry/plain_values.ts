@@ -9,6 +9,7 @@ import {
   type Offence,
   type OptionKind,
   rateKind,
+  retentionKind,
   retryBudgetKind,
   stringKind,
   weightsKind,
@@ -26,6 +27,7 @@ export const PLAIN_KINDS: { readonly [K in PlainField["kind"]]: OptionKind<Plain
   durations: durationsKind,
   rate: rateKind,
   retryBudget: retryBudgetKind,
+  retention: retentionKind,
 };
 
 /** Returns the kind of an option. */

@@ -8,6 +8,7 @@ import {
   MAX_WEIGHT,
   MIN_WEIGHT,
   RATE_MEMBERS,
+  RETENTION_MEMBERS,
   RETRY_BUDGET_MEMBERS,
   UNLIMITED,
 } from "./option_kinds.ts";
@@ -131,10 +132,21 @@ function plainSchema(field: PlainField): Record<string, unknown> {
       return numbersSchema(RATE_MEMBERS);
     case "retryBudget":
       return numbersSchema(RETRY_BUDGET_MEMBERS);
+    case "retention":
+      return {
+        anyOf: [plainSchema(RETENTION_MEMBERS.max), membersSchema(RETENTION_MEMBERS, ["max"])],
+      };
   }
 }
 
 function numbersSchema(members: Readonly<Record<string, NumberField | IntegerField>>): Record<string, unknown> {
+  return membersSchema(members, Object.keys(members));
+}
+
+function membersSchema(
+  members: Readonly<Record<string, PlainField>>,
+  required: readonly string[],
+): Record<string, unknown> {
   return {
     type: "object",
     properties: Object.fromEntries(
@@ -143,7 +155,7 @@ function numbersSchema(members: Readonly<Record<string, NumberField | IntegerFie
         { description: field.description, ...plainSchema(field) },
       ]),
     ),
-    required: Object.keys(members),
+    required,
     additionalProperties: false,
   };
 }

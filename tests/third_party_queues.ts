@@ -6,6 +6,17 @@
 import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
+const keepsNone = () => Promise.reject(new Error("keeps no given-up items"));
+
+/** Methods for given-up items of a queue of layer 3 that keeps none. */
+export const KEEPS_NONE = {
+  givenUp: keepsNone,
+  redrive: keepsNone,
+  redriveProgress: keepsNone,
+  stopRedrive: keepsNone,
+  discard: keepsNone,
+};
+
 /** Queue of layer 1 that is built on arrays, and that polls instead of keeping a list of waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
   readonly name = "foreign";

@@ -316,6 +316,8 @@ function valueOf(field: Field<Words>): string {
       return `\`{ rate, burst }\`: number${bounds(MIN_RATE, MAX_RATE)}, integer${bounds(1, MAX_RATE)}`;
     case "retryBudget":
       return "`{ ratio, minRate }`: two numbers, each at least 0";
+    case "retention":
+      return "integer, at least 1, or `{ max, maxAge }`: such an integer, and a duration, at least 1 ms (optional)";
     case "limiter":
       return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":

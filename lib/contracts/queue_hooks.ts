@@ -127,6 +127,12 @@ export interface QueueHooks<T> {
   givenUp?(given: GivenUpItem<T>): void;
 
   /**
+   * Whether the queue keeps given-up items, so that `givenUp` of the queue returns them. Without the hook, a dashboard
+   * shows no given-up items of an in-memory queue.
+   */
+  readonly keepsGivenUp?: boolean;
+
+  /**
    * Reports whether the queue is shut down and nothing is ready or blocked. Without the hook, a pool with a `throttle`
    * ends only when no key is delayed or processing.
    */

@@ -1,5 +1,6 @@
 import type { Duration } from "../base/duration.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "./delaying_queue.ts";
+import type { GivenUpQueue, GivenUpRetention } from "./given_up.ts";
 import type { AddOptions } from "./work_queue.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { AddOptions } from "./work_queue.ts";
  *
  * Made by {@linkcode createRateLimitingQueue}. {@linkcode runWorkers} calls `addRateLimited` and `forget` for you.
  */
-export interface RateLimitingQueue<T> extends DelayingQueue<T> {
+export interface RateLimitingQueue<T> extends DelayingQueue<T>, GivenUpQueue<T> {
   /**
    * Adds the item after the delay that the limiter returns. Once the queue is shutting down, the item is not added, but
    * the limiter is still called, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts retries of
@@ -58,9 +59,43 @@ export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T
    * Queue to which items are added. By default, a new queue from {@linkcode createDelayingQueue} with the other
    * options.
    *
-   * If you pass a queue, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the other options on that
-   * queue. Passing `onDrop`, `retryBudget`, or an `addWhileDelayed` other than `"keep"`, together with `queue` is
-   * an error.
+   * If you pass a queue, only `name`, `keyOf`, `clock`, `metrics` and `keepGivenUp` have an effect here; set the other
+   * options on that queue. Passing `onDrop`, `retryBudget`, or an `addWhileDelayed` other than `"keep"`, together with
+   * `queue` is an error.
    */
   queue?: DelayingQueue<T> | undefined;
+  /**
+   * Number of given-up items that the queue keeps: the newest of those that its pools gave up. An object with this
+   * number as `max` can also limit their age with `maxAge`. The program can list kept items with `givenUp`, add them
+   * again with `redrive`, and forget them with `discard`. The items are in memory, so they end with the process. By
+   * default, the queue keeps none.
+   *
+   * A key that is added again, now or with a delay, is no longer given up, so the queue forgets its given-up item. Add
+   * items through this queue for that, not through a queue that you passed as `queue`.
+   *
+   * @example Keep the newest 1,000 items for a week, and try them again
+   * ```ts
+   * import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), {
+   *   keepGivenUp: { max: 1000, maxAge: "168h" },
+   * });
+   * let isDown = true;
+   * const pool = runWorkers(queue, (order) => {
+   *   if (isDown) throw new Error(`no stock for ${order}`);
+   * }, { maxRetries: 0, onError() {} });
+   * queue.add("order 1");
+   * await queue.whenIdle();
+   *
+   * const { items: [given], total } = await queue.givenUp({ search: "stock" });
+   * assertEquals([given?.item, given?.error, total], ["order 1", "Error: no stock for order 1", 1]);
+   * isDown = false;
+   * assertEquals(await queue.redrive({ rate: 10 }), { redriven: 1, left: 0, running: false });
+   * await queue.shutDownWithDrain();
+   * await pool.finished;
+   * assertEquals((await queue.givenUp()).total, 0);
+   * ```
+   */
+  keepGivenUp?: number | GivenUpRetention | undefined;
 }

@@ -5,24 +5,18 @@
  */
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
-import type { Duration } from "../base/duration.ts";
-import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
-import { argumentError, brokenRule, invalidArgument, limiterError } from "../base/errors.ts";
+import { timeoutRule } from "../base/duration_arguments.ts";
+import { argumentError, brokenRule, invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
-import type { FailedStart, RateLimiter } from "../contracts/rate_limiter.ts";
-import type {
-  RateLimitedAddOptions,
-  RateLimitingQueue,
-  RateLimitingQueueOptions,
-} from "../contracts/rate_limiting_queue.ts";
-import type { AddOptions } from "../contracts/work_queue.ts";
-import { Attempts } from "./attempts.ts";
+import type { RateLimiter } from "../contracts/rate_limiter.ts";
+import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
-import { hooksFrom, setHooks } from "./hooks.ts";
-import { withKey } from "./known_key.ts";
-import { delayingRules, isWorkQueue, priorityFor, withPriority } from "./options.ts";
-import { QueueLayer } from "./queue_layer.ts";
+import { KeepingQueue } from "./keeping_queue.ts";
+import { isRetention } from "./retention.ts";
+import { LimitedQueue } from "./limited_queue.ts";
+import { delayingRules, isWorkQueue } from "./options.ts";
 
+export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
 export * from "./delaying_queue.ts";
@@ -75,8 +69,9 @@ export function createRateLimitingQueue<T>(
   requireRules(ACTION, options, {
     ...delayingRules(timeoutRule()),
     queue: [isDelayingQueue, "must be a delaying queue"],
+    keepGivenUp: [isRetention, "must be a positive integer, or an object with a positive integer 'max' and a 'maxAge'"],
   });
-  const { queue, ...others } = options;
+  const { queue, keepGivenUp, ...others } = options;
   const misplaced = (options.addWhileDelayed ?? "keep") !== "keep"
     ? "addWhileDelayed"
     : (["retryBudget", "onDrop"] as const).find((option) => options[option] !== undefined);
@@ -84,96 +79,16 @@ export function createRateLimitingQueue<T>(
     const rule = "must be set on the queue that you pass as 'queue'";
     throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
   }
-  return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);
+  const below = queue ?? createDelayingQueue<T>(others);
+  return keepGivenUp === undefined
+    ? new LimitedQueue(limiter, below, others)
+    : new KeepingQueue(limiter, below, others, keepGivenUp);
 }
 
 const ACTION = "create rate limiting queue";
-const ADD = "add item";
 
 /** Reports whether a value has the members of a delaying queue that the layer above uses. */
 function isDelayingQueue(value: unknown): boolean {
   return isWorkQueue(value) && hasMethods(value, "addAfter", "cancelDelayed") &&
     Number.isInteger((value as DelayingQueue<unknown>).delayed);
-}
-
-class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
-  readonly #limiter: RateLimiter<T>;
-  readonly #attempts: Attempts<T>;
-  /** Error of the latest call to the limiter's `when`, if the call failed. */
-  #limiterFailure: { error: unknown } | undefined = undefined;
-
-  constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {
-    super(below, options);
-    this.#limiter = limiter;
-    this.#attempts = new Attempts(limiter);
-    const { hooks } = this;
-    setHooks<T>(this, {
-      ...hooksFrom(hooks),
-      known: this.sharesKeys ? hooks.known : undefined,
-      metrics: hooks.metrics ?? options.metrics,
-      takesMinDelay: true,
-      limiterThrew: (error) => this.#limiterFailure?.error === error,
-      attempts: this.#attempts,
-    });
-  }
-
-  get delayed(): number {
-    return this.below.delayed;
-  }
-
-  override add(item: T, options?: AddOptions): void {
-    if (options === undefined) this.below.add(item);
-    else this.below.add(item, this.#passedOn(options));
-  }
-
-  addAfter(item: T, delay: Duration, options?: AddOptions): void {
-    this.below.addAfter(item, delay, this.#passedOn(options));
-  }
-
-  addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    const passedOn = this.#passedOn(options, ["priority", "minDelay", "startedAt"]);
-    const minDelay = requireDuration(ADD, "minDelay", options?.minDelay ?? 0);
-    requireDuration(ADD, "startedAt", options?.startedAt ?? 0);
-    const key = this.key(item);
-    const longer = Math.max(this.#askLimiter(item, key, options && { ...options, minDelay }), minDelay);
-    if (this.known === undefined) this.#addWhenAllowed(item, longer, passedOn);
-    else withKey(this.known, item, key, () => this.#addWhenAllowed(item, longer, passedOn));
-  }
-
-  #askLimiter(item: T, key: unknown, attempt: FailedStart | undefined): number {
-    this.#limiterFailure = undefined;
-    try {
-      const delay = this.#limiter.when(item, key, attempt);
-      if (Number.isFinite(delay)) return delay;
-      throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
-    } catch (error) {
-      this.#limiterFailure = { error };
-      throw error;
-    }
-  }
-
-  #addWhenAllowed(item: T, delay: number, options: AddOptions | undefined): void {
-    if (this.hooks.retry !== undefined) this.hooks.retry(item, delay, options);
-    else if (this.shuttingDown) this.hooks.takeBack?.(item, delay, options);
-    else this.below.addAfter(item, delay, options);
-  }
-
-  cancelDelayed(item: T): boolean {
-    return this.below.cancelDelayed(item);
-  }
-
-  forget(item: T): void {
-    const key = this.key(item);
-    this.#attempts.delete(key);
-    this.hooks.forgotten?.(item);
-    this.#limiter.forget(item, key);
-  }
-
-  numRequeues(item: T): number {
-    return this.#limiter.numRequeues(item, this.key(item));
-  }
-
-  #passedOn(options: AddOptions | undefined, known?: readonly string[]): AddOptions | undefined {
-    return withPriority(priorityFor(this.below, options, known));
-  }
 }

@@ -16,6 +16,7 @@ export type { SOURCE } from "../base/brands.ts";
 export { TerminalError } from "../base/errors.ts";
 export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
+export type * from "../contracts/given_up.ts";
 export type * from "../contracts/handler.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";

@@ -9,16 +9,18 @@ import type { LiveSettings, Queue } from "./queue.ts";
  * Returns a queue's settings from a config document.
  *
  * @throws {ConfigError} If queues in the document share a bucket, if the limiter can't work on Redis, or if the queue
- * has a discipline or a retry budget.
+ * has a discipline, a retry budget or a retention of given-up items.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
-  const { limiter, discipline, retryBudget, throttle } = document.describe(name);
+  const { limiter, discipline, retryBudget, keepGivenUp, throttle } = document.describe(name);
+  const others = Object.entries({ retryBudget, keepGivenUp }).filter(([, value]) => value !== undefined);
   const problems = [
     ...(discipline === undefined ? [] : [{ path: discipline.path, message: memoryOnly("discipline") }]),
-    ...(retryBudget === undefined
-      ? []
-      : [{ path: `/queues/${escapePointer(name)}/retryBudget`, message: memoryOnly("retryBudget") }]),
+    ...others.map(([option]) => ({
+      path: `/queues/${escapePointer(name)}/${option}`,
+      message: memoryOnly(option),
+    })),
   ];
   if (problems.length > 0) throw new ConfigError(action, problems);
   requireOwnBuckets(action, document);

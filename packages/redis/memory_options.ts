@@ -7,6 +7,7 @@ import { argumentError } from "@workqueue/core/internal";
 const REASONS: Readonly<Record<string, string>> = {
   clock: "on Redis, time is the server's. Leave it out",
   discipline: "on Redis, queues are first in, first out. Use a queue for each priority or group instead",
+  keepGivenUp: "on Redis, the server keeps the newest 10,000 given-up items. Leave it out",
   maxSleep: "on Redis, the server says when items are due. Leave it out",
   onDrop: "on Redis, a shutdown drops no items, they stay for other processes. Leave it out",
   retryBudget: "on Redis, queues have no retry budget. Leave it out, and limit attempts with 'throttle'",

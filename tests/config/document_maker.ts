@@ -217,6 +217,8 @@ export class DocumentMaker {
         return { rate: 1 + this.below(9), burst: 1 + this.below(9) };
       case "retryBudget":
         return { ratio: this.random(), minRate: this.below(9) };
+      case "retention":
+        return this.pick<Json>([1 + this.below(9), { max: 1 + this.below(9) }, { max: 3, maxAge: "1h" }]);
       case "boolean":
         return this.random() < 0.5;
       case "string":

@@ -27,6 +27,8 @@ function valuesOf(field: Field<"limiter" | "discipline" | "throttle">): [unknown
       return [{ type: "fair", separator: "/" }, { type: "fair", separator: ":" }];
     case "retryBudget":
       return [{ ratio: 0.1, minRate: 1 }, { ratio: 0.2, minRate: 1 }];
+    case "retention":
+      return [100, { max: 100, maxAge: "1h" }];
     case "throttle":
       return [{ rate: 1, burst: 1 }, { rate: 2, burst: 2 }];
     default:

@@ -242,6 +242,8 @@ function edgesOf(field: AnyField): Json[] {
     ...[...numbers, "soon", null].map((item) => ["1s", item]),
     ...numbers.flatMap((number) => [{ rate: number, burst: 1 }, { rate: 1, burst: number }]),
     ...[{ ratio: 0, minRate: 0 }, { ratio: -1, minRate: 0 }, { ratio: 0.1 }, { ratio: 1, minRate: 1, more: 1 }],
+    ...[{ max: 1 }, { max: 0 }, { max: 1, maxAge: "1h" }, { max: 1, maxAge: "soon" }],
+    ...[{ maxAge: 1 }, { max: 1, more: 1 }],
     ...[{ rate: 1 }, { burst: 1 }, { rate: 1, burst: 1, more: 1 }],
     ...[0, 1, 99, 100, 101].map((length) => "1ms".padStart(length, "0")),
   ];

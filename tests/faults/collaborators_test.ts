@@ -19,7 +19,7 @@ import {
   type RateLimitingQueueOptions,
   runWorkers,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandDelayingQueue, KEEPS_NONE } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
 import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
@@ -685,6 +685,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
 
 Deno.test("rule 11: keyOf of a third-party queue that throws as a pool begins: finished rejects, and the item is ready again", async () => {
   const foreign = Object.assign(new HandDelayingQueue<Keyed>(), {
+    ...KEEPS_NONE,
     addRateLimited() {},
     forget() {},
     numRequeues: () => 0,

@@ -22,6 +22,8 @@ import {
   type DelayingQueueOptions,
   type DrainOptions,
   type FairOptions,
+  type GivenUpOptions,
+  type GivenUpSelection,
   loadConfig,
   type LoadConfigOptions,
   type OptionsInput,
@@ -29,6 +31,7 @@ import {
   parallelizeUntil,
   type RateLimitedAddOptions,
   type RateLimitingQueueOptions,
+  type RedriveOptions,
   type ReloadOptions,
   runWorkers,
   type SnapshotOptions,
@@ -82,6 +85,9 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<DrainOptions>({});
   takesUndefined<AddOptions>({});
   takesUndefined<RateLimitedAddOptions>({});
+  takesUndefined<GivenUpOptions>({});
+  takesUndefined<GivenUpSelection>({});
+  takesUndefined<RedriveOptions>({});
   takesUndefined<SnapshotOptions>({});
   takesUndefined<WorkerOptions<string>>({});
   takesUndefined<ParallelizeOptions>({});

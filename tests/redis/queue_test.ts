@@ -793,6 +793,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
       },
       fair: { discipline: { type: "fair", separator: "/" } },
       budgeted: { retryBudget: { ratio: 0.1, minRate: 1 } },
+      keeping: { keepGivenUp: 5 },
     },
   });
   const open = redisQueues(config, { url });
@@ -812,6 +813,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
     ConfigError,
     "no retry budget. Leave it out, and limit attempts with 'throttle' (at /queues/budgeted/retryBudget)",
   );
+  assertThrows(() => open.queue("keeping"), ConfigError, "(at /queues/keeping/keepGivenUp)");
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
@@ -893,6 +895,7 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
     maxSleep: "1s",
     onDrop() {},
     retryBudget: { ratio: 0.1, minRate: 1 },
+    keepGivenUp: 100,
     priorityLevels: { high: 5 },
   };
   for (const [option, value] of Object.entries(options)) {

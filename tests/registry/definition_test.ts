@@ -27,17 +27,17 @@ Deno.test("a definition with a part missing or of the wrong type is refused, by 
     [
       parts({ options: { x: { kind: "float", description: "" } } }),
       `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `durations, rate, retryBudget, limiter, limiters, got "float"`,
+      `durations, rate, retryBudget, retention, limiter, limiters, got "float"`,
     ],
     [
       parts({ options: { x: "duration" } }),
       `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `durations, rate, retryBudget, limiter, limiters, got "duration"`,
+      `durations, rate, retryBudget, retention, limiter, limiters, got "duration"`,
     ],
     [
       parts({ options: { x: null } }),
       `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `durations, rate, retryBudget, limiter, limiters, got null`,
+      `durations, rate, retryBudget, retention, limiter, limiters, got null`,
     ],
     [
       parts({ options: { x: { kind: "limiter", description: "", default: CONSTANT } } }),

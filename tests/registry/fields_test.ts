@@ -105,6 +105,18 @@ const KINDS: {
     rule: "must be an object with 'ratio' and 'minRate'",
   },
   {
+    field: { kind: "retention", description: "" },
+    good: [
+      [1],
+      [1_000_000],
+      [{ max: 5 }, { max: 5 }],
+      [{ maxAge: "1h", max: 5 }, { max: 5, maxAge: 3_600_000 }],
+      [{ max: 1, maxAge: 1 }, { max: 1, maxAge: 1 }],
+    ],
+    bad: [0, 1.5, -1, "5", null, [], true],
+    rule: "must be a positive integer, or an object with 'max' and 'maxAge'",
+  },
+  {
     field: { kind: "integer", description: "" },
     good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
     bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
@@ -339,6 +351,19 @@ Deno.test("each member of a retry budget that is none is reported in its place",
     { path: "/x/ratio", message: `'x.ratio' ${number}, got -1` },
     { path: "/x/minRate", message: `'x.minRate' ${number}, got undefined` },
     { path: "/x/rate", message: "'x.rate' must be left out, as a retry budget has only 'ratio' and 'minRate', got 2" },
+  ]);
+});
+
+Deno.test("each member of a retention that is none is reported in its place", () => {
+  const { build } = spy({ x: { kind: "retention", description: "" } });
+  const duration = 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 1 ms';
+  assertEquals(issuesOf(() => build({ x: { max: 0, maxAge: "0.5ms", age: 2 } })), [
+    { path: "/x/max", message: "'x.max' must be a positive integer, got 0" },
+    { path: "/x/maxAge", message: `'x.maxAge' ${duration}, got "0.5ms"` },
+    { path: "/x/age", message: "'x.age' must be left out, as a retention has only 'max' and 'maxAge', got 2" },
+  ]);
+  assertEquals(issuesOf(() => build({ x: { maxAge: "1h" } })), [
+    { path: "/x/max", message: "'x.max' must be a positive integer, got undefined" },
   ]);
 });
 

@@ -97,8 +97,8 @@ Deno.test("another kind of part: messages speak of it", () => {
         const options = { x: { kind: "limiter" as "discipline", description: "" } };
         return defineDiscipline({ type: "none", description: "", options, create: ({ x }) => x });
       },
-      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, durations, rate, retryBudget, " +
-      `discipline, disciplines, got "limiter"`,
+      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, durations, rate, " +
+      `retryBudget, retention, discipline, disciplines, got "limiter"`,
     ],
     [
       () =>

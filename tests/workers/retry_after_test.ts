@@ -10,7 +10,7 @@ import {
   runWorkers,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandDelayingQueue, KEEPS_NONE } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -197,6 +197,12 @@ class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueu
   addRateLimited(item: string): void {
     this.calls.push(`addRateLimited ${item}`);
   }
+
+  readonly givenUp = KEEPS_NONE.givenUp;
+  readonly redrive = KEEPS_NONE.redrive;
+  readonly redriveProgress = KEEPS_NONE.redriveProgress;
+  readonly stopRedrive = KEEPS_NONE.stopRedrive;
+  readonly discard = KEEPS_NONE.discard;
 
   forget(): void {}
 

@@ -1,0 +1,61 @@
+import { assertEquals } from "@std/assert";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createFairDiscipline,
+  createRateLimitingQueue,
+  loadConfig,
+  type RateLimitingQueueOptions,
+} from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+import { flush, HighestFirst } from "../queue_helpers.ts";
+import { givenUpSuite, type KeepingSubject, type KeepingSubjectOptions } from "./given_up_suite.ts";
+
+const limiter = () => createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 10 });
+
+function subject(queue: KeepingSubject["queue"] & { shutDown(): void }, clock: HandClock): KeepingSubject {
+  return {
+    queue,
+    async advance(ms) {
+      await flush();
+      await clock.advance(ms);
+      await flush();
+    },
+    async [Symbol.asyncDispose]() {
+      queue.shutDown();
+      await flush();
+      assertEquals(clock.timers, 0);
+    },
+  };
+}
+
+/** Returns a function that creates a subject in memory with further options. */
+function inMemory(more: RateLimitingQueueOptions<string> = {}) {
+  return ({ keepGivenUp, hasGroups }: KeepingSubjectOptions): KeepingSubject => {
+    const clock = new HandClock(1e9);
+    const discipline = hasGroups ? createFairDiscipline({ separator: "/" }) : undefined;
+    return subject(
+      createRateLimitingQueue(limiter(), { clock, keepGivenUp, ...discipline && { discipline }, ...more }),
+      clock,
+    );
+  };
+}
+
+givenUpSuite("in memory", inMemory());
+givenUpSuite("in memory with keyOf", inMemory({ keyOf: (item) => item }));
+givenUpSuite('in memory with "fold"', inMemory({ addWhileDelayed: "fold" }));
+givenUpSuite("in memory with a retry budget", inMemory({ retryBudget: { ratio: 1, minRate: 1000 } }));
+givenUpSuite("in memory on another layer", ({ keepGivenUp, hasGroups }) => {
+  const clock = new HandClock();
+  const discipline = hasGroups ? createFairDiscipline<string>({ separator: "/" }) : new HighestFirst<string>();
+  const queue = createDelayingQueue<string>({ clock, discipline });
+  return subject(createRateLimitingQueue(limiter(), { queue, keepGivenUp }), clock);
+});
+givenUpSuite("in memory, from a document", ({ keepGivenUp, hasGroups }) => {
+  const clock = new HandClock();
+  const discipline = hasGroups ? { discipline: { type: "fair", separator: "/" } } : {};
+  const config = loadConfig({
+    queues: { q: { limiter: { type: "exponential", baseDelay: 10, maxDelay: 10 }, keepGivenUp, ...discipline } },
+  }, { clock });
+  return subject(config.queue<string>("q", { clock }), clock);
+});
