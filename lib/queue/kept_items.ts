@@ -84,7 +84,8 @@ export class KeptItems<T> {
   scan({ keys, search }: GivenUpSelection): Scan<T> {
     const entries = keys === undefined
       ? this.#entries.slice()
-      : Array.from(keys, (key) => this.#byKey.get(key)).filter((entry) => entry !== undefined);
+      : keys.map((key) => this.#byKey.get(key)).filter((entry) => entry !== undefined)
+        .sort((a, b) => a.number - b.number);
     return new Scan(entries, matcherOf(search));
   }
 
