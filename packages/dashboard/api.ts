@@ -164,6 +164,8 @@ export interface QueueDetails extends QueueRow {
    * has no groups that can be paused, as on Redis.
    */
   readonly blockedGroups: BlockedGroupList | null;
+  /** Given-up items that match the search; `null` if the queue keeps none or its server does not answer. */
+  readonly givenUp: GivenUpList | null;
   /**
    * Errors of failed attempts, grouped by message, the group with the most failing items first. At most 100 groups, and
    * a last group for all other errors. The errors are those since the dashboard was created. On Redis, they are errors
@@ -350,6 +352,66 @@ export interface BlockedGroup {
   readonly resumesInMs: number | null;
 }
 
+/** Given-up items that a queue keeps. */
+export interface GivenUpList {
+  /** Number of all given-up items that the queue keeps, whether or not they match the search. */
+  readonly total: number;
+  /** Number of given-up items that the queue dropped so far, because they were too many or too old. */
+  readonly dropped: number;
+  /** Number of items that match the search; `null` if more items match than were read, or not all were searched. */
+  readonly matching: number | null;
+  /** Number of items that were read for `errors`: the newest, at most 1,000. */
+  readonly checked: number;
+  /** Newest items, in that order. */
+  readonly items: readonly GivenUpRow[];
+  /** Errors of the items that were read, grouped by message, the group with the most items first. At most 50 groups. */
+  readonly errors: readonly GivenUpErrorGroup[];
+  /** Running redrive, or else the last one; `null` if there was none. */
+  readonly redrive: RedriveState | null;
+}
+
+/** Given-up item. */
+export interface GivenUpRow {
+  /** Text of the item. */
+  readonly key: string;
+  /** Last error, in one line. */
+  readonly error: string;
+  /** Number of attempts. */
+  readonly attempts: number;
+  /** Reason for giving the item up. */
+  readonly reason: GiveUpReason;
+  /** Group of the item in the queue's discipline; `null` if it has none. */
+  readonly group: string | null;
+  /** Time since the first failure, in milliseconds. */
+  readonly firstFailedAgo: number;
+  /** Time since the item was given up, in milliseconds. */
+  readonly ago: number;
+}
+
+/** Errors of given-up items whose messages differ only in variable parts. */
+export interface GivenUpErrorGroup {
+  /** Message with its variable parts replaced by `*`. */
+  readonly message: string;
+  /** Number of items. */
+  readonly items: number;
+  /** Error of the newest item, in one line. */
+  readonly example: string;
+  /** Time since the newest item was given up, in milliseconds. */
+  readonly last: number;
+}
+
+/** Redrive of given-up items. */
+export interface RedriveState {
+  /** Number of items that were added again. */
+  readonly redriven: number;
+  /** Number of items that the redrive has not checked yet. With a search, not all of them have to match. */
+  readonly left: number;
+  /** Whether the redrive is running. */
+  readonly running: boolean;
+  /** Number of items per second, at most; `null` if there is no limit, or the redrive was not started here. */
+  readonly rate: number | null;
+}
+
 /** Errors whose messages differ only in variable parts, such as numbers, IDs, quoted strings and keys. */
 export interface ErrorGroup {
   /** Message with its variable parts replaced by `*`; `null` for the group of all other errors. */
@@ -445,6 +507,9 @@ export interface ThrottleRow extends ThrottleNode {
  * | `resume-group` | `{ "group": "…" }`: ends a pause of the group now |
  * | `retry` | a selection: selected delayed items, and retries that wait for the retry budget, become ready |
  * | `take-back` | a selection: selected delayed items are removed and not retried |
+ * | `redrive` | `key`, `error` or `search`: selected given-up items are added again, at most `rate` a second if given |
+ * | `stop-redrive` | `{}`: ends the redrive; items that it did not add are still given up |
+ * | `discard` | `key`, `error` or `search`: selected given-up items are forgotten |
  *
  * A throttle with a name can also be changed with `POST api/throttles/NAME/ACTION`, for the actions `throttle`,
  * `pause-throttle` and `resume-throttle`.
@@ -472,9 +537,15 @@ export interface ThrottleRow extends ThrottleNode {
 export interface ControlResult {
   /** Description of the result, as a sentence. */
   readonly message: string;
-  /** For `retry` and `take-back`, the numbers of selected items that are failing, and that are not. */
+  /**
+   * For `retry` and `take-back`, the numbers of selected items that are failing, and that are not. For a preview of
+   * `redrive` and `discard`, `others` is the number of selected items.
+   */
   readonly matched?: { readonly failing: number; readonly others: number };
-  /** For `retry` and `take-back`, the number of items on which the action was carried out. */
+  /**
+   * For `retry`, `take-back` and `discard`, the number of items on which the action was carried out. For `redrive`, the
+   * number of items that were added at once.
+   */
   readonly done?: number;
   /** For `retry` and `take-back`, the number of delayed items that were not checked. More than 0 only on Redis. */
   readonly notChecked?: number;

@@ -5,6 +5,7 @@ import { Refusal } from "../http/answers.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 import { retry, takeBack } from "./bulk.ts";
+import { discard, redrive, stopRedrive } from "./given_up.ts";
 import { throttleActions, whyNotSteered } from "./throttle_controls.ts";
 
 /** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
@@ -47,6 +48,9 @@ export const actions: Readonly<Record<string, Action>> = {
   "resume-group": resumeGroup,
   retry,
   "take-back": takeBack,
+  redrive,
+  "stop-redrive": stopRedrive,
+  discard,
 };
 
 async function pause(queue: WatchedQueue, body: string): Promise<ControlResult> {

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { FailingItem, LimiterNode, QueueDetails } from "../api.ts";
 import { BlockedGroups } from "./blocked_groups.tsx";
 import { Errors } from "./errors.tsx";
+import { GivenUp } from "./given_up.tsx";
 import { Groups } from "./groups.tsx";
 import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
@@ -60,6 +61,9 @@ export function ItemLists({ queue, search, now, onSearch }: {
         ]}
         actions={actions !== undefined && (({ key, dueInMs }) => dueInMs !== null && actions(key))}
       />
+      {queue.givenUp && (
+        <GivenUp queue={queue} list={queue.givenUp} search={search} empty={empty("No given-up items.")} />
+      )}
       {queue.blockedGroups && (
         <BlockedGroups
           queue={queue}
@@ -77,8 +81,16 @@ export function ItemLists({ queue, search, now, onSearch }: {
           empty={queue.workers === null && counts.processing > 0 ? NOT_KNOWN : empty("No running items.")}
           below={({ abandonedFor }) => <Abandoned ms={abandonedFor} />}
           columns={[
-            { name: "Attempt", text: ({ attempt }) => count(attempt) },
-            { name: "For", text: (item) => duration(item.for) },
+            {
+              name: "Attempt",
+              text: ({ attempt }) =>
+                count(attempt),
+            },
+            {
+              name: "For",
+              text: (item) =>
+                duration(item.for),
+            },
           ]}
         />
         <ItemTable

@@ -11,6 +11,7 @@ import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
 import { BlockedGroups } from "./blocked_groups.ts";
+import { GivenUpItems, keeperOf } from "./given_up.ts";
 import { type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
@@ -65,6 +66,8 @@ export class WatchedQueue implements Disposable {
   readonly pauses: Can<Pauses>;
   /** Groups of the queue; `undefined` if it has none. */
   readonly groups: BlockedGroups | undefined;
+  /** Given-up items; `undefined` if the queue keeps none. */
+  readonly givenUp: GivenUpItems | undefined;
   readonly textOf: (item: unknown) => string;
   /** Whether the text of an item is the item itself. */
   readonly #hasTexts: boolean;
@@ -105,6 +108,8 @@ export class WatchedQueue implements Disposable {
       : new MemorySource(queue as never, pool, failures, this.#times);
     const { pausing, groups } = this.source;
     this.groups = groups && new BlockedGroups(groups);
+    const keeper = keeperOf(queue);
+    this.givenUp = keeper && new GivenUpItems(keeper, this.textOf);
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches({
@@ -328,6 +333,7 @@ export class WatchedQueue implements Disposable {
     const matches = search === "" ? () => true : this.#matcher({ search });
     const found = search === "" ? undefined : await this.#searches.find(search);
     const blockedGroups = await this.groups?.list(search, limit) ?? null;
+    const givenUp = await this.givenUp?.list(search, limit) ?? null;
     const now = systemClock.now();
     const seen = this.#seen;
     const look = seen?.look;
@@ -371,6 +377,7 @@ export class WatchedQueue implements Disposable {
       groups: look === undefined ? [] : this.#groups(look),
       groupedItems: look?.readyItems.length ?? 0,
       blockedGroups,
+      givenUp,
       errors: failures.groups().filter(({ message, example }) =>
         search === "" || containing(search)(message ?? "", example)
       ),

@@ -61,6 +61,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
     groupedItems: 3,
     blockedGroups: null,
+    givenUp: null,
     errors: [],
     errorsUnknown: 0,
     matching: 12,
