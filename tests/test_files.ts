@@ -44,6 +44,7 @@ export const coreFolders: readonly string[] = [
 /** Folders of tests for packages. These tests also run on Bun. */
 export const packageFolders: readonly string[] = [
   "dashboard",
+  "engine",
   "opentelemetry",
   "prometheus",
   "redis",

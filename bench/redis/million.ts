@@ -2,8 +2,9 @@
 
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
+import type { Finish, TakenKey, TurnReply } from "@workqueue/engine";
 import { connect } from "../../packages/redis/connection/connect.ts";
-import { Engine, type Finish, type TurnReply } from "../../packages/redis/engine.ts";
+import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { keys } from "./contender.ts";
@@ -33,7 +34,7 @@ const AT_ONCE = 500;
 export async function measureMillion(server: Server, count: number): Promise<MillionFacts> {
   const connection = connect("measure", { url: server.url, client: undefined, callTimeout: 60_000 });
   const engineOf = (name: string) =>
-    new Engine(connection, createScripts(), {
+    new RedisEngine(connection, createScripts(), {
       ...{ name, leaseDuration: LEASE, maxStalls: 5, replaces: false, folds: false, hasItems: false },
       limiter: planLimiter("plan", limiters.describe(defaultControllerConfig)),
     });
@@ -97,7 +98,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
  * Adds many keys, with a few concurrent calls. For each of these calls, `delay` returns the delay of the call's keys,
  * in milliseconds.
  */
-async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
+async function addAll(engine: RedisEngine, count: number, delay: () => number, from = 0): Promise<void> {
   const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();
   await Promise.all(Array.from({ length: 4 }, async () => {
     for (const start of starts) await engine.add(keys(AT_ONCE, start).map((key) => ({ key, payload: "" })), delay());
@@ -105,7 +106,7 @@ async function addAll(engine: Engine, count: number, delay: () => number, from =
 }
 
 function turn(
-  engine: Engine,
+  engine: RedisEngine,
   owner: string,
   { wanted = 0, finishes = [] }: { wanted?: number; finishes?: Finish[] },
 ): Promise<TurnReply> {
@@ -119,11 +120,11 @@ const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token
 });
 
 /** Returns the median time of the script that takes one key, for each queue. Hands the keys back afterwards. */
-async function compareTakes(server: Server, few: Engine, many: Engine): Promise<MillionFacts["take"]> {
+async function compareTakes(server: Server, few: RedisEngine, many: RedisEngine): Promise<MillionFacts["take"]> {
   const medians = { few: 0, many: 0 };
   for (const [name, engine] of [["few", few], ["many", many], ["few", few], ["many", many]] as const) {
     await server.resetCounts();
-    const all: TurnReply["taken"] = [];
+    const all: TakenKey[] = [];
     await times(TAKES / 2, async () => all.push(...(await turn(engine, "takes", { wanted: 1 })).taken));
     medians[name] += (await server.scripts()).median / 2;
     await turn(engine, "takes", { finishes: all.map(finishOf("handedBack")) });
@@ -131,7 +132,7 @@ async function compareTakes(server: Server, few: Engine, many: Engine): Promise<
   return medians;
 }
 
-async function takeAndFinish(engine: Engine, wanted: number): Promise<void> {
+async function takeAndFinish(engine: RedisEngine, wanted: number): Promise<void> {
   await times(20, async () => {
     const { taken } = await turn(engine, "works", { wanted });
     await turn(engine, "works", { finishes: taken.map(finishOf("succeeded")) });
@@ -139,7 +140,7 @@ async function takeAndFinish(engine: Engine, wanted: number): Promise<void> {
 }
 
 /** Takes many keys for an owner. Returns their tokens. */
-async function hold(engine: Engine, owner: string): Promise<string[]> {
+async function hold(engine: RedisEngine, owner: string): Promise<string[]> {
   const tokens: string[] = [];
   await times(HELD / AT_ONCE, async () => {
     tokens.push(...(await turn(engine, owner, { wanted: AT_ONCE })).taken.map(({ token }) => token));
@@ -148,7 +149,7 @@ async function hold(engine: Engine, owner: string): Promise<string[]> {
 }
 
 /** Takes keys for another owner until the server has ended all expired leases. */
-async function expire(engine: Engine): Promise<void> {
+async function expire(engine: RedisEngine): Promise<void> {
   await times(2 * HELD / 200, () => turn(engine, "others", { wanted: 1 }));
 }
 

@@ -1,14 +1,15 @@
 import { type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import { invalidArgument } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
+import { createRemoteQueue, intervalsOf, type LiveRemoteQueue, type LiveSettings } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
-import { Engine } from "./engine.ts";
+import { RedisEngine } from "./engine.ts";
 import { planLimiter } from "./limiter_plan.ts";
-import { A_NAME, intervalsOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
-import { type LiveSettings, Queue } from "./queue.ts";
+import { A_NAME, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { createScripts } from "./scripts/script.ts";
 import { createThrottleScripts } from "./scripts/throttle_script.ts";
+import { RedisThrottleStore } from "./throttle_store.ts";
 
 const ACTION = "create Redis queue";
 const scripts = createScripts();
@@ -53,11 +54,11 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, ...throttles }: LiveSettings,
-): Queue<T> {
+): LiveRemoteQueue<T> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
   const connection = connect(ACTION, { ...options, callTimeout });
-  const engine = new Engine(connection, scripts, {
+  const engine = new RedisEngine(connection, scripts, {
     name,
     leaseDuration,
     maxStalls,
@@ -66,5 +67,6 @@ export function openQueue<T>(
     hasItems: keyOf !== undefined,
     limiter,
   });
-  return new Queue({ engine, connection, throttleScripts, keyOf, ...throttles, metrics, onQueueError });
+  const throttleStore = new RedisThrottleStore(connection, throttleScripts);
+  return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
 }

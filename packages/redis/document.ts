@@ -1,9 +1,8 @@
-import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
-import { escapePointer } from "@workqueue/core/internal";
+import type { ConfigContents } from "@workqueue/core";
+import { type LiveSettings, refuseMemoryParts } from "@workqueue/engine";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
-import { memoryOnly } from "./memory_options.ts";
-import type { LiveSettings, Queue } from "./queue.ts";
+import { PRODUCT } from "./product.ts";
 
 /**
  * Returns a queue's settings from a config document.
@@ -13,17 +12,9 @@ import type { LiveSettings, Queue } from "./queue.ts";
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
-  const { limiter, discipline, retryBudget, keepGivenUp, throttle } = document.describe(name);
-  const others = Object.entries({ retryBudget, keepGivenUp }).filter(([, value]) => value !== undefined);
-  const problems = [
-    ...(discipline === undefined ? [] : [{ path: discipline.path, message: memoryOnly("discipline") }]),
-    ...others.map(([option]) => ({
-      path: `/queues/${escapePointer(name)}/${option}`,
-      message: memoryOnly(option),
-    })),
-  ];
-  if (problems.length > 0) throw new ConfigError(action, problems);
+  refuseMemoryParts(PRODUCT, action, document, name);
   requireOwnBuckets(action, document);
+  const { limiter, throttle } = document.describe(name);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
     return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
@@ -42,17 +33,4 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
  */
 export function requireOwnBuckets(action: string, document: ConfigContents): void {
   refuseSharedBuckets(action, document.queueNames.map((name) => document.describe(name)));
-}
-
-/**
- * Applies each reload of the config to a queue until the queue object is shut down. Rejects a document that can't work
- * on Redis. A document without the queue leaves the queue unchanged.
- */
-export function followReloads<T>(config: WorkQueueConfig, queue: Queue<T>): void {
-  const stop = config.onReload((next) => {
-    if (!next.queueNames.includes(queue.name)) return;
-    const settings = settingsIn("reload config", next, queue.name);
-    return () => queue.change(settings);
-  });
-  queue.onShutDown(stop);
 }

@@ -1,71 +1,23 @@
-import type { GiveUpReason } from "@workqueue/core";
+import type {
+  Counts,
+  Engine,
+  EngineLimiter,
+  EngineSettings,
+  EngineSnapshot,
+  Entry,
+  Finish,
+  TurnReply,
+  TurnRequest,
+} from "@workqueue/engine";
 import type { Connection, Retry } from "./connection/connection.ts";
-import type { BucketPlan, LimiterPlan } from "./limiter_plan.ts";
+import { planBucket } from "./limiter_plan.ts";
+import { PRODUCT } from "./product.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
-import type { FinishKind } from "./scripts/turn.ts";
 
-export type { FinishAnswer } from "./scripts/turn.ts";
-
-/** Settings of a queue that apply to all of its calls. */
-export interface EngineSettings {
-  readonly name: string;
-  /** Duration of a lease in milliseconds. */
-  readonly leaseDuration: number;
-  readonly maxStalls: number;
-  /** Whether adding a delayed key ends its delay (`addWhileDelayed: "replace"` or `"fold"`). */
-  readonly replaces: boolean;
-  /** Whether adding a key that failed and is delayed does not end its delay (`addWhileDelayed: "fold"`). */
-  readonly folds: boolean;
-  /** Whether items are sent as JSON in addition to their keys, as in a queue with `keyOf`. */
-  readonly hasItems: boolean;
-  readonly limiter: LimiterPlan;
+/** Settings of a queue, with its first limiter. */
+export interface RedisEngineSettings extends EngineSettings {
+  readonly limiter: EngineLimiter;
 }
-
-/**
- * Key and payload of an item. In a queue with `keyOf`, the payload is the item as JSON. Otherwise, the payload is
- * empty.
- */
-export interface Entry {
-  readonly key: string;
-  readonly payload: string;
-}
-
-/** Outcome of the work on a key, in the form that the `turn` script reads. */
-export interface Finish {
-  readonly key: string;
-  readonly token: string;
-  readonly kind: FinishKind;
-  /** Delay of `requeueAfter`, or shortest delay of `retry` and `failed`, in milliseconds. */
-  readonly delay?: number;
-  /** Limiter plan for `retry` and `failed`. By default, the queue's plan. */
-  readonly plan?: string;
-  /** Input to the limiter plan for `retry` and `failed`, created by `LimiterPlan.given`. */
-  readonly given?: string;
-  /** Error text of `givenUp`, or one-line error text of `retry` and `failed`. Empty if there was no error. */
-  readonly reason?: string;
-  /** Reason code of `givenUp`. */
-  readonly why?: GiveUpReason;
-}
-
-export interface TurnRequest {
-  readonly process: string;
-  readonly owner: string;
-  /**
-   * Number of leases that the owner believes it has, not counting leases that are finished in this call or in another
-   * call that is still running.
-   */
-  readonly known: number;
-  readonly wanted: number;
-  readonly throttle: BucketPlan | undefined;
-  /** List of finishes to report. Every finish that has a plan has the same plan. */
-  readonly finishes: readonly Finish[];
-}
-
-export type TurnReply = ReplyOf<"turn">;
-export type TakenKey = TurnReply["taken"][number];
-export type GivenUpKey = TurnReply["givenUp"][number];
-export type Counts = ReplyOf<"counts">;
-export type Snapshot = ReplyOf<"snapshot">;
 
 /** Entries that one call adds. */
 interface Adds {
@@ -82,11 +34,10 @@ const MAX_ENTRIES = 200;
 /**
  * Calls from one queue to the server. Encodes script arguments and decodes replies. Doesn't handle leases or timers.
  */
-export class Engine {
-  readonly settings: Omit<EngineSettings, "limiter">;
-  /** Current limiter of the queue. A reload replaces the limiter. */
-  limiter: LimiterPlan;
-  /** Whether replies include how long each taken key had been ready. */
+export class RedisEngine implements Engine {
+  readonly product = PRODUCT;
+  readonly settings: EngineSettings;
+  limiter: EngineLimiter;
   measuresTimes = false;
   readonly #connection: Connection;
   readonly #scripts: Scripts;
@@ -94,7 +45,7 @@ export class Engine {
   /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
 
-  constructor(connection: Connection, scripts: Scripts, settings: EngineSettings) {
+  constructor(connection: Connection, scripts: Scripts, settings: RedisEngineSettings) {
     this.#connection = connection;
     this.#scripts = scripts;
     this.settings = settings;
@@ -102,9 +53,12 @@ export class Engine {
     this.#key = `workqueue:{${settings.name}}:meta`;
   }
 
-  /** Returns the name of the channel on which a process is notified that there may be work. */
-  channelOf(process: string): string {
-    return `workqueue:{${this.settings.name}}:wake:${process}`;
+  get address(): string {
+    return `${this.#connection.address}/${this.#connection.database}`;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection.isUp;
   }
 
   /**
@@ -121,10 +75,6 @@ export class Engine {
     }
   }
 
-  /**
-   * Adds an entry after the limiter's delay. Resolves to `undefined` if the entry was added. Otherwise nothing was
-   * changed, and the promise resolves to the number of failures for which `given` must be computed.
-   */
   addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
     const { replaces, folds, hasItems } = this.settings;
     const { key } = entry;
@@ -159,7 +109,7 @@ export class Engine {
 
   turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
     const { leaseDuration, replaces, folds, hasItems, maxStalls } = this.settings;
-    const [bucketId, rate, burst] = throttle ?? [];
+    const [bucketId, rate, burst] = throttle === undefined ? [] : planBucket(throttle);
     const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
     return this.#run("turn", {
       process,
@@ -179,16 +129,11 @@ export class Engine {
     }, finishes.map(rowOf));
   }
 
-  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
   renew(owner: string): Promise<boolean> {
     return this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
   }
 
-  /**
-   * Hands back keys that the server has assigned to an owner and whose tokens are not in `known`. This may take several
-   * calls. Keys that were handed out after the first of them are kept, because the reply with their tokens is still on
-   * its way. Resolves to the tokens in `known` that the server does not have for the owner.
-   */
+  /** Hands back keys in several calls. Keys that were handed out after the first of them are kept. */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
     const seen = new Set<string>();
     const tokens = known.map((token) => ({ token }));
@@ -205,17 +150,33 @@ export class Engine {
     while (await this.#run("leave", { process, owner }));
   }
 
-  /** Resolves to the server's `maxmemory-policy`, or to `undefined` if the policy is unknown. */
-  evictionPolicy(): Promise<string | undefined> {
-    return this.#run("evictionPolicy", {});
-  }
-
   counts(): Promise<Counts> {
     return this.#run("counts", {});
   }
 
-  snapshot(limit: number): Promise<Snapshot> {
+  snapshot(limit: number): Promise<EngineSnapshot> {
     return this.#run("snapshot", { limit, hasItems: this.settings.hasItems });
+  }
+
+  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void> {
+    const channel = `workqueue:{${this.settings.name}}:wake:${process}`;
+    return this.#connection.subscribe(channel, (us) => onWake(Number(us) / 1000), onResumed);
+  }
+
+  onReconnect(callback: () => void): () => void {
+    return this.#connection.onReconnect(callback);
+  }
+
+  /** Reports if the server may delete keys. A server that does not report its policy is not asked again. */
+  checkStore(report: (problem: Error) => void): void {
+    this.#connection.once(async () => {
+      const policy = await this.#run("evictionPolicy", {}).catch(() => undefined);
+      if (policy !== undefined && policy !== "noeviction") report(evicts(this.#connection.address, policy));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#connection.release();
   }
 
   #gather(delay: number): Adds {
@@ -252,4 +213,11 @@ interface AnyScript {
 
 function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why }: Finish): RowOf<"turn"> {
   return { key, token, kind, delayMs: delay, given: why ?? given, reason };
+}
+
+function evicts(address: string, policy: string): Error {
+  return new Error(
+    `The maxmemory-policy of Redis at ${address} is ${policy}. Set it to noeviction, so that no key is deleted when memory ` +
+      "is full: CONFIG SET maxmemory-policy noeviction",
+  );
 }

@@ -6,27 +6,7 @@
 
 import type { ThrottleDescription } from "@workqueue/core";
 import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
-
-/** Concurrency throttle on the server. */
-export interface PermitsPlan {
-  readonly kind: "permits";
-  /** Beginning of the names of its keys. */
-  readonly prefix: string;
-  /** The limit: a throttle of this process, whose limit may change at any time, or the options. */
-  readonly values: { readonly limit: number };
-}
-
-/** Token bucket on the server. */
-export interface TokensPlan {
-  readonly kind: "tokens";
-  readonly prefix: string;
-  /** Rate and burst: a bucket of this process, which may change at any time, or the options. */
-  readonly values: { readonly rate: number; readonly burst: number };
-  /** Whether an attempt takes as many tokens as it costs, and not always one. */
-  readonly countsCosts: boolean;
-}
-
-export type GatePlan = PermitsPlan | TokensPlan;
+import type { GatePlan } from "@workqueue/engine";
 
 /**
  * Returns plans for the parts of a throttle that are one for all processes: `concurrency` and `bucket`, also inside
@@ -45,9 +25,9 @@ export type GatePlan = PermitsPlan | TokensPlan;
 export function planGates(queue: string, throttle: ThrottleDescription, objectOf: ObjectOf): GatePlan[] {
   if (isA(throttle, bucketThrottle) && !isNamedThrottle(throttle)) return [];
   const plans = new Map(
-    gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.prefix, plan]),
+    gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.id, plan]),
   );
-  return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.prefix < other.prefix ? -1 : 1));
+  return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.id < other.id ? -1 : 1));
 }
 
 type ObjectOf = (part: ThrottleDescription) => object | undefined;
@@ -56,13 +36,13 @@ function gatesOf(part: ThrottleDescription, place: string, objectOf: ObjectOf): 
   const prefix = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
   const { options } = part as { options: Readonly<Record<string, unknown>> };
   const values = (objectOf(part) ?? options) as { limit: number; rate: number; burst: number };
-  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", prefix, values }];
+  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", id: prefix, values }];
   if (isA(part, allOfThrottle)) {
     const parts = options["throttles"] as readonly ThrottleDescription[];
     return parts.flatMap((each, i) => gatesOf(each, `${prefix}/throttles/${i}`, objectOf));
   }
   if (!isA(part, bucketThrottle) || part.path.startsWith("/limiters/")) return [];
-  return [{ kind: "tokens", prefix, values, countsCosts: options["counts"] !== "attempts" }];
+  return [{ kind: "tokens", id: prefix, values, countsCosts: options["counts"] !== "attempts" }];
 }
 
 /** Reports whether a part is in the section `throttles`. Buckets of limiters also have names. */

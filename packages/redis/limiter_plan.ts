@@ -13,12 +13,13 @@ import {
   type Random,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
+import type { AttemptBucket, EngineLimiter } from "@workqueue/engine";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
 const FOREVER = 1e13;
 
 /** Limiter in the form in which the server evaluates it. */
-export interface LimiterPlan {
+export interface LimiterPlan extends EngineLimiter {
   /** Plan as JSON. */
   readonly text: string;
   /**
@@ -63,22 +64,9 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
 /** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
-/** Token bucket of a throttle. */
-export interface ThrottleBucket {
-  /** JSON Pointer to the bucket in the document. */
-  readonly path: string;
-  /** Name of the bucket in the document, if it has one. */
-  readonly name?: string;
-  readonly rate: number;
-  readonly burst: number;
-}
-
-/**
- * Creates the plan for the `throttle` bucket. Each attempt takes a token from this bucket. If the document refers to
- * the bucket by a limiter's name, the bucket is that limiter's bucket.
- */
-export function planThrottle({ path, name, rate, burst }: ThrottleBucket): BucketPlan {
-  return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
+/** Creates the plan for a bucket from which each attempt takes a token. */
+export function planBucket({ id, rate, burst }: AttemptBucket): BucketPlan {
+  return [id, String(finite(rate)), String(burst)];
 }
 
 /**

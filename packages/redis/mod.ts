@@ -17,3 +17,12 @@ export { redisQueueMetrics, type RedisQueueMetricsOptions } from "./queue_metric
 export { type RedisQueues, redisQueues } from "./queues.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";
+export type {
+  QueueCounts,
+  QueueTotals,
+  RemoteLease,
+  RemoteQueue,
+  RemoteQueueMetricsOptions,
+  RemoteQueueOptions,
+  RemoteQueueSnapshot,
+} from "@workqueue/engine";

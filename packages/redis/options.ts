@@ -1,43 +1,16 @@
 /** Rules for the options of queues on Redis, grouped by the functions that accept the options. */
 
-import {
-  A_FUNCTION,
-  A_POSITIVE_INTEGER,
-  A_STRING,
-  hasMethods,
-  invalidArgument,
-  requireDuration,
-  requireRules,
-  type Rule,
-} from "@workqueue/core/internal";
-import { requireServer, type ServerOptions } from "./connection/connect.ts";
+import { A_FUNCTION, A_STRING, requireRules, type Rule } from "@workqueue/core/internal";
+import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
+import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
-import { refuseMemoryOptions } from "./memory_options.ts";
-
-/** Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. */
-type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
-
-/** Shortest and longest allowed interval, in milliseconds. */
-const MIN = 100;
-const MAX = 86_400_000;
-
-/** Rule that accepts any value, because `intervalsOf` checks intervals. */
-const AN_INTERVAL: Rule = [() => true, ""];
+import { PRODUCT } from "./product.ts";
 
 /** Rule that accepts any value, because `requireServer` checks it. Its messages contain no secrets. */
-const A_SECRET: Rule = AN_INTERVAL;
+const A_SECRET: Rule = [() => true, ""];
 
 /** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */
 export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
-
-/** Options that can be set for all queues of `redisQueues`, and also for a single queue. */
-const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, keyof ServerOptions>> = {
-  leaseDuration: AN_INTERVAL,
-  maxStalls: A_POSITIVE_INTEGER,
-  callTimeout: AN_INTERVAL,
-  metrics: [isProvider, "must be a metrics provider"],
-  onQueueError: A_FUNCTION,
-};
 
 /** Options of `redisQueues`. */
 export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
@@ -45,21 +18,16 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   sentinels: A_SECRET,
   tls: A_SECRET,
   client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
-  ...COMMON,
+  ...COMMON_OPTIONS,
 };
 
 /** Options of a single queue of `redisQueues`. */
-export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON };
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON_OPTIONS };
 
 /** Options of `createRedisQueue`. */
 export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
   name: A_NAME,
-  limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
-  limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
-  addWhileDelayed: [
-    (value: unknown) => value === "keep" || value === "replace" || value === "fold",
-    'must be one of "keep", "replace", "fold"',
-  ],
+  ...OWN_OPTIONS,
   ...OF_QUEUES,
   ...OF_ONE_QUEUE,
 };
@@ -71,38 +39,10 @@ export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
  * @throws {RangeError} If an option is out of range.
  */
 export function requireRedisOptions(action: string, options: object, rules: Readonly<Record<string, Rule>>): void {
-  refuseMemoryOptions(action, options);
+  refuseMemoryOptions(PRODUCT, action, options);
   requireRules(action, options, rules);
   intervalsOf(action, options);
   requireServer(action, options);
-}
-
-/**
- * Returns the options that are intervals, in milliseconds.
- *
- * @throws {TypeError} If an interval is not a duration.
- * @throws {RangeError} If an interval is out of range.
- */
-export function intervalsOf(
-  action: string,
-  { leaseDuration = "30s", callTimeout = "10s" }: Pick<RedisQueueOptions, "leaseDuration" | "callTimeout">,
-): { leaseDuration: number; callTimeout: number } {
-  return {
-    leaseDuration: requireInterval(action, "leaseDuration", leaseDuration),
-    callTimeout: requireInterval(action, "callTimeout", callTimeout),
-  };
-}
-
-/**
- * Converts a duration to milliseconds. The duration must be from 100 ms to one day.
- *
- * @throws {TypeError} If the value is not a duration.
- * @throws {RangeError} If the duration is out of range.
- */
-export function requireInterval(action: string, option: string, value: unknown): number {
-  const ms = requireDuration(action, option, value);
-  if (ms >= MIN && ms <= MAX) return ms;
-  throw invalidArgument(action, option, "must be a duration from 100 ms to a day", ms);
 }
 
 /**
@@ -111,13 +51,4 @@ export function requireInterval(action: string, option: string, value: unknown):
  */
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/[{}]/.test(value);
-}
-
-/** Reports whether a value has the methods for all metrics that a queue measures in each process. */
-function isProvider(value: unknown): boolean {
-  return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
-}
-
-function isLimiterConfig(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "type" in value;
 }

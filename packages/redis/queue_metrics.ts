@@ -1,23 +1,10 @@
-import type { Duration, Gauge, MetricsProvider, SettableGauge } from "@workqueue/core";
-import { hasMethods, invalidArgument, requireOptions } from "@workqueue/core/internal";
-import { beginMeasuring, type Meter, meterOf } from "@workqueue/core/metrics";
-import { clearTimeout, setTimeout } from "node:timers";
+import type { MetricsProvider } from "@workqueue/core";
+import { measureRemoteQueue, type RemoteQueueMetricsOptions } from "@workqueue/engine";
 import type { RedisQueue } from "./contract.ts";
-import type { Counts } from "./engine.ts";
-import { MEASURED, type Measured } from "./measured.ts";
-import { requireInterval } from "./options.ts";
+import { PRODUCT } from "./product.ts";
 
 /** Options of {@linkcode redisQueueMetrics}. */
-export interface RedisQueueMetricsOptions {
-  /**
-   * Pause between two measurements. From 100 ms to one day.
-   *
-   * @default {"5s"}
-   */
-  every?: Duration | undefined;
-}
-
-const ACTION = "measure Redis queue";
+export type RedisQueueMetricsOptions = RemoteQueueMetricsOptions;
 
 /**
  * Measures the whole queue on the server. Sets the `depth`, `delayed`, `blocked` and `oldestReady` gauges, if the
@@ -62,134 +49,5 @@ export function redisQueueMetrics<T>(
   metrics?: MetricsProvider,
   options: RedisQueueMetricsOptions = {},
 ): Disposable {
-  const measured = (queue as { [MEASURED]?: Measured } | null | undefined)?.[MEASURED];
-  if (measured === undefined) throw invalidArgument(ACTION, "queue", "must be a queue on Redis", queue);
-  const provider = metrics ?? measured.metrics;
-  if (!hasMethods(provider, "depth")) {
-    throw invalidArgument(ACTION, "metrics", "must be a provider of metrics", provider);
-  }
-  requireOptions(ACTION, options, ["every"]);
-  const every = requireInterval(ACTION, "every", options.every ?? "5s");
-  if (queue.shuttingDown) return { [Symbol.dispose]() {} };
-  const looks = looksOf(provider as MetricsProvider);
-  looks.get(queue.name)?.[Symbol.dispose]();
-  const gauges = new Gauges(queue.name, provider as MetricsProvider);
-  const look = new Looks(measured, gauges, every, () => void looks.delete(queue.name));
-  looks.set(queue.name, look);
-  return look;
-}
-
-/** Returns the running measurements for a provider, by queue name. */
-function looksOf(provider: MetricsProvider): Map<string, Looks> {
-  let looks = looksFor.get(provider);
-  if (looks === undefined) looksFor.set(provider, looks = new Map());
-  return looks;
-}
-
-const looksFor = new WeakMap<MetricsProvider, Map<string, Looks>>();
-
-/** Measures a queue at intervals, one measurement at a time. */
-class Looks implements Disposable {
-  readonly #queue: Measured;
-  readonly #gauges: Gauges;
-  readonly #every: number;
-  readonly #onEnd: () => void;
-  readonly #endWatch: () => void;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-  #isOver = false;
-  /** Whether the latest measurement failed. Further failures are not reported. */
-  #hasFailed = false;
-
-  constructor(queue: Measured, gauges: Gauges, every: number, onEnd: () => void) {
-    this.#queue = queue;
-    this.#gauges = gauges;
-    this.#every = every;
-    this.#onEnd = onEnd;
-    this.#endWatch = queue.onShutDown(() => this[Symbol.dispose]());
-    this.#look();
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#endWatch();
-    clearTimeout(this.#timer);
-    this.#gauges.forget();
-    this.#gauges.end();
-    this.#onEnd();
-  }
-
-  async #look(): Promise<void> {
-    try {
-      const measures = await this.#queue.measure();
-      if (this.#isOver) return;
-      this.#gauges.set({ ...measures, blocked: 0 });
-      this.#hasFailed = false;
-    } catch (error) {
-      if (this.#isOver) return;
-      this.#fail(error);
-    }
-    this.#timer = setTimeout(() => this.#look(), this.#every).unref();
-  }
-
-  #fail(error: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    this.#gauges.forget();
-    this.#queue.onError(error);
-  }
-}
-
-/** Measured values of the whole queue. */
-type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly blocked: number };
-
-const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
-
-/** Gauges of the whole queue, if the provider has them. */
-class Gauges {
-  readonly #depth: Meter;
-  readonly #delayed: Meter | undefined;
-  readonly #blocked: Meter | undefined;
-  readonly #oldestReady: Meter | undefined;
-  /** Reports to the provider that this measurement of the queue has ended. */
-  readonly end: () => void;
-
-  constructor(name: string, metrics: MetricsProvider) {
-    const withSettableDepth = { depth: () => settable(metrics.depth(name)) } as unknown as MetricsProvider;
-    this.#depth = meterOf(withSettableDepth, "depth", name);
-    this.#delayed = meterOf(metrics, "delayed", name);
-    this.#blocked = meterOf(metrics, "blocked", name);
-    this.#oldestReady = meterOf(metrics, "oldestReady", name);
-    this.end = beginMeasuring(metrics, name);
-  }
-
-  set({ ready, blocked, delayed, oldestReadyMs }: Measures): void {
-    this.#depth.set(ready + blocked);
-    this.#delayed?.set(delayed);
-    this.#blocked?.set(blocked);
-    this.#oldestReady?.set(oldestReadyMs / 1000);
-  }
-
-  /** Marks all values as unknown. */
-  forget(): void {
-    this.set(UNKNOWN);
-  }
-}
-
-/**
- * Returns the gauge if it has `set`. Otherwise, returns a gauge whose `set` calls `inc` or `dec` repeatedly, and treats
- * `NaN` as 0.
- */
-function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
-  if (typeof gauge.set === "function") return gauge as SettableGauge;
-  let current = 0;
-  return {
-    set(value) {
-      const wanted = Number.isNaN(value) ? 0 : value;
-      const steps: unknown[] = [];
-      for (; current < wanted; current++) steps.push(gauge.inc());
-      for (; current > wanted; current--) steps.push(gauge.dec());
-      return Promise.all(steps); // rejects if an asynchronous step fails
-    },
-  };
+  return measureRemoteQueue(PRODUCT, queue, metrics, options);
 }

@@ -1,8 +1,9 @@
 import type { WorkQueueConfig } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/internal";
+import { followReloads } from "@workqueue/engine";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
-import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
+import { requireOwnBuckets, settingsIn } from "./document.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
 /** Queues on a server, as described by a config document. */
@@ -67,7 +68,7 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
       const { addWhileDelayed } = config.describe(name);
       requireRule(ACTION, "name", name, A_NAME);
       const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settingsIn(ACTION, config, name));
-      followReloads(config, queue);
+      followReloads(config, queue, settingsIn);
       return queue;
     },
   };

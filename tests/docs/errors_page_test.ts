@@ -37,7 +37,7 @@ const modules = await sources();
 const WITHOUT_CODE = [
   "lib/base/parted_map.ts",
   "lib/base/steady_clock.ts",
-  "packages/redis/items.ts",
+  "packages/engine/items.ts",
   "packages/redis/scripts/declare.ts",
 ];
 

@@ -96,8 +96,9 @@ function table(heading: string): string[][] {
 }
 
 Deno.test("docs/redis.md: every option of a queue is explained, with its default, and no other", () => {
-  const [, members] = /interface RedisQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/redis/contract.ts"))!;
-  const declared = [...members!.matchAll(/\/\*\*(.*?)\*\/\s+(\w+)(\??):/gs)];
+  const own = /interface RedisQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/redis/contract.ts"))![1]!;
+  const common = /interface RemoteQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/engine/contract.ts"))![1]!;
+  const declared = [...`${own}\n${common}`.matchAll(/\/\*\*(.*?)\*\/\s+(\w+)(\??):/gs)];
   const explained = table("option").map((cells) => cells.map((cell) => cell.replaceAll("`", "")));
   assertEquals(explained.map(([option]) => option), declared.map(([, , option]) => option));
   for (const [i, [, comment, option, mark]] of declared.entries()) {

@@ -11,6 +11,7 @@ const PAGES = {
   cli: "command.md",
   "config-file": "config.md",
   dashboard: "operate.md",
+  engine: "engines.md",
   opentelemetry: "operate.md",
   prometheus: "operate.md",
   redis: "redis.md",

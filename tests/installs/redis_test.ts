@@ -1,6 +1,6 @@
 /**
- * Tests of `@workqueue/redis` as installed by npm and Bun, from its tarball and the core's tarball. The tests use a
- * server. The tests run only on Deno.
+ * Tests of `@workqueue/redis` as installed by npm and Bun, from its tarball and the tarballs of the core and the
+ * engine package. The tests use a server. The tests run only on Deno.
  */
 
 import { assertEquals } from "@std/assert";
@@ -12,7 +12,7 @@ import { tsc } from "./tsc.ts";
 
 const EXPECTED = { attempts: ["a 1", "b 1", "b 2"], isOurs: true };
 
-/** Creates a folder with both tarballs and the program. */
+/** Creates a folder with the tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/redis");
@@ -30,6 +30,7 @@ serverTest("redis: the tarball installs beside the core's, type-checks and runs 
     "--no-audit",
     "--no-fund",
     "./workqueue-core.tgz",
+    "./workqueue-engine.tgz",
     "./workqueue-redis.tgz",
   ]);
   for (const age of ["newest", "oldest"] as const) {
@@ -43,6 +44,6 @@ serverTest("redis: the tarball installs beside the core's and runs under Bun", a
   await using server = await RedisServer.start();
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
-  await project.run(bun, ["add", "./workqueue-core.tgz", "./workqueue-redis.tgz"]);
+  await project.run(bun, ["add", "./workqueue-core.tgz", "./workqueue-engine.tgz", "./workqueue-redis.tgz"]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts", server.url])), EXPECTED);
 });

@@ -1,6 +1,7 @@
 /** Test bench for the engine: each test has its own queue, sets the clock, and takes items for several owners. */
 
-import type { Engine, EngineSettings, Finish, TurnReply } from "../../packages/redis/engine.ts";
+import type { Finish, TurnReply } from "@workqueue/engine";
+import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 import { START, TimedServer } from "./timed_server.ts";
 
@@ -10,13 +11,13 @@ export const LEASE = 30_000;
 /** Queue on a server. The test controls the server's clock, and takes items on behalf of owners. */
 export class Bench {
   readonly name = uniqueName("engine");
-  readonly engine: Engine;
+  readonly engine: RedisEngine;
   /** Time of the server's clock, in microseconds. */
   time = START;
   /** Whether each call is marked as one that was sent before. */
   isResent = false;
 
-  constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
+  constructor(readonly server: TimedServer, settings: Partial<RedisEngineSettings> = {}) {
     this.engine = this.open(settings);
   }
 
@@ -26,7 +27,7 @@ export class Bench {
   }
 
   /** Opens another engine for the same queue. */
-  open(settings: Partial<EngineSettings>): Engine {
+  open(settings: Partial<RedisEngineSettings>): RedisEngine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
   }
@@ -87,7 +88,7 @@ export class Bench {
 export function engineTest(
   name: string,
   run: (bench: Bench, server: TimedServer, url: string) => Promise<void>,
-  settings: Partial<EngineSettings> = {},
+  settings: Partial<RedisEngineSettings> = {},
 ): void {
   redisTest(`engine: ${name}`, async ({ url }: SharedServer) => {
     await using server = await TimedServer.connect(url);

@@ -31,16 +31,20 @@ class Messages implements AsyncDisposable {
   /** Makes owners idle one after another, by asking for items while there are none. */
   async idle(...owners: string[]): Promise<void> {
     for (const owner of owners) {
-      await this.#client.subscribe(this.#bench.engine.channelOf(`process of ${owner}`), (message) => {
+      await this.#client.subscribe(this.#channelOf(owner), (message) => {
         this.#got.push(`${owner}: ${message === "" ? "now" : Math.round(Number(message) / 1000)}`);
       });
       assertEquals(keysOf(await this.#bench.take(owner)), []);
     }
   }
 
+  #channelOf(owner: string): string {
+    return `workqueue:{${this.#bench.name}}:wake:process of ${owner}`;
+  }
+
   /** Unsubscribes a process, so that its messages have no receiver. */
   async kill(owner: string): Promise<void> {
-    await this.#client.unsubscribe(this.#bench.engine.channelOf(`process of ${owner}`));
+    await this.#client.unsubscribe(this.#channelOf(owner));
   }
 
   /** Returns the messages since the last call, each with its delay in milliseconds. */

@@ -5,10 +5,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { createDelayingQueue } from "@workqueue/core";
+import type { Finish } from "@workqueue/engine";
 import * as fc from "fast-check";
 import process from "node:process";
-import type { Finish } from "../../packages/redis/engine.ts";
-import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
 import { type Bench, engineTest, keysOf, LEASE } from "./bench.ts";
 import { countsOf } from "./counts.ts";
@@ -56,9 +55,9 @@ engineTest("what is due is due by the server's clock, and adds keep their order 
 for (const [name, steps] of Object.entries({ back: [-3_600_000], "ahead, and back again": [3_600_000, -3_600_000] })) {
   engineTest(`after the server's clock was set ${name}, delays, tokens and leases go on at its pace`, async (bench) => {
     const takeByTokens = async (owner: string) => {
-      const throttle = ["images", "1", "1"] as const;
+      const throttle = { id: "images", rate: 1, burst: 1 };
       const request = { process: `process of ${owner}`, owner, known: 0, wanted: 9, finishes: [] };
-      return await bench.engine.turn({ ...request, throttle: throttle as unknown as BucketPlan });
+      return await bench.engine.turn({ ...request, throttle });
     };
     await bench.add("a", "b", "c");
     assertEquals(keysOf(await takeByTokens("gone")), ["a"]);

@@ -6,7 +6,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { limiters, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
-import { lineOf } from "../../packages/redis/error_text.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -97,25 +96,6 @@ engineTest("errors that a process of an older release leaves behind are bounded"
   await bench.stored("HSET", "errors", "left", "behind");
   await fail(bench, "left", "");
   assertEquals(await errorOf(bench, "left"), null);
-});
-
-Deno.test("errors: a text has one line of at most 300 characters, whatever was thrown", () => {
-  assertEquals(lineOf(new TypeError("no\nsuch\u2028 thing\u001b[31m")), "TypeError: no such  thing [31m");
-  assertEquals([lineOf("just a text"), lineOf(""), lineOf([])], ['"just a text"', '""', "an array"]);
-  assertEquals(lineOf(new Error()), "Error");
-  assertEquals(
-    lineOf({
-      toString: () => {
-        throw new Error();
-      },
-    }),
-    "an object",
-  );
-  const lineAfterName = (message: string) => lineOf(new Error(message)).slice("Error: ".length);
-  assertEquals(lineAfterName("x".repeat(293)), "x".repeat(293));
-  assertEquals(lineAfterName("x".repeat(294)), `${"x".repeat(292)}…`);
-  assertEquals(lineAfterName("x".repeat(291) + "😀😀"), `${"x".repeat(291)}…`);
-  assertEquals(lineAfterName("half \ud83d"), "half \ufffd");
 });
 
 function redisQueueTest(

@@ -12,7 +12,7 @@ const custom = defineThrottle({
   create: () => createConcurrencyThrottle({ limit: 1 }),
 });
 
-/** Returns the kind and the prefix of each gate of a queue named "q". */
+/** Returns the kind and the identity of each gate of a queue named "q". */
 function gatesOf(throttle: unknown, named: object = {}): string[] {
   const registry = throttles.extend().register(custom);
   const document = {
@@ -27,7 +27,7 @@ function gatesOf(throttle: unknown, named: object = {}): string[] {
     const values = plan.kind === "permits"
       ? `${plan.values.limit}`
       : `${plan.values.rate} ${plan.values.burst} ${plan.countsCosts}`;
-    return `${plan.kind} ${plan.prefix} ${values}`;
+    return `${plan.kind} ${plan.id} ${values}`;
   });
 }
 

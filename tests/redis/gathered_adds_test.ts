@@ -7,7 +7,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import type { Connection } from "../../packages/redis/connection/connection.ts";
-import { Engine } from "../../packages/redis/engine.ts";
+import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
@@ -18,7 +18,9 @@ const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, n
  * Returns an engine and the list of its calls. Each call is represented by a string: the script's name, followed by the
  * call's last arguments.
  */
-function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
+function engineWith(
+  answer: () => Promise<unknown> = () => Promise.resolve(0),
+): { engine: RedisEngine; calls: string[] } {
   const calls: string[] = [];
   const connection: Partial<Connection> = {
     run(script, _key, args) {
@@ -26,7 +28,7 @@ function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): 
       return answer();
     },
   };
-  const engine = new Engine(connection as Connection, scripts, {
+  const engine = new RedisEngine(connection as Connection, scripts, {
     ...{ name: "q", leaseDuration: 1000, maxStalls: 5, replaces: false, folds: false, hasItems: false },
     limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
   });

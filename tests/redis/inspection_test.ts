@@ -8,7 +8,7 @@ import { createClient } from "@redis/client";
 import { createRedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { Redis } from "ioredis";
 import { inspect } from "node:util";
-import type { HeldLease } from "../../packages/redis/lease.ts";
+import type { HeldLease } from "../../packages/engine/lease.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 

@@ -14,7 +14,8 @@ import {
 } from "@workqueue/core";
 import fc from "fast-check";
 import { builtIns } from "../../docs/generate/built_ins.ts";
-import { planLimiter, planThrottle, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
+import { idOf } from "../../packages/engine/source.ts";
+import { planBucket, planLimiter, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
@@ -425,7 +426,7 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
 function bucketPlan(config: WorkQueueConfig, name: string) {
   const { path, name: bucket, options } = config.describe(name).throttle!;
   const { rate, burst } = options as { rate: number; burst: number };
-  return planThrottle({ path, ...(bucket !== undefined && { name: bucket }), rate, burst });
+  return planBucket({ id: idOf({ path, ...(bucket !== undefined && { name: bucket }) }), rate, burst });
 }
 
 const bucketOnly = { rate: Infinity, burst: 3 };
@@ -470,7 +471,7 @@ redisTest("limiters: tokens are taken as those of a bucket in memory, and come w
       await script.clear();
       const clock = new HandClock();
       const memory = new TokenBucket(rate, burst, { clock });
-      const plan = planThrottle({ path: "/queues/q/throttle", rate, burst });
+      const plan = planBucket({ id: "throttle", rate, burst });
       const steps: Step[] = [];
       const expected: number[] = [];
       let time = 0;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import { connect } from "../../packages/redis/connection/connect.ts";
-import { Engine } from "../../packages/redis/engine.ts";
+import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -25,7 +25,7 @@ redisTest(
     await fc.assert(
       fc.asyncProperty(adds, async (calls) => {
         const name = uniqueName("moments");
-        const engine = new Engine(connection, scripts, {
+        const engine = new RedisEngine(connection, scripts, {
           ...{ name, leaseDuration: 1000, maxStalls: 5, replaces: false, folds: false, hasItems: false },
           limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
         });

@@ -1,8 +1,8 @@
 /** Random runs in which owners use the engine while the server's clock jumps. */
 
 import { assert, assertEquals } from "@std/assert";
+import type { Finish } from "@workqueue/engine";
 import * as fc from "fast-check";
-import type { Finish } from "../../packages/redis/engine.ts";
 import { Bench, LEASE } from "./bench.ts";
 import { TimedServer } from "./timed_server.ts";
 

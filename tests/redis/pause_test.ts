@@ -64,7 +64,7 @@ engineTest("who finds a queue paused takes no tokens, and does not learn when so
     owner: "o",
     known: 0,
     wanted: 3,
-    throttle: ["throttle", "1", "2"],
+    throttle: { id: "throttle", rate: 1, burst: 2 },
     finishes: [],
   } as const;
   const { pauseMs, taken } = await bench.engine.turn(request);

@@ -10,8 +10,6 @@ import {
   type WorkQueueConfig,
 } from "@workqueue/core";
 import { type RedisLease, type RedisQueue, redisQueues } from "@workqueue/redis";
-import { Finishes } from "../../packages/redis/finishes.ts";
-import type { HeldLease } from "../../packages/redis/lease.ts";
 import { issuesOf } from "../helpers.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
@@ -224,15 +222,3 @@ reloadTest(
     return Promise.resolve();
   },
 );
-
-Deno.test("reload: one call finishes what is of one limiter, in the order of the ends", () => {
-  const finishes = new Finishes<string>();
-  const plans = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
-  for (const [i, plan] of plans.entries()) {
-    const finish = { key: `${i}`, token: "1", ...(plan === undefined ? { kind: "done" } : { kind: "retry", plan }) };
-    finishes.add({} as HeldLease<string>, finish as never);
-  }
-  const keys = (max: number) => finishes.next(max).map(({ finish }) => finish.key).join("");
-  assertEquals([keys(3), keys(9), keys(9), keys(9)], ["012", "34", "567", ""]);
-  assertEquals(finishes.size, 0);
-});

@@ -10,7 +10,8 @@
  */
 
 import { type LimiterConfig, limiters } from "@workqueue/core";
-import type { Engine, TurnRequest } from "../../packages/redis/engine.ts";
+import type { TurnRequest } from "@workqueue/engine";
+import type { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { LONGEST_DELAY } from "../conformance/limiter_families.ts";
 import { replayBy, type ReplayTrace, type Report } from "../conformance/replay.ts";
@@ -79,7 +80,7 @@ class EndOfTrace extends Error {}
 
 /** Replay of recorded operations on a queue. */
 class Replay {
-  readonly engine: Engine;
+  readonly engine: RedisEngine;
   /** Time of the trace, in nanoseconds. */
   now = 0;
   /** Processing items, with their tokens. */

@@ -8,7 +8,7 @@ import { ConfigError, defineLimiter, limiters, loadConfig } from "@workqueue/cor
 import { redisQueues } from "@workqueue/redis";
 import { readFileSync } from "node:fs";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
-import { readOutcome } from "../../packages/redis/outcome.ts";
+import { readOutcome } from "../../packages/engine/outcome.ts";
 import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "./counts.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";
@@ -133,7 +133,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     assertEquals(await countsOf(bench.engine), { ...NONE, ready: 1 });
   }],
   12: ["does not hold", async () => {
-    assertThrows(() => readOutcome({ requeue: true, priority: 1 }), TypeError, "priorities");
+    assertThrows(() => readOutcome("Redis", { requeue: true, priority: 1 }), TypeError, "priorities");
     return await Promise.resolve();
   }],
   13: ["does not hold", async () => {

@@ -3,7 +3,7 @@
 import { createClient } from "@redis/client";
 import { limiters } from "@workqueue/core";
 import type { Connection, Retry, Script } from "../../packages/redis/connection/connection.ts";
-import { Engine, type EngineSettings } from "../../packages/redis/engine.ts";
+import { RedisEngine, type RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
@@ -42,8 +42,8 @@ export class TimedServer implements AsyncDisposable {
   engine(
     name: string,
     clock: ServerClock,
-    settings: Partial<EngineSettings> & { resent?: () => boolean } = {},
-  ): Engine {
+    settings: Partial<RedisEngineSettings> & { resent?: () => boolean } = {},
+  ): RedisEngine {
     const { resent = () => false, ...others } = settings;
     const connection = {
       run: (script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }) => {
@@ -51,7 +51,7 @@ export class TimedServer implements AsyncDisposable {
         return this.call("EVALSHA", script.sha1, "2", key, `${clock()}`, ...args.map(String), ...mark);
       },
     };
-    return new Engine(connection as unknown as Connection, scripts, {
+    return new RedisEngine(connection as unknown as Connection, scripts, {
       name,
       leaseDuration: 30_000,
       maxStalls: 5,

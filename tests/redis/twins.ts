@@ -10,7 +10,8 @@ import {
   type RateLimitingQueue,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import type { Engine, Entry, Finish, Snapshot } from "../../packages/redis/engine.ts";
+import type { EngineSnapshot, Entry, Finish } from "@workqueue/engine";
+import type { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
@@ -85,7 +86,7 @@ export class Twins {
   readonly #options: TwinsOptions;
   readonly #clock = new HandClock();
   readonly #memory: RateLimitingQueue<Item | string>;
-  readonly #engine: Engine;
+  readonly #engine: RedisEngine;
   readonly #processing: Processing[] = [];
   /** Tokens that are no longer valid. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
@@ -300,7 +301,7 @@ export class Twins {
     }
   }
 
-  #compareFailing(snapshot: Snapshot, expected: number[]): void {
+  #compareFailing(snapshot: EngineSnapshot, expected: number[]): void {
     const { failingEntries, totals, readyEntries, delayedEntries, processingEntries } = snapshot;
     assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
     const known = [...readyEntries, ...delayedEntries, ...processingEntries];
@@ -319,7 +320,7 @@ export class Twins {
     }
   }
 
-  #compareDelayed({ delayedEntries }: Snapshot, { delayedItems }: QueueSnapshot<Item | string>): void {
+  #compareDelayed({ delayedEntries }: EngineSnapshot, { delayedItems }: QueueSnapshot<Item | string>): void {
     const dueInMs = new Map(delayedEntries.map((entry) => [entry.key, entry.dueInMs]));
     assertEquals([...dueInMs.keys()].toSorted(), delayedItems.map(({ item }) => keyOf(item)).toSorted(), "delayed");
     for (const each of delayedItems) this.#close(dueInMs.get(keyOf(each.item))!, each.dueInMs, "when it is due");

@@ -3,8 +3,9 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import type { TurnReply, TurnRequest } from "@workqueue/engine";
 import { connect } from "../../../packages/redis/connection/connect.ts";
-import { Engine, type TurnRequest } from "../../../packages/redis/engine.ts";
+import { RedisEngine } from "../../../packages/redis/engine.ts";
 import { createScripts } from "../../../packages/redis/scripts/script.ts";
 import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis_tests.ts";
 import { RedisServer } from "../server.ts";
@@ -16,13 +17,13 @@ const AN_HOUR = 3_600_000;
 
 /** Queue that several processes call, under a clock that the test sets. */
 class World {
-  readonly engine: Engine;
+  readonly engine: RedisEngine;
   /** Time in milliseconds. */
   now = 1.8e12;
   readonly #clock = uniqueName("clock");
   readonly #call: SharedServer["call"];
 
-  constructor(engine: (time: string) => Engine, call: SharedServer["call"]) {
+  constructor(engine: (time: string) => RedisEngine, call: SharedServer["call"]) {
     this.engine = engine(`{ redis.call('GET', '${this.#clock}'), 0 }`);
     this.#call = call;
   }
@@ -59,7 +60,7 @@ function worldTest(name: string, run: (world: World) => Promise<void>): void {
       hasItems: false,
       limiter,
     };
-    const world = new World((time) => new Engine(connection, createScripts(time), settings), call);
+    const world = new World((time) => new RedisEngine(connection, createScripts(time), settings), call);
     await world.pass(0);
     await run(world);
     await connection.release();
@@ -176,7 +177,7 @@ for (const [name, difference] of Object.entries({ behind: -AN_HOUR, ahead: AN_HO
       const settings = { leaseDuration: LEASE };
       const turn = { known: 0, wanted: 0, throttle: undefined, finishes: [] };
       const by = (owner: string) => ({ ...turn, process: owner, owner });
-      const keysOf = ({ taken }: { taken: { key: string }[] }) => taken.map(({ key }) => key);
+      const keysOf = ({ taken }: Pick<TurnReply, "taken">) => taken.map(({ key }) => key);
 
       await using before = await TimedServer.connect(first.url);
       const old = before.engine(queue, () => START + passed * 1000, settings);

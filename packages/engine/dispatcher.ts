@@ -1,7 +1,6 @@
-import type { Engine, Finish, FinishAnswer, GivenUpKey, TakenKey, TurnReply } from "./engine.ts";
+import type { AttemptBucket, Engine, Finish, FinishAnswer, GivenUpKey, TakenKey, TurnReply } from "./engine.ts";
 import { Finishes, type PendingFinish } from "./finishes.ts";
 import type { HeldLease } from "./lease.ts";
-import type { BucketPlan } from "./limiter_plan.ts";
 import { Leases } from "./leases.ts";
 import { Working } from "./working.ts";
 
@@ -11,7 +10,7 @@ export interface Want<T> {
    * Returns the number of leases wanted now, and the bucket from which each lease takes a token. If the bucket is
    * paused, also returns the remaining milliseconds of the pause, during which no lease may be taken.
    */
-  request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
+  request(): { readonly count: number; readonly throttle?: AttemptBucket | undefined; readonly pause?: number };
   /** Accepts one lease. */
   accept(lease: HeldLease<T>): void;
   /** Called when no more leases will be offered. */
@@ -28,7 +27,7 @@ export interface DispatcherEvents<T> {
   onGivenUp(key: GivenUpKey): void;
   /** Called when work is wanted. */
   onWant(): void;
-  /** Called when a call to the server has ended. */
+  /** Called when a call to the engine has ended. */
   onSettled(): void;
   onError(error: unknown): void;
 }
@@ -36,12 +35,12 @@ export interface DispatcherEvents<T> {
 /** Longest pause between a call that returned no work and the next call, in milliseconds. */
 const LOOK_AGAIN = 5000;
 /**
- * Milliseconds after which the server is notified that this process wants no work. Most pools want work again
+ * Milliseconds after which the engine is notified that this process wants no work. Most pools want work again
  * immediately.
  */
 const WANTS_AGAIN = 10;
 /**
- * Maximum number of keys that one call takes, and also of keys that it finishes. The server does nothing else during a
+ * Maximum number of keys that one call takes, and also of keys that it finishes. The engine does nothing else during a
  * call.
  */
 const MAX_IN_TURN = 100;
@@ -52,7 +51,7 @@ const MAX_IN_TURN = 100;
 const MAX_FINISH_WAIT = 100;
 
 /**
- * Combines the wants and finishes of this process into calls to the server, one call at a time. Between calls, the
+ * Combines the wants and finishes of this process into calls to the engine, one call at a time. Between calls, the
  * dispatcher waits until a message says that there may be work, or until the next check is due. If a call takes a long
  * time, new finishes are sent in separate calls meanwhile, so that the call timeout of each finish starts soon after
  * its work ends.
@@ -88,13 +87,13 @@ export class Dispatcher<T> {
    * Whether a message has announced work. If nothing in this process wants work, the next call wakes another process.
    */
   #isWoken = false;
-  /** Whether the server may have assigned leases to this process that this process doesn't know about. */
+  /** Whether the engine may have assigned leases to this process that this process doesn't know about. */
   #hasToRelease = false;
   /** Timer that limits how long finishes wait for a turn to end. */
   #finishEnd: ReturnType<typeof setTimeout> | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
-  /** Timer that notifies the server if this process wants no work for a while. */
+  /** Timer that notifies the engine if this process wants no work for a while. */
   #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
@@ -113,7 +112,7 @@ export class Dispatcher<T> {
     return this.#working.size;
   }
 
-  /** Whether this process has no work left, and the server knows every outcome. */
+  /** Whether this process has no work left, and the engine knows every outcome. */
   get isDone(): boolean {
     return this.#working.size === 0 && this.#finishes.size === 0 && this.#sent.size === 0 && !this.#isInTurn;
   }
@@ -133,7 +132,7 @@ export class Dispatcher<T> {
     if (this.#lookAt < Infinity && !this.#isClosed) this.#idleEnd ??= setTimeout(() => this.#endIdle(), WANTS_AGAIN);
   }
 
-  /** Notifies the server that this process wants no more work. Another process then checks for due keys. */
+  /** Notifies the engine that this process wants no more work. Another process then checks for due keys. */
   #endIdle(): void {
     this.#idleEnd = undefined;
     if (this.#wants.size > 0 || this.#isClosed) return;
@@ -152,7 +151,7 @@ export class Dispatcher<T> {
     this.#deliver();
   }
 
-  /** Reports the outcome of the work on a lease to the server. */
+  /** Reports the outcome of the work on a lease to the engine. */
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     const next = this.#working.end(lease);
     if (next?.isLost) next.giveBack();
@@ -181,7 +180,7 @@ export class Dispatcher<T> {
 
   /**
    * Handles a message saying that there may be work, now or in `delay` milliseconds. If nothing in this process wants
-   * work, the server wakes another process.
+   * work, the engine wakes another process.
    */
   wake(delay: number): void {
     if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
@@ -218,7 +217,7 @@ export class Dispatcher<T> {
     if (this.#finishes.size > 0) this.#limitWait();
     this.#isWoken = false;
     if (wanted > 0) {
-      this.#served.add(throttle?.[0]);
+      this.#served.add(throttle?.id);
       this.#clearTimer();
     }
     try {
@@ -226,7 +225,7 @@ export class Dispatcher<T> {
       const sentAt = performance.now();
       const reply = await this.#send(finishes, wanted, throttle);
       this.#settle(finishes, reply);
-      this.#takeIn(reply, wanted, throttle?.[0], sentAt);
+      this.#takeIn(reply, wanted, throttle?.id, sentAt);
     } catch (error) {
       this.#fail(finishes, error, wanted);
     }
@@ -238,7 +237,7 @@ export class Dispatcher<T> {
     this.#events.onSettled();
   }
 
-  #send(finishes: readonly PendingFinish<T>[], wanted: number, throttle?: BucketPlan): Promise<TurnReply> {
+  #send(finishes: readonly PendingFinish<T>[], wanted: number, throttle?: AttemptBucket): Promise<TurnReply> {
     for (const each of finishes) this.#sent.add(each);
     return this.#engine.turn({
       process: this.#process,
@@ -266,7 +265,7 @@ export class Dispatcher<T> {
   async #finishAlone(finishes: readonly PendingFinish<T>[]): Promise<void> {
     try {
       this.#settle(finishes, await this.#send(finishes, 0));
-      this.look(); // after this call, the server considers this process busy and doesn't notify it
+      this.look(); // after this call, the engine considers this process busy and doesn't notify it
     } catch (error) {
       this.#fail(finishes, error, 0);
     }
@@ -277,16 +276,16 @@ export class Dispatcher<T> {
    * whose bucket is not in `#served`. Considers wants whose bucket is in `#served` only if a call is made anyway
    * (`isCall`).
    */
-  #wanted(isCall: boolean): { count: number; throttle: BucketPlan | undefined } {
-    let found: { count: number; throttle: BucketPlan | undefined } = NOTHING;
+  #wanted(isCall: boolean): { count: number; throttle: AttemptBucket | undefined } {
+    let found: { count: number; throttle: AttemptBucket | undefined } = NOTHING;
     for (const want of this.#wants) {
       const { count, throttle, pause = 0 } = want.request();
-      const bucket = throttle?.[0];
+      const bucket = throttle?.id;
       const isServed = this.#served.has(bucket);
       if (pause > 0) this.#lookIn(pause);
       else if (count === 0 || (isServed && !isCall)) continue;
-      else if (found.count === 0 || (!isServed && this.#served.has(found.throttle?.[0]))) found = { count, throttle };
-      else if (bucket === found.throttle?.[0]) found = { count: found.count + count, throttle };
+      else if (found.count === 0 || (!isServed && this.#served.has(found.throttle?.id))) found = { count, throttle };
+      else if (bucket === found.throttle?.id) found = { count: found.count + count, throttle };
     }
     return { ...found, count: Math.min(found.count, MAX_IN_TURN) };
   }
@@ -337,7 +336,7 @@ export class Dispatcher<T> {
   }
 
   /**
-   * Rejects the promises of finishes whose effect is unknown. If the server still has the leases of these finishes, the
+   * Rejects the promises of finishes whose effect is unknown. If the engine still has the leases of these finishes, the
    * leases are released later.
    */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
@@ -385,7 +384,7 @@ export class Dispatcher<T> {
       if (this.#brought.length === 0) return;
       const { count, throttle } = want.request();
       for (let i = 0; i < count; i++) {
-        const next = this.#brought.findIndex(({ bucket }) => bucket === throttle?.[0]);
+        const next = this.#brought.findIndex(({ bucket }) => bucket === throttle?.id);
         if (next < 0) break;
         want.accept(this.#brought.splice(next, 1)[0]!);
       }

@@ -25,35 +25,40 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Connection } from "./connection/connection.ts";
-import type { QueueCounts, RedisLease, RedisQueue, RemoteQueueSnapshot } from "./contract.ts";
+import type { QueueCounts, RemoteLease, RemoteQueue, RemoteQueueSnapshot } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import type { Engine, Finish, GivenUpKey, TakenKey } from "./engine.ts";
+import type { Engine, EngineLimiter, Finish, GivenUpKey, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
-import type { GatePlan } from "./gate_plan.ts";
-import type { LimiterPlan } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { ProcessTimes } from "./process_times.ts";
-import type { ThrottleScripts } from "./scripts/throttle_script.ts";
 import { SharedThrottle } from "./shared_throttle.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
-import { RedisSource, type ThrottleName } from "./source.ts";
+import { RemoteSource, type ThrottleName } from "./source.ts";
+import type { GatePlan, ThrottleStore } from "./throttle_store.ts";
 
 /** Parts of a queue object. */
-export interface QueueParts<T> {
+export interface RemoteQueueParts<T> {
+  /** Engine of the queue, which the queue object closes. */
   readonly engine: Engine;
-  readonly connection: Connection;
-  readonly throttleScripts: ThrottleScripts;
+  /** Store of the throttles that all processes share. Not used after the engine was closed. */
+  readonly throttleStore: ThrottleStore;
+  /** Option `keyOf`. */
   readonly keyOf: ((item: T) => string) | undefined;
+  /**
+   * Path of the queue's throttle in the document, and its name, if it has one. Without a document, the path is empty.
+   */
   readonly throttleName: ThrottleName;
+  /** Throttle of the queue, if all processes share it. */
   readonly shared: SharedThrottlePlan | undefined;
+  /** Option `metrics`. */
   readonly metrics: MetricsProvider | undefined;
+  /** Option `onQueueError`. */
   readonly onQueueError: ((error: unknown) => void) | undefined;
 }
 
@@ -61,14 +66,19 @@ export interface QueueParts<T> {
 export interface SharedThrottlePlan {
   /** Throttle that the config built for this process. */
   readonly local: Throttle;
+  /** Parts that all processes share, in the order in which permits must be acquired. */
   readonly gates: readonly GatePlan[];
 }
 
 /** Settings from a config document that a reload can change. */
 export interface LiveSettings {
-  readonly limiter: LimiterPlan;
+  /** Limiter of the queue. */
+  readonly limiter: EngineLimiter;
+  /**
+   * Path of the queue's throttle in the document, and its name, if it has one. Without a document, the path is empty.
+   */
   readonly throttleName: ThrottleName;
-  /** Throttle of the queue, if it has keys of its own. */
+  /** Throttle of the queue, if all processes share it. */
   readonly shared: SharedThrottlePlan | undefined;
 }
 
@@ -81,26 +91,40 @@ const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
 /** Rule for iterables of items. A string is refused, because adding its characters is never intended. */
 const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
-/** Queue object: this process's access to a queue on a server. */
-export class Queue<T> implements RedisQueue<T> {
+/** Queue object whose settings its package can change. */
+export interface LiveRemoteQueue<T> extends RemoteQueue<T> {
+  /** Applies the settings of a reloaded document. */
+  change(settings: LiveSettings): void;
+
+  /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */
+  onShutDown(callback: () => void): () => void;
+}
+
+/** Creates the queue object of this process for a queue of an engine. */
+export function createRemoteQueue<T>(parts: RemoteQueueParts<T>): LiveRemoteQueue<T> {
+  return new RemoteQueueObject(parts);
+}
+
+/** Queue object: this process's access to a queue of an engine. */
+class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly name: string;
   readonly keyOf: ((item: T) => string) | undefined;
   readonly #items: Items<T>;
   readonly #engine: Engine;
-  readonly #connection: Connection;
-  readonly #throttleScripts: ThrottleScripts;
+  readonly #throttleStore: ThrottleStore;
   #throttleName: ThrottleName;
   #shared: SharedThrottlePlan | undefined;
   /** Shared throttles by their local throttle. Before the last reload, it may have been another. */
   readonly #sharedThrottles = new Map<Throttle, SharedThrottle>();
   #countOfShared = 0;
-  readonly #sources = new Set<RedisSource<T>>();
+  readonly #sources = new Set<RemoteSource<T>>();
   readonly #errors: ErrorLog;
   readonly #provider: MetricsProvider | undefined;
   readonly #times = new ProcessTimes<HeldLease<T>>();
   readonly #metrics: ProcessMetrics | undefined;
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatcher<T>;
+  readonly #leaseEvents: LeaseEvents<T>;
   readonly #stopReconnecting: () => void;
   #isListening = false;
   #stopListening: (() => void) | undefined = undefined;
@@ -108,27 +132,31 @@ export class Queue<T> implements RedisQueue<T> {
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
-  /** Callbacks that the pools registered for items that the server gives up. */
+  /** Callbacks that the pools registered for items that the engine gives up. */
   readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
   /** Resolves when the queue object is shut down, has no work left and has reported every outcome. */
   readonly #closed: Promise<void>;
   #close!: () => void;
 
-  constructor(parts: QueueParts<T>) {
-    const { engine, connection, throttleScripts, keyOf, throttleName, shared, metrics, onQueueError } = parts;
+  constructor(parts: RemoteQueueParts<T>) {
+    const { engine, throttleStore, keyOf, throttleName, shared, metrics, onQueueError } = parts;
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
     this.#engine = engine;
-    this.#connection = connection;
-    this.#throttleScripts = throttleScripts;
+    this.#throttleStore = throttleStore;
     this.#throttleName = throttleName;
     this.#shared = shared;
-    this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onQueueError);
+    this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on ${engine.product}`, onQueueError);
     this.#provider = metrics;
     this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#times);
     if (this.#metrics !== undefined) this.#recordTimes(this.#metrics);
+    this.#leaseEvents = {
+      product: engine.product,
+      carryOut: (lease, ending) => this.#carryOut(lease, ending),
+      onError: this.#errors.write,
+    };
     this.#dispatcher = new Dispatcher(engine, this.#process, {
       leaseOf: (taken) => this.#leaseOf(taken),
       onUnreadable: (taken, error) => this.#refuse(taken, error),
@@ -137,7 +165,7 @@ export class Queue<T> implements RedisQueue<T> {
       onSettled: () => this.#closeIfDone(),
       onWant: () => this.#listen(),
     });
-    this.#stopReconnecting = connection.onReconnect(() => this.#dispatcher.reconnect());
+    this.#stopReconnecting = engine.onReconnect(() => this.#dispatcher.reconnect());
     const endMeasuring = metrics && beginMeasuring(metrics, this.name);
     this.#closed = new Promise<void>((resolve) => this.#close = resolve).then(endMeasuring).catch(this.#errors.write);
   }
@@ -148,14 +176,14 @@ export class Queue<T> implements RedisQueue<T> {
 
   add(item: T, options?: object): Promise<void> {
     return this.#call("add item", () => {
-      refuseOptions("add item", options);
+      this.#refuseOptions("add item", options);
       return this.#engine.add([this.#items.write("add item", item)]);
     });
   }
 
   addAll(items: Iterable<T>, options?: object): Promise<void> {
     return this.#call("add items", () => {
-      refuseOptions("add items", options);
+      this.#refuseOptions("add items", options);
       requireRule("add items", "items", items, AN_ITERABLE);
       return this.#engine.add(Array.from(items, (item) => this.#items.write("add items", item)));
     });
@@ -163,7 +191,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   addAfter(item: T, delay: Duration, options?: object): Promise<void> {
     return this.#call("add item", async () => {
-      refuseOptions("add item", options);
+      this.#refuseOptions("add item", options);
       const ms = requireDuration("add item", "delay", delay);
       await this.#engine.add([this.#items.write("add item", item)], ms);
       this.#metrics?.retried();
@@ -172,7 +200,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   addRateLimited(item: T, options: { minDelay?: Duration | undefined } = {}): Promise<void> {
     return this.#call("add item", async () => {
-      refuseOptions("add item", options, "minDelay");
+      this.#refuseOptions("add item", options, "minDelay");
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = this.#items.write("add item", item);
       const isNewest = !this.#items.wasHandedOut(item);
@@ -210,7 +238,7 @@ export class Queue<T> implements RedisQueue<T> {
     await this.#call("resume queue", () => this.#engine.resume(options.pause));
   }
 
-  async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RedisLease<T> | Shutdown> {
+  async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RemoteLease<T> | Shutdown> {
     requireRules("get item", options, { signal: A_SIGNAL });
     const { signal } = options;
     signal?.throwIfAborted();
@@ -270,12 +298,14 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  /** Always rejects, because queues on Redis have no `whenBelow`. Only callers without type checks call this method. */
+  /**
+   * Always rejects, because only in-memory queues have `whenBelow`. Only callers without type checks call this method.
+   */
   whenBelow(): Promise<never> {
     return this.#call("wait for fewer items", () => {
       throw argumentError(
         "wait for fewer items",
-        "'whenBelow' is for queues in memory: on Redis, other processes add items as well. " +
+        `'whenBelow' is for queues in memory: on ${this.#engine.product}, other processes add items as well. ` +
           "Call counts() until 'ready' is low enough instead",
       );
     });
@@ -297,7 +327,7 @@ export class Queue<T> implements RedisQueue<T> {
     if ((options as { delayed?: unknown } | null)?.delayed !== undefined) {
       throw argumentError(
         "drain queue",
-        "'delayed' is for queues in memory: on Redis, delayed items stay for other processes",
+        `'delayed' is for queues in memory: on ${this.#engine.product}, delayed items stay for other processes`,
       );
     }
     requireRules("drain queue", options, { signal: A_SIGNAL });
@@ -320,8 +350,9 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   [SOURCE](): WorkSource<T> {
-    const source = new RedisSource({
+    const source = new RemoteSource({
       name: this.name,
+      product: this.#engine.product,
       dispatcher: this.#dispatcher,
       throttleName: () => this.#throttleName,
       sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
@@ -350,8 +381,7 @@ export class Queue<T> implements RedisQueue<T> {
     if (known !== undefined) return known;
     const countItems = () => [...this.#sources].reduce((sum, source) => sum + source.unbegun, 0);
     const throttle = new SharedThrottle(local, this.#shared.gates, countItems, {
-      connection: this.#connection,
-      scripts: this.#throttleScripts,
+      store: this.#throttleStore,
       process: `${this.#process}.${this.#countOfShared++}`, // an earlier throttle may have permits of the same gate
       leaseDuration: this.#engine.settings.leaseDuration,
       onError: this.#errors.write,
@@ -364,20 +394,21 @@ export class Queue<T> implements RedisQueue<T> {
     return { recordTimes: (recorder) => this.#recordTimes(recorder) };
   }
 
-  // Inspecting a queue object shows only local state and makes no call to the server.
+  // Inspecting a queue object shows only local state and makes no call to the engine.
   static {
-    const title = (queue: Queue<unknown>) => {
-      const { address, database } = queue.#connection;
-      return `RedisQueue ${inspect(queue.name)} on ${address}/${database}`;
+    const title = (queue: RemoteQueueObject<unknown>) => {
+      const { product, address } = queue.#engine;
+      return `${product}Queue ${inspect(queue.name)} on ${address}`;
     };
-    setInspection<Queue<unknown>>(Queue.prototype, title, (queue) => {
-      const state = queue.#isShutDown ? "shut down" : queue.#connection.isUp ? "connected" : "not connected";
+    setInspection<RemoteQueueObject<unknown>>(RemoteQueueObject.prototype, title, (queue) => {
+      const state = queue.#isShutDown ? "shut down" : queue.#engine.isConnected ? "connected" : "not connected";
       return `${formatNumber(queue.#dispatcher.processing)} processing here, ${state}`;
     });
   }
 
   get [MEASURED](): Measured {
     return {
+      product: this.#engine.product,
       metrics: this.#provider,
       measure: () => this.#run("measure queue", () => this.#engine.counts()),
       onError: this.#errors.write,
@@ -385,7 +416,6 @@ export class Queue<T> implements RedisQueue<T> {
     };
   }
 
-  /** Applies the settings of a reloaded document. */
   change({ limiter, throttleName, shared }: LiveSettings): void {
     this.#engine.limiter = limiter;
     this.#throttleName = throttleName;
@@ -400,7 +430,6 @@ export class Queue<T> implements RedisQueue<T> {
     this.#dispatcher.look();
   }
 
-  /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */
   onShutDown(callback: () => void): () => void {
     this.#shutDownCallbacks.add(callback);
     return () => void this.#shutDownCallbacks.delete(callback);
@@ -416,6 +445,15 @@ export class Queue<T> implements RedisQueue<T> {
     };
   }
 
+  /** Refuses options that only in-memory queues have. Callers without type checks may pass such options. */
+  #refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
+    if (options === undefined) return;
+    if ((options as { priority?: unknown } | null)?.priority !== undefined) {
+      throw noPriorities(this.#engine.product, action);
+    }
+    requireOptions(action, options, known);
+  }
+
   /** Makes a call. Reports a failure of the call once, whether the promise is awaited or not. */
   #call<R>(action: string, call: () => Promise<R>): Promise<R> {
     const promise = this.#run(action, call);
@@ -425,7 +463,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
     if (this.#isShutDown) throw new Error(`Cannot ${action}: this queue object was shut down`);
-    this.#connection.once(this.#checkEviction);
+    this.#engine.checkStore(this.#errors.write);
     this.#calls++;
     try {
       return await call();
@@ -450,19 +488,16 @@ export class Queue<T> implements RedisQueue<T> {
     return new HeldLease(undefined as T, taken, this.#leaseEvents);
   }
 
-  readonly #leaseEvents: LeaseEvents<T> = {
-    carryOut: (lease, ending) => {
-      const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter throws
-      if (ending.kind === "handedBack") this.#times.handedBack(lease);
-      else this.#times.ended(lease);
-      return handled(this.#tellEnd(lease, ending, finish));
-    },
-    onError: (error) => this.#errors.write(error),
-  };
+  #carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer> {
+    const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter throws
+    if (ending.kind === "handedBack") this.#times.handedBack(lease);
+    else this.#times.ended(lease);
+    return handled(this.#tellEnd(lease, ending, finish));
+  }
 
   /**
-   * Reports a key that the server gave up. Also notifies one of this process's pools, because the pools can't know that
-   * the server gave up the key.
+   * Reports a key that the engine gave up. Also notifies one of this process's pools, because the pools can't know that
+   * the engine gave up the key.
    */
   #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
     const error = errorOfStalls(key);
@@ -477,7 +512,7 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   /**
-   * Reports the outcome of the work on an item to the server. If the limiter threw, resolves to the ending that
+   * Reports the outcome of the work on an item to the engine. If the limiter threw, resolves to the ending that
    * replaced `ending`.
    */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
@@ -526,12 +561,12 @@ export class Queue<T> implements RedisQueue<T> {
   async #listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
-    this.#connection.once(this.#checkEviction);
+    this.#engine.checkStore(this.#errors.write);
     while (this.#stopListening === undefined && !this.#isShutDown) {
       try {
-        this.#stopListening = await this.#connection.subscribe(
-          this.#engine.channelOf(this.#process),
-          (us) => this.#dispatcher.wake(Number(us) / 1000),
+        this.#stopListening = await this.#engine.listen(
+          this.#process,
+          (delay) => this.#dispatcher.wake(delay),
           () => this.#dispatcher.listen(),
         );
         this.#dispatcher.listen();
@@ -541,12 +576,6 @@ export class Queue<T> implements RedisQueue<T> {
       }
     }
   }
-
-  /** Warns if the server may delete keys. A server that does not report its policy is not asked again. */
-  readonly #checkEviction = async (): Promise<void> => {
-    const policy = await this.#engine.evictionPolicy().catch(() => undefined);
-    if (policy !== undefined && policy !== "noeviction") this.#errors.write(evicts(this.#connection.address, policy));
-  };
 
   /** Closes the connection once the queue object is shut down, has no work left and has reported every outcome. */
   #closeIfDone(): void {
@@ -565,7 +594,7 @@ export class Queue<T> implements RedisQueue<T> {
         await this.#engine.leave(this.#process, this.#dispatcher.owner);
       }
     } finally {
-      await this.#connection.release();
+      await this.#engine.close();
     }
   }
 }
@@ -578,22 +607,8 @@ function isIterable(value: unknown): boolean {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-/** Refuses options that only in-memory queues have. Callers without type checks may pass such options. */
-function refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
-  if (options === undefined) return;
-  if ((options as { priority?: unknown } | null)?.priority !== undefined) throw noPriorities(action);
-  requireOptions(action, options, known);
-}
-
 function isRetry({ kind }: LeaseEnding): boolean {
   return kind === "retry" || kind === "failed" || kind === "requeueAfter";
-}
-
-function evicts(address: string, policy: string): Error {
-  return new Error(
-    `The maxmemory-policy of Redis at ${address} is ${policy}. Set it to noeviction, so that no key is deleted when memory ` +
-      "is full: CONFIG SET maxmemory-policy noeviction",
-  );
 }
 
 function errorOfStalls(key: string): Error {

@@ -1,7 +1,7 @@
 import type { Finish, FinishAnswer } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
-/** Request to finish a lease, not yet answered by the server. */
+/** Request to finish a lease, not yet answered by the engine. */
 export interface PendingFinish<T> {
   readonly lease: HeldLease<T>;
   readonly finish: Finish;
@@ -9,7 +9,7 @@ export interface PendingFinish<T> {
   reject(error: unknown): void;
 }
 
-/** Queue of finish requests, in the order in which they will be sent to the server. */
+/** Queue of finish requests, in the order in which they will be sent to the engine. */
 export class Finishes<T> {
   #pending: PendingFinish<T>[] = [];
 
@@ -17,13 +17,13 @@ export class Finishes<T> {
     return this.#pending.length;
   }
 
-  /** Adds a finish. Resolves to the server's answer. */
+  /** Adds a finish. Resolves to the engine's answer. */
   add(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     return new Promise((resolve, reject) => this.#pending.push({ lease, finish, resolve, reject }));
   }
 
   /**
-   * Removes and returns up to `max` finish requests for the next call. Each call to the server has only one limiter
+   * Removes and returns up to `max` finish requests for the next call. Each call to the engine has only one limiter
    * plan, so requests with another plan (after a reload) are sent in a later call.
    */
   next(max: number): readonly PendingFinish<T>[] {

@@ -1,6 +1,6 @@
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "@workqueue/core/hooks";
 import { createGate, type Gate, type GateContext } from "./gate.ts";
-import type { GatePlan } from "./gate_plan.ts";
+import type { GatePlan } from "./throttle_store.ts";
 
 /** Key of a token bucket's function that returns the bucket as a throttle. All copies of the core use the same key. */
 const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.throttle");
@@ -46,11 +46,11 @@ export class SharedThrottle implements OwnThrottle {
 
   /** Changes the gates. A gate that is new or back counts the attempts that are running. */
   change(plans: readonly GatePlan[]): void {
-    const before = new Map([...this.#gates, ...this.#past].map((gate) => [idOf(gate.plan), gate]));
+    const before = new Map([...this.#gates, ...this.#past].map((gate) => [keyOf(gate.plan), gate]));
     this.#gates = plans.map((plan) => {
-      const id = idOf(plan);
-      const known = before.get(id);
-      before.delete(id);
+      const key = keyOf(plan);
+      const known = before.get(key);
+      before.delete(key);
       if (known !== undefined) this.#past.delete(known);
       known?.change(plan);
       return this.#adoptedBy(known ?? createGate(plan, this.#context));
@@ -159,8 +159,8 @@ export class SharedThrottle implements OwnThrottle {
 }
 
 /** Returns the identity of a gate. A part of an `all-of` may change its type and keep its place. */
-function idOf({ kind, prefix }: GatePlan): string {
-  return `${kind} ${prefix}`;
+function keyOf({ kind, id }: GatePlan): string {
+  return `${kind} ${id}`;
 }
 
 class SharedPermit implements Permit {

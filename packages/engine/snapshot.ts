@@ -1,14 +1,14 @@
 import type { QueueCounts, RemoteQueueSnapshot } from "./contract.ts";
-import type { Counts, Snapshot } from "./engine.ts";
+import type { Counts, EngineSnapshot } from "./engine.ts";
 import type { Items } from "./items.ts";
 
-/** Returns the counts of a queue. `blocked` is 0, because no item on Redis is blocked. */
+/** Returns the counts of a queue. `blocked` is 0, because no item of an engine is blocked. */
 export function countsOf({ ready, delayed, processing, failing, givenUp, oldestReadyMs }: Counts): QueueCounts {
   return { ready, blocked: 0, delayed, processing, failing, givenUp, oldestReadyMs };
 }
 
-/** Creates the snapshot of a queue. All priorities are 0, because queues on Redis have no priorities yet. */
-export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>): RemoteQueueSnapshot<T> {
+/** Creates the snapshot of a queue. All priorities are 0, because queues of engines have no priorities yet. */
+export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Items<T>): RemoteQueueSnapshot<T> {
   const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
   const counts = countsOf(snapshot);
   return {

@@ -22,17 +22,17 @@ export type EndAnswer = boolean | GivenUpEnding;
 const ACTION = "finish item";
 
 /**
- * Reads the outcome that a caller passes to `finish`.
+ * Reads the outcome that a caller passes to `finish`. `product` is named in messages.
  *
  * @throws {TypeError} If an option is unknown or of the wrong type, if a priority is given, or if `giveUp` is combined
  * with another option.
  * @throws {RangeError} If `requeueAfter` is `NaN` or infinite.
  */
-export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined): LeaseEnding {
+export function readOutcome(product: string, outcome: Outcome | { giveUp: unknown } | undefined): LeaseEnding {
   if (outcome === undefined) return { kind: "succeeded" };
   requireOptions(ACTION, outcome, ["requeue", "requeueAfter", "giveUp", "priority"]);
   const { requeue, requeueAfter, giveUp, priority } = outcome as Record<string, unknown>;
-  if (priority !== undefined) throw noPriorities(ACTION);
+  if (priority !== undefined) throw noPriorities(product, ACTION);
   if ("giveUp" in outcome) {
     if (requeue !== undefined || requeueAfter !== undefined) {
       throw argumentError(ACTION, "'giveUp' can't be combined with 'requeue' or 'requeueAfter'");
@@ -47,7 +47,7 @@ export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined):
   return requeue ? { kind: "retry", minDelay: 0 } : { kind: "succeeded" };
 }
 
-/** Returns the error for a priority, because queues on Redis have no priorities. */
-export function noPriorities(action: string): CodedError {
-  return argumentError(action, "queues on Redis know no priorities yet: they are first in, first out");
+/** Returns the error for a priority, because queues outside the process have no priorities. */
+export function noPriorities(product: string, action: string): CodedError {
+  return argumentError(action, `queues on ${product} know no priorities yet: they are first in, first out`);
 }

@@ -1,12 +1,9 @@
-import type { Connection } from "./connection/connection.ts";
-import type { GatePlan, PermitsPlan, TokensPlan } from "./gate_plan.ts";
-import { THROTTLE_SCRIPTS, type ThrottleScripts } from "./scripts/throttle_script.ts";
+import type { GatePlan, PermitsPlan, ThrottleStore, TokensPlan } from "./throttle_store.ts";
 
-/** Server and process of a gate. */
+/** Store and process of a gate. */
 export interface GateContext {
-  readonly connection: Connection;
-  readonly scripts: ThrottleScripts;
-  /** Name of the process on the server, unique for each gate. */
+  readonly store: ThrottleStore;
+  /** Name of the process in the store, unique for each gate. */
   readonly process: string;
   /** Duration of the lease on permits, in milliseconds. */
   readonly leaseDuration: number;
@@ -22,11 +19,11 @@ const ASK_AGAIN = 5000;
 const AFTER_FAILURE = 1000;
 
 /**
- * Part of a throttle on the server that all processes share. Holds permits in stock from the reply of the server until
+ * Part of a throttle in the store that all processes share. Holds permits in stock from the reply of the engine until
  * the pools take them, or until `keep` gives them back. Makes one call at a time.
  */
 export abstract class Gate<Plan extends GatePlan = GatePlan> {
-  /** Number of permits that the server has granted and no attempt has taken. */
+  /** Number of permits that the engine has granted and no attempt has taken. */
   stock = 0;
   /** Number of permits that the pools of this process wait for. */
   wanted = 0;
@@ -54,7 +51,7 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     this.tell();
   }
 
-  /** Number of attempts for which the server would probably grant permits now. At least 1, to find out. */
+  /** Number of attempts for which the engine would probably grant permits now. At least 1, to find out. */
   abstract get free(): number;
 
   /** Sets the number of permits to wait for. */
@@ -78,12 +75,12 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
   /** Called when an attempt ends, or when it does not begin after all (`isUnused`). */
   abstract end(isUnused: boolean): void;
 
-  /** Gives `count` permits in the stock back to the server. */
+  /** Gives `count` permits in the stock back to the engine. */
   abstract putBack(count: number): void;
 
   abstract charge(cost: number): void;
 
-  /** Calls the server in a microtask if there is news, so that all changes of one turn of the event loop are told. */
+  /** Calls the engine in a microtask if there is news, so that all changes of one turn of the event loop are told. */
   tell(): void {
     if (this.#isScheduled || this.#isResting || this.#call !== undefined) return;
     this.#isScheduled = true;
@@ -93,20 +90,20 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     });
   }
 
-  /** Calls the server in a microtask even if there is no news. */
+  /** Calls the engine in a microtask even if there is no news. */
   askAgain(): void {
     this.#mustCall = true;
     this.tell();
   }
 
-  /** Calls the server at once, even after a failed call. */
+  /** Calls the engine at once, even after a failed call. */
   reconnected(): void {
     this.#isResting = false;
     this.#mustCall = true;
     this.callNow();
   }
 
-  /** Calls the server now if there is news, unless a call is running. */
+  /** Calls the engine now if there is news, unless a call is running. */
   callNow(): void {
     if (this.#isResting || this.#call !== undefined || !(this.#mustCall || this.hasNews)) return;
     this.#mustCall = false;
@@ -117,7 +114,7 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     });
   }
 
-  /** Wants no more, gives everything back, and waits until the server has been told. */
+  /** Wants no more, gives everything back, and waits until the engine has been told. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.wanted = 0;
@@ -128,11 +125,11 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     clearTimeout(this.#timer);
   }
 
-  /** Whether the server must be told something. */
+  /** Whether the engine must be told something. */
   protected abstract get hasNews(): boolean;
 
   /**
-   * Tells the server. Returns the longest time until the next call in milliseconds, or `undefined` if none is needed.
+   * Tells the engine. Returns the longest time until the next call in milliseconds, or `undefined` if none is needed.
    */
   protected abstract ask(): Promise<number | undefined>;
 
@@ -153,12 +150,12 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
   }
 }
 
-/** Concurrency throttle on the server. */
+/** Concurrency throttle in the store. */
 export class PermitsGate extends Gate<PermitsPlan> {
   /** Number of permits of attempts that are running. */
   #using = 0;
   #calls = 0;
-  /** State that the server knows. */
+  /** State that the engine knows. */
   #told = this.#state();
   /** Number of permits that were left after the latest call, and that were given back since. */
   #left = Infinity;
@@ -170,8 +167,8 @@ export class PermitsGate extends Gate<PermitsPlan> {
 
   constructor(plan: PermitsPlan, context: GateContext) {
     super(plan, context);
-    // A server that has lost its data learns of the running attempts.
-    this.#stopReconnecting = context.connection.onReconnect(() => {
+    // An engine that has lost its data learns of the running attempts.
+    this.#stopReconnecting = context.store.onReconnect(() => {
       if (this.#using > 0) this.reconnected();
     });
   }
@@ -223,15 +220,12 @@ export class PermitsGate extends Gate<PermitsPlan> {
   }
 
   protected async ask(): Promise<number | undefined> {
-    const { connection, scripts, process, leaseDuration, onChange } = this.context;
-    const { prefix, values: { limit } } = this.plan;
+    const { store, process, leaseDuration, onChange } = this.context;
+    const { id, values: { limit } } = this.plan;
     const { wanted } = this;
     const using = this.#using + this.stock;
-    const { write, read } = THROTTLE_SCRIPTS.permits;
-    const args = write({ process, leaseMs: leaseDuration, limit, nth: ++this.#calls, using, wanted });
-    const { granted, left, waitMs } = read(
-      await connection.run(scripts.permits, `${prefix}:state`, args, { retry: "always" }),
-    );
+    const request = { process, leaseMs: leaseDuration, limit, nth: ++this.#calls, using, wanted };
+    const { granted, left, waitMs } = await store.permits(id, request);
     this.#left = left;
     this.#isShort = granted < wanted;
     this.stock += granted;
@@ -246,13 +240,13 @@ export class PermitsGate extends Gate<PermitsPlan> {
   async #listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
-    const { connection, process, onError } = this.context;
+    const { store, process, onError } = this.context;
     const ask = () => {
       if (this.wanted > 0) this.askAgain();
     };
     try {
-      this.#stopListening = await connection.subscribe(`${this.plan.prefix}:turn:${process}`, ask, ask);
-      ask(); // the server skips processes that don't listen
+      this.#stopListening = await store.listen(this.plan.id, process, ask);
+      ask(); // processes that don't listen are skipped
     } catch (error) {
       this.#isListening = false; // tries again with the next permit
       onError(error);
@@ -260,10 +254,10 @@ export class PermitsGate extends Gate<PermitsPlan> {
   }
 }
 
-/** Token bucket on the server. */
+/** Token bucket in the store. */
 export class TokensGate extends Gate<TokensPlan> {
   #charged = 0;
-  /** State that the server knows: the number of wanted tokens, with the rate and burst. */
+  /** State that the engine knows: the number of wanted tokens, with the rate and burst. */
   #told = "";
   #isShort = false;
 
@@ -304,19 +298,17 @@ export class TokensGate extends Gate<TokensPlan> {
   }
 
   protected async ask(): Promise<number | undefined> {
-    const { connection, scripts, process, onChange } = this.context;
-    const { prefix, values: { rate, burst } } = this.plan;
+    const { store, process, onChange } = this.context;
+    const { id, values: { rate, burst } } = this.plan;
     const { wanted } = this;
     const charged = this.#charged;
     this.#charged = 0;
-    const { write, read, retry } = THROTTLE_SCRIPTS.tokens;
-    const args = write({ process, rate: rate === Infinity ? -1 : rate, burst, charged, wanted, longestMs: ASK_AGAIN });
-    const call = connection.run(scripts.tokens, `${prefix}:state`, args, { retry });
+    const call = store.tokens(id, { process, rate, burst, charged, wanted, longestMs: ASK_AGAIN });
     call.catch((error) => {
       // Takes tokens twice rather than never, and gives tokens back never rather than twice.
       if (charged > 0 || error?.mayHaveRun === false) this.#charged += charged;
     });
-    const { granted, waitMs } = read(await call);
+    const { granted, waitMs } = await call;
     this.#isShort = granted < wanted;
     this.#told = this.#stateWith(wanted - granted);
     this.stock += granted;

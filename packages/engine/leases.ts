@@ -4,7 +4,7 @@ import type { Engine } from "./engine.ts";
 /** Part of a lease's interface that `Leases` uses. */
 export interface TimedLease {
   readonly token: bigint;
-  /** Called when the server might hand out the item to another process. */
+  /** Called when the engine might hand out the item to another process. */
   lose(reason: Error): void;
 }
 
@@ -28,7 +28,7 @@ export class Leases<L extends TimedLease> {
     this.#process = process;
   }
 
-  /** Name by which the server knows the owner of the leases. */
+  /** Name by which the engine knows the owner of the leases. */
   get owner(): string {
     return `${this.#process}.${this.#generation}`;
   }
@@ -65,13 +65,13 @@ export class Leases<L extends TimedLease> {
     if (this.#held.size === 0) this.#stop();
   }
 
-  /** Called when the server has taken all leases away. */
+  /** Called when the engine has taken all leases away. */
   loseAll(): void {
     this.#generation++;
     this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
-  /** Called with tokens that the server no longer knows about, because it was reset to an earlier state. */
+  /** Called with tokens that the engine no longer knows about, because it was reset to an earlier state. */
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");
@@ -110,7 +110,7 @@ export class Leases<L extends TimedLease> {
   }
 
   /**
-   * Aborts the leases when they expire according to this process's clock, without asking the server.
+   * Aborts the leases when they expire according to this process's clock, without asking the engine.
    */
   #checkEnd(): void {
     this.#end = undefined;

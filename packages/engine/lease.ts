@@ -1,19 +1,21 @@
 import type { Outcome } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
-import type { RedisLease } from "./contract.ts";
+import type { RemoteLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
 import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
 
 /** Callbacks of a lease, implemented by its queue. */
 export interface LeaseEvents<T> {
-  /** Reports the outcome of the work to the server. Throws if the limiter throws. */
+  /** Name of the product, for messages. */
+  readonly product: string;
+  /** Reports the outcome of the work to the engine. Throws if the limiter throws. */
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
   /** Reports an error that no caller would see. */
   onError(error: unknown): void;
 }
 
 /** Lease on a taken item. Has a fencing token, and records whether the lease may have been lost. */
-export class HeldLease<T> implements RedisLease<T> {
+export class HeldLease<T> implements RemoteLease<T> {
   readonly shutdown = false;
   readonly item: T;
   readonly key: string;
@@ -90,7 +92,7 @@ export class HeldLease<T> implements RedisLease<T> {
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean> {
     if (this.#answer !== undefined) return asOutcome(this.#answer);
     try {
-      return this.#endAndReport(readOutcome(outcome));
+      return this.#endAndReport(readOutcome(this.#events.product, outcome));
     } catch (error) {
       this.#events.onError(error);
       return handled(Promise.reject(error));
@@ -98,7 +100,8 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 
   static {
-    setInspection<HeldLease<unknown>>(HeldLease.prototype, ({ key }) => `RedisLease ${inspect(key)}`, (lease) => {
+    const title = (lease: HeldLease<unknown>) => `${lease.#events.product}Lease ${inspect(lease.key)}`;
+    setInspection<HeldLease<unknown>>(HeldLease.prototype, title, (lease) => {
       const state = lease.isLost ? "lost" : lease.#answer === undefined ? "processing" : "finished";
       return `attempt ${lease.attempt}, ${state}`;
     });

@@ -12,8 +12,8 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import type { Dispatcher, Want } from "./dispatcher.ts";
+import type { AttemptBucket } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
-import { type BucketPlan, planThrottle } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
@@ -23,6 +23,8 @@ export type ThrottleName = Pick<ThrottleDescription, "name" | "path">;
 /** Parts of a queue that its source uses. */
 export interface SourceQueue<T> {
   readonly name: string;
+  /** Name of the product, for messages. */
+  readonly product: string;
   readonly metrics: MetricsProvider | undefined;
   readonly dispatcher: Dispatcher<T>;
   /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
@@ -46,7 +48,7 @@ interface Wait<T> {
 }
 
 /** Passes the queue's work to one pool, and outcomes from the pool to the queue. */
-export class RedisSource<T> implements WorkSource<T>, Want<T> {
+export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
@@ -82,7 +84,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     return this.#brought.length + (this.#first === undefined ? 0 : 1);
   }
 
-  /** Tokens of a queue's own bucket are taken on the server together with the items. */
+  /** Tokens of a queue's own bucket are taken in the store together with the items. */
   takesPermits(throttle: Throttle): boolean {
     return isBucket(throttle) && this.sharedThrottle(throttle) === undefined;
   }
@@ -157,10 +159,10 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {
     const { held } = lease as PoolLease<T>;
     if (held.isLost && "error" in ending) return held.end({ kind: "handedBack" }).then(() => false);
-    return held.end(endingOf(ending));
+    return held.end(endingOf(this.#queue.product, ending));
   }
 
-  request(): { count: number; throttle?: BucketPlan; pause?: number } {
+  request(): { count: number; throttle?: AttemptBucket; pause?: number } {
     if (this.#wait === undefined) return { count: 0 };
     const { wanted, throttle } = this.#wait.request;
     const count = wanted();
@@ -169,7 +171,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     // Attempts must not begin while the bucket is paused. Reserving 0 tokens returns the remaining pause.
     return {
       count,
-      throttle: planThrottle({ ...this.#queue.throttleName(), rate: bucket.rate, burst: bucket.burst }),
+      throttle: { id: idOf(this.#queue.throttleName()), rate: bucket.rate, burst: bucket.burst },
       pause: bucket.reserve(0).delay,
     };
   }
@@ -218,7 +220,7 @@ class PoolLease<T> implements WorkLease<T> {
   }
 
   /**
-   * Always returns `false`, because the server doesn't report whether an item was added again while it was processing.
+   * Always returns `false`, because the engine doesn't report whether an item was added again while it was processing.
    */
   addedAgain(): boolean {
     return false;
@@ -229,14 +231,22 @@ class PoolLease<T> implements WorkLease<T> {
   }
 }
 
-function endingOf(ending: Ending): LeaseEnding {
-  if ("priority" in ending && ending.priority !== undefined) throw noPriorities("requeue item");
+function endingOf(product: string, ending: Ending): LeaseEnding {
+  if ("priority" in ending && ending.priority !== undefined) throw noPriorities(product, "requeue item");
   switch (ending.kind) {
     case "requeue":
       return { kind: "retry", minDelay: 0 };
     default:
       return ending;
   }
+}
+
+/**
+ * Returns the identity of the bucket from which each attempt takes a token. If the document refers to the bucket by a
+ * limiter's name, the bucket is that limiter's bucket.
+ */
+export function idOf({ name, path }: ThrottleName): string {
+  return name === undefined ? "throttle" : path.toWellFormed();
 }
 
 /** Token bucket, possibly from another copy of the core. */

@@ -1,7 +1,7 @@
 /** Tests of the error log on the console, which is used if there is no error callback. */
 
 import { assert, assertEquals } from "@std/assert";
-import { ErrorLog } from "../../packages/redis/error_log.ts";
+import { ErrorLog } from "../../packages/engine/error_log.ts";
 
 /** Runs `write` and returns the lines written to the console. */
 function linesOf(write: () => void): string[] {
@@ -16,7 +16,7 @@ function linesOf(write: () => void): string[] {
   return lines;
 }
 
-Deno.test("error log on Redis: an error is one line, whatever is in it", () => {
+Deno.test("error log: an error is one line, whatever is in it", () => {
   const broken = new SyntaxError(
     `Unexpected token '\u001b', "\u001b[2J\r\nqueue \u202eis fine\u2028\u009b1A" is not valid JSON`,
   );
@@ -30,7 +30,7 @@ Deno.test("error log on Redis: an error is one line, whatever is in it", () => {
   assert(long!.length < 1100);
 });
 
-Deno.test("error log on Redis: a callback is given the error as it is, and what it throws is dropped", async () => {
+Deno.test("error log: a callback is given the error as it is, and what it throws is dropped", async () => {
   const given: unknown[] = [];
   const error = new Error("first\nsecond");
   for (const fail of [() => Promise.reject("later"), () => assert(false)]) {

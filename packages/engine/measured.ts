@@ -2,13 +2,15 @@ import type { MetricsProvider } from "@workqueue/core";
 import type { Counts } from "./engine.ts";
 
 /** Key of the property of a queue object that gauges read. */
-export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
+export const MEASURED: unique symbol = Symbol.for("workqueue.measured");
 
 /** Members of a queue object that its gauges use. */
 export interface Measured {
+  /** Name of the product. */
+  readonly product: string;
   /** Metrics provider of the queue, if it has one. */
   readonly metrics: MetricsProvider | undefined;
-  /** Counts the items on the server. A failure is not reported to `onQueueError`. */
+  /** Counts the items. A failure is not reported to `onQueueError`. */
   measure(): Promise<Counts>;
   /** Reports an error to the user. */
   onError(error: unknown): void;

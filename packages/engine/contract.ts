@@ -1,0 +1,390 @@
+import type {
+  Duration,
+  FailingItem,
+  GiveUpReason,
+  LimiterConfig,
+  LimiterRegistry,
+  MetricsProvider,
+  Outcome,
+  QueueSnapshot,
+  Shutdown,
+  SnapshotOptions,
+  SourcedQueue,
+} from "@workqueue/core";
+
+/** Options that queues of all engines have. */
+export interface RemoteQueueOptions<T = string> {
+  /**
+   * Limiter for failed items, in the form that a config document uses. All processes share the limiter's state. Each
+   * process applies its own limiter config.
+   *
+   * @default {client-go's default controller limiter}
+   */
+  limiter?: LimiterConfig | undefined;
+  /**
+   * Limiter types that `limiter` may use. A type that is not built in needs `delayAfter`.
+   *
+   * @default {limiters}
+   */
+  limiters?: LimiterRegistry | undefined;
+  /**
+   * Time that other processes wait before they take over the items of a lost process. A process renews its lease while
+   * it processes items. All processes of a queue should use the same duration. From 100 ms to one day.
+   *
+   * @default {"30s"}
+   */
+  leaseDuration?: Duration | undefined;
+  /**
+   * Number of stalls at which an item is given up: a positive integer. An item stalls when the process that holds its
+   * lease is lost. Values below 3 are treated as 3, because an item is always tried alone before it is given up.
+   *
+   * @default {5}
+   */
+  maxStalls?: number | undefined;
+  /**
+   * Time limit for a call, retries included. A call that exceeds the limit rejects. Calls are retried while the engine
+   * is unreachable or temporarily refuses calls. From 100 ms to one day.
+   *
+   * @default {"10s"}
+   */
+  callTimeout?: Duration | undefined;
+  /**
+   * Returns the key of an item. Items with the same key are treated as one item, and the newest version is handed out.
+   * Items are stored as JSON. All processes of a queue must use the same `keyOf`, or all of them must omit it. Without
+   * `keyOf`, items must be strings, and each item is its own key.
+   */
+  keyOf?: ((item: T) => string) | undefined;
+  /**
+   * Effect of adding an item that is already delayed. With `"keep"`, the item becomes ready now, and again when its
+   * delay ends. With `"replace"`, the item becomes ready now, and its delay is canceled. With `"fold"`, the same
+   * applies, except that an item that failed in a pool is handed out once, when its retry is due. Until then, adding
+   * the item changes only its payload. In-memory queues have the same option.
+   *
+   * @default {"keep"}
+   */
+  addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
+  /**
+   * Metrics provider for this process's own work. The queue reports `queueLatency`, `workDuration`, `unfinishedWork`,
+   * `longestRunningProcessor` and `retries`. The queue's pools report `active`, `concurrency`, `failures` and
+   * `givenUp`. The whole queue is measured by a function of the engine's package. By default, nothing is measured.
+   */
+  metrics?: MetricsProvider | undefined;
+  /**
+   * Called with each error that doesn't belong to an attempt of a pool:
+   *
+   * - a call that failed, whether its promise is awaited or not;
+   * - the loss of a lease that `get` returned, reported when the work on the lease's item ends;
+   * - an item that was given up after `maxStalls` stalls;
+   * - an item that this process can't read;
+   * - settings of the engine that endanger its data, such as a `maxmemory-policy` of Redis that is not `noeviction`,
+   *   reported once.
+   *
+   * Failed attempts are reported to the pool's `onError`. Without `onQueueError`, errors are written to
+   * `console.error`, at most one line per second.
+   */
+  onQueueError?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Work queue that many processes share, outside of all of them. Results cover all processes. Shutdown affects only this
+ * process.
+ *
+ * Each failed call is reported to `onQueueError`. Promises need not be awaited, because their rejections are handled.
+ * Calls reject with:
+ *
+ * - an error whose code is `WQ_CONNECTION` if the engine is unreachable for longer than `callTimeout`, or if a reply
+ *   was lost and the call must not be repeated;
+ * - the engine's error if the engine refuses the call, for example an add when there is no space left;
+ * - a `TypeError` or `RangeError` if an argument is invalid;
+ * - an `Error` if this queue object was shut down (see {@linkcode RemoteQueue.shutDown}).
+ *
+ * @typeParam T The type of the items.
+ */
+export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T> {
+  /** Name of the queue. */
+  readonly name: string;
+
+  /** The `keyOf` option, if one was given. */
+  readonly keyOf?: ((item: T) => string) | undefined;
+
+  /**
+   * Adds an item. An item that is already ready keeps its place. If the item is already processing, it is handed out
+   * once more after the current work on it ends. An item that was given up becomes ready again. For a delayed item, see
+   * `addWhileDelayed`.
+   *
+   * @param item The item.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form.
+   */
+  add(item: T): Promise<void>;
+
+  /**
+   * Adds items in order, in calls of up to 200 items. If a call fails, items from earlier calls stay in the queue.
+   *
+   * @param items The items.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, or if an item has no valid key or
+   * no JSON form. In that case, no item is added.
+   */
+  addAll(items: Iterable<T>): Promise<void>;
+
+  /**
+   * Adds an item after a delay. If the item is already delayed, it keeps the earlier of the two deadlines. A deadline
+   * after the year 2255 is moved to that year.
+   *
+   * @param item The item.
+   * @param delay Milliseconds, or a string such as `"5s"`. If the delay is zero or negative, the item is added now.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {RangeError} (as a rejection) If `delay` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If `delay` is not a duration, or if the item has no valid key or no JSON form.
+   */
+  addAfter(item: T, delay: Duration): Promise<void>;
+
+  /**
+   * Counts a failure of the item, and adds the item after the limiter's delay, or after `minDelay` if that is longer.
+   * If the reply is lost, the call is not repeated. In that case, the failure may have been counted even though the
+   * promise rejects.
+   *
+   * @param item The item.
+   * @param options Shortest delay (`minDelay`), in milliseconds or as a string such as `"30s"`; 0 by default.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`, or if the reply was lost.
+   * @throws {RangeError} (as a rejection) If `minDelay` is `NaN` or infinite, or if the limiter's delay is invalid.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid, or if the item has no valid key or no JSON
+   * form.
+   */
+  addRateLimited(item: T, options?: { minDelay?: Duration | undefined }): Promise<void>;
+
+  /**
+   * Cancels a delayed item. Does nothing if the item is not delayed.
+   *
+   * @param item The item, or another item with the same key.
+   * @returns Whether the item was delayed. May be `false` for a delayed item if a reply was lost and the call was
+   * repeated.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key.
+   */
+  cancelDelayed(item: T): Promise<boolean>;
+
+  /**
+   * Makes a delayed item ready, and puts it behind all items that are already ready. A delayed item can be processing
+   * at the same time; it is then handed out once more after the current work on it ends. The item's failure count
+   * doesn't change. Does nothing if the item is not delayed.
+   *
+   * @param item The item, or another item with the same key.
+   * @returns Whether the item was delayed. May be `false` for a delayed item if a reply was lost and the call was
+   * repeated.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key.
+   */
+  promoteDelayed(item: T): Promise<boolean>;
+
+  /**
+   * Forgets an item's failures.
+   *
+   * @param item The item, or another item with the same key.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key.
+   */
+  forget(item: T): Promise<void>;
+
+  /**
+   * Returns the number of an item's failures that the limiter has counted since the failures were last forgotten.
+   *
+   * @param item The item, or another item with the same key.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key.
+   */
+  numRequeues(item: T): Promise<number>;
+
+  /**
+   * Takes the next item. Waits if no item is ready. While the engine is unreachable, `get` keeps waiting, and errors
+   * are reported to `onQueueError`.
+   *
+   * @param options A `signal` that ends the wait.
+   * @returns A lease on the item; `Shutdown` if this queue object was shut down.
+   * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid.
+   */
+  get(options?: { signal?: AbortSignal | undefined }): Promise<RemoteLease<T> | Shutdown>;
+
+  /**
+   * Pauses the queue for all processes: no item is handed out to any process until {@linkcode resume}. Running handlers
+   * continue, and items can still be added and retried. The pause is stored with the items, so it outlives the
+   * processes. To pause a single pool, call the pool's `pause` method.
+   *
+   * @returns The number of this pause, which {@linkcode resume} accepts.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   */
+  pause(): Promise<number>;
+
+  /**
+   * Resumes the queue after a {@linkcode pause} by any process. Does nothing if the queue is not paused.
+   *
+   * @param options A `pause`: the number of a pause. The queue is then resumed only if nobody has paused it again
+   * since.
+   * @throws {RangeError | TypeError} (as a rejection) If an option is unknown or invalid.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   */
+  resume(options?: { pause?: number | undefined }): Promise<void>;
+
+  /**
+   * Counts the queue's items across all processes.
+   *
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   */
+  counts(): Promise<QueueCounts>;
+
+  /**
+   * Returns the queue's contents across all processes in one call: its {@linkcode counts}, its totals since it was
+   * created, and lists of up to `limit` items each. Each failing item has its last error, and failing items with the
+   * most attempts come first. Items that have failed but will not be retried are left out. If there are more than 1,000
+   * of them, the list of failing items may be incomplete.
+   *
+   * @param options A `limit`: an integer from 0 to 1000, 100 by default.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {RangeError} (as a rejection) If `limit` is out of range.
+   * @throws {TypeError} (as a rejection) If an option is unknown or of the wrong type.
+   */
+  snapshot(options?: SnapshotOptions): Promise<RemoteQueueSnapshot<T>>;
+
+  /**
+   * Waits until no item is ready, delayed or processing, in any process. Checks twice per second, so the promise may
+   * resolve up to half a second late, and a short idle period may be missed.
+   *
+   * @param options A `signal` that ends the wait.
+   * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
+   * @throws {Error} (as a rejection) If this queue object was shut down.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid.
+   */
+  whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
+  /** Whether this queue object was shut down. */
+  readonly shuttingDown: boolean;
+
+  /**
+   * Shuts down this queue object. The queue object takes no more items, and its adds reject. Items that are processing
+   * can still be finished. The queue itself and other processes continue. The connection is closed when the queue
+   * object has no leases left.
+   */
+  shutDown(): void;
+
+  /**
+   * Shuts down this queue object, and waits until all of its items are finished and every outcome is reported to the
+   * engine.
+   *
+   * @param options A `signal` that ends the wait.
+   * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. In that case, the queue object is not shut
+   * down.
+   */
+  shutDownWithDrain(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+}
+
+/** Number of items in each state of a queue, across all processes. */
+export interface QueueCounts {
+  /** Items that can be handed out now. */
+  ready: number;
+  /** Items that can't be handed out yet even though their delay has passed. Always 0 so far. */
+  blocked: number;
+  /** Items whose delay has not passed. */
+  delayed: number;
+  /** Items that were handed out and are not done. */
+  processing: number;
+  /** Items that have failed and whose failures have not been forgotten. */
+  failing: number;
+  /** Items that were given up. Engines keep only the newest. */
+  givenUp: number;
+  /** Milliseconds since the oldest ready item became ready; 0 if no item is ready. */
+  oldestReadyMs: number;
+}
+
+/**
+ * Contents of a queue, across all processes. A snapshot can be sent as JSON if its items can, because all other values
+ * are numbers, strings and booleans.
+ */
+export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
+  /** Items that can't be handed out yet even though their delay has passed. Always 0 so far. */
+  blocked: number;
+  /** Items whose delay has not passed. */
+  delayed: number;
+  /** Items that were handed out and are not done. */
+  processing: number;
+  /** Whether the queue is paused (see {@linkcode RemoteQueue.pause}). */
+  paused: boolean;
+  /** Counts since the queue was created. For rates, compare two snapshots. */
+  totals: QueueTotals;
+  /** Items that have failed and will be retried, up to `limit`. The items with the most attempts come first. */
+  failingItems: Omit<FailingItem<T>, "failedAgoMs">[];
+}
+
+/** Totals since the queue was created. Processes that run a release without these counters are not included. */
+export interface QueueTotals {
+  /** Number of times that an item became ready: the number of hand-outs plus the number of items that are ready now. */
+  added: number;
+  /** Number of times that an item was handed out. */
+  handedOut: number;
+  /** Number of attempts that failed with an error or gave up their item. */
+  failed: number;
+  /** Number of times that an item was given up. */
+  givenUp: number;
+  /**
+   * Number of times that an item was given up, by reason. For items given up through `finish({ giveUp })`, the reason
+   * is `"terminal"`.
+   */
+  givenUpFor: Record<GiveUpReason, number>;
+}
+
+/**
+ * Right to work on an item. The lease is renewed until the work is finished. Disposing the lease ends the work and
+ * keeps the failure count, like `done` on an in-memory queue.
+ */
+export interface RemoteLease<T = string> extends AsyncDisposable {
+  /** The item to work on. */
+  readonly item: T;
+  /** Always `false`; distinguishes a lease from `Shutdown`. */
+  readonly shutdown: false;
+  /** Number of this attempt: 1, plus the number of failures since the item's failures were last forgotten. */
+  readonly attempt: number;
+  /**
+   * Fencing token. The token increases with each item that the queue hands out. A system that stores the newest token
+   * can refuse writes from an earlier holder.
+   */
+  readonly token: bigint;
+  /** Aborts when the lease may have been lost. From then on, other processes may work on the item. */
+  readonly signal: AbortSignal;
+  /**
+   * Ends the work. If no outcome is given, the attempt counts as a success, and the failures are forgotten. With an
+   * outcome:
+   *
+   * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;
+   * - `requeueAfter` forgets the failures, and adds the item again after this delay (milliseconds, or a string such as
+   *   `"5s"`), if the delay is positive;
+   * - `giveUp` forgets the failures, and stores the item as given up with this reason, even if the reason is
+   *   `undefined`. `giveUp` can't be combined with `requeue` or `requeueAfter`.
+   *
+   * Only the first call has an effect. Later calls return the first call's result.
+   *
+   * @returns `true` if the outcome was applied; `false` if the lease was lost.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {RangeError} (as a rejection) If `requeueAfter` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If the outcome is invalid or has a `priority`. In that case, the lease stays
+   * active.
+   * @throws (as a rejection) If the limiter throws. Rejects with the limiter's error.
+   */
+  finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean>;
+}

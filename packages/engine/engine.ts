@@ -1,0 +1,325 @@
+/**
+ * Interface between the queue of a process and the store that all processes of the queue share, such as a server. Every
+ * engine passes the suite in `tests/contracts/engine_suite.ts`.
+ *
+ * @module
+ */
+
+import type { GiveUpReason } from "@workqueue/core";
+
+/** Settings of a queue that apply to all calls of its engine. */
+export interface EngineSettings {
+  /** Name of the queue. */
+  readonly name: string;
+  /** Duration of a lease in milliseconds. */
+  readonly leaseDuration: number;
+  /** Number of stalls at which a key is given up. Values below 3 are treated as 3. */
+  readonly maxStalls: number;
+  /** Whether adding a delayed key ends its delay (`addWhileDelayed: "replace"` or `"fold"`). */
+  readonly replaces: boolean;
+  /** Whether adding a key that failed and is delayed does not end its delay (`addWhileDelayed: "fold"`). */
+  readonly folds: boolean;
+  /** Whether items are stored as JSON in addition to their keys, as in a queue with `keyOf`. */
+  readonly hasItems: boolean;
+}
+
+/** Limiter of a queue in the form in which its engine evaluates it. */
+export interface EngineLimiter {
+  /** Text that describes the limiter to the engine. Limiters with the same text give the same delays. */
+  readonly text: string;
+  /** Whether failures of attempts that began before the retry was due are not counted. */
+  readonly ignoresEarly: boolean;
+  /**
+   * Returns the limiter's input for one failure: random numbers, and delays that only this process can compute. Each
+   * failure needs its own input. Throws if the limiter throws.
+   *
+   * @param failures The number of the item's earlier failures, as far as this process knows.
+   */
+  given(failures: number): string;
+}
+
+/** Key and payload of an item. */
+export interface Entry {
+  /** Key of the item. */
+  readonly key: string;
+  /** Item as JSON in a queue with `keyOf`; otherwise empty. */
+  readonly payload: string;
+}
+
+/**
+ * Outcome of the work on a key:
+ *
+ * - `"done"` keeps the failures, and `"succeeded"` forgets them;
+ * - `"requeueAfter"` forgets the failures and adds the key after a delay;
+ * - `"retry"` and `"failed"` count a failure and add the key after the limiter's delay. With
+ *   `addWhileDelayed: "fold"`, later adds are folded into the retry of a `"failed"` key;
+ * - `"handedBack"` adds the key now, behind all ready keys, and counts nothing;
+ * - `"givenUp"` forgets the failures. The key is stored as given up, unless it was added again or is delayed.
+ */
+export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
+
+/** Request to end the work on a key. */
+export interface Finish {
+  /** Key whose work has ended. */
+  readonly key: string;
+  /** Token with which the key was handed out. */
+  readonly token: string;
+  /** Outcome. */
+  readonly kind: FinishKind;
+  /** Delay of `requeueAfter`, or shortest delay of `retry` and `failed`, in milliseconds. */
+  readonly delay?: number;
+  /** Text of the limiter for `retry` and `failed`. By default, that of the queue's limiter. */
+  readonly plan?: string;
+  /** Input to the limiter for `retry` and `failed`, created by {@linkcode EngineLimiter.given}. */
+  readonly given?: string;
+  /** Error text of `givenUp`, or one-line error text of `retry` and `failed`. Empty if there was no error. */
+  readonly reason?: string;
+  /** Reason code of `givenUp`. */
+  readonly why?: GiveUpReason;
+}
+
+/**
+ * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
+ * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures.
+ */
+export type FinishAnswer = boolean | number;
+
+/** Token bucket from which each attempt takes a token. */
+export interface AttemptBucket {
+  /** Identity of the bucket in the queue. */
+  readonly id: string;
+  /** Tokens per second. May be infinite. */
+  readonly rate: number;
+  /** Largest number of tokens. */
+  readonly burst: number;
+}
+
+/** Request of a process to finish keys and take others. */
+export interface TurnRequest {
+  /** Name of the process, which receives messages. */
+  readonly process: string;
+  /** Name of the owner of the leases. A process that lost its leases goes on under a new name. */
+  readonly owner: string;
+  /**
+   * Number of leases that the owner believes it has, not counting leases that are finished in this call or in another
+   * call that is still running.
+   */
+  readonly known: number;
+  /** Number of keys to take. */
+  readonly wanted: number;
+  /** Bucket from which each taken key takes a token, if any. */
+  readonly throttle: AttemptBucket | undefined;
+  /** Finishes to report. Every finish that has a plan has the same plan. */
+  readonly finishes: readonly Finish[];
+}
+
+/** Reply to a {@linkcode TurnRequest}. */
+export interface TurnReply {
+  /** Milliseconds until more keys may be available. Missing if no such time is known. */
+  readonly pauseMs: number | undefined;
+  /** Whether the owner has lost all of its leases. */
+  readonly isLost: boolean;
+  /** Whether the owner has the duty to try suspects. If so, the owner takes no other keys. */
+  readonly isAlone: boolean;
+  /** One answer per finish. */
+  readonly answers: readonly FinishAnswer[];
+  /** Keys that the owner now has. */
+  readonly taken: readonly TakenKey[];
+  /** Keys that this call gave up because they stalled too often. */
+  readonly givenUp: readonly GivenUpKey[];
+}
+
+/** Key that was handed out. */
+export interface TakenKey {
+  /** Key. */
+  readonly key: string;
+  /** Fencing token: an integer that increases with each key that the queue hands out. */
+  readonly token: string;
+  /** Payload of the key, if it has one. */
+  readonly payload: string | undefined;
+  /** Number of failures since the failures were last forgotten. */
+  readonly failures: number;
+  /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
+  readonly isEarly: boolean | undefined;
+  /** Milliseconds for which the key had been ready. Present only if {@linkcode Engine.measuresTimes} is true. */
+  readonly readyForMs: number | undefined;
+}
+
+/** Key that was given up because each of its holders was lost. */
+export interface GivenUpKey extends Entry {
+  /** Number of attempts: failures and stalls. */
+  readonly attempts: number;
+}
+
+/** Number of keys in each state. */
+export interface Counts {
+  /** Keys that can be handed out now, including keys whose delay has passed. */
+  readonly ready: number;
+  /** Keys whose delay has not passed. */
+  readonly delayed: number;
+  /** Keys that were handed out and are not done. */
+  readonly processing: number;
+  /** Keys with failures. */
+  readonly failing: number;
+  /** Keys that were given up. */
+  readonly givenUp: number;
+  /** Milliseconds since the oldest ready key became ready; 0 if no key is ready. */
+  readonly oldestReadyMs: number;
+}
+
+/** Key in a list of a snapshot. */
+export interface ListedKey {
+  /** Key. */
+  readonly key: string;
+  /** Payload of the key, if it has one. */
+  readonly payload: string | undefined;
+}
+
+/** Delayed key in a snapshot. */
+export interface DelayedKey extends ListedKey {
+  /** Milliseconds until the key is due. */
+  readonly dueInMs: number;
+}
+
+/** Processing key in a snapshot. */
+export interface ProcessingKey extends ListedKey {
+  /** Whether the key was added again. */
+  readonly addedAgain: boolean;
+}
+
+/** Failing key in a snapshot. */
+export interface FailingKey extends ListedKey {
+  /** Number of failures. */
+  readonly attempts: number;
+  /** Last error in one line, or an empty string. */
+  readonly error: string;
+  /** Milliseconds until the key is due. Missing if the key is not delayed. */
+  readonly dueInMs: number | undefined;
+}
+
+/** Totals since the queue was created. */
+export interface EngineTotals {
+  /** Number of times that a key was handed out. */
+  readonly handedOut: number;
+  /** Number of attempts that failed with an error or gave up their key. */
+  readonly failed: number;
+  /** Number of times that a key was given up. */
+  readonly givenUp: number;
+}
+
+/** Contents of a queue. */
+export interface EngineSnapshot extends Counts {
+  /** Whether the queue is paused. */
+  readonly isPaused: boolean;
+  /** Totals since the queue was created. */
+  readonly totals: EngineTotals;
+  /** Number of times that a key was given up, by reason. */
+  readonly givenUpFor: Readonly<Record<GiveUpReason, number>>;
+  /** Ready keys, the next one first. */
+  readonly readyEntries: readonly ListedKey[];
+  /** Delayed keys, earliest deadline first. */
+  readonly delayedEntries: readonly DelayedKey[];
+  /** Processing keys, in any order. */
+  readonly processingEntries: readonly ProcessingKey[];
+  /** Keys that failed and will be retried, most failures first. */
+  readonly failingEntries: readonly FailingKey[];
+}
+
+/**
+ * Access of a process to one queue in a store that many processes share. An engine decides who gets which key and when;
+ * it has no timers for leases and does not begin work on its own.
+ *
+ * Calls take effect in the order in which they are made. A call that the store can't answer within the call timeout
+ * rejects with an error whose code is `WQ_CONNECTION` and whose `mayHaveRun` says whether the call may have taken
+ * effect. Calls that may run twice without harm are repeated until then.
+ */
+export interface Engine {
+  /** Name of the product for messages, such as "Redis". Names of classes begin with it when objects are printed. */
+  readonly product: string;
+  /** Place of the queue, for messages, such as `localhost:6379/0`. Contains no password. */
+  readonly address: string;
+  /** Whether calls are sent immediately. */
+  readonly isConnected: boolean;
+  /** Settings of the queue. */
+  readonly settings: EngineSettings;
+  /** Limiter of the queue. A reload replaces the limiter. */
+  limiter: EngineLimiter;
+  /** Whether replies include how long each taken key had been ready. */
+  measuresTimes: boolean;
+
+  /** Adds entries after a delay in milliseconds. */
+  add(entries: readonly Entry[], delay?: number): Promise<void>;
+
+  /**
+   * Adds an entry after the limiter's delay, or after `minDelay` if that is longer. Resolves to `undefined` if the
+   * entry was added. Otherwise nothing was changed, and the promise resolves to the number of failures for which
+   * `given` must be computed. Never repeated after a lost reply, because a second run would count a second failure.
+   *
+   * @param entry The entry.
+   * @param isNewest Whether the payload replaces a payload that is stored for the key.
+   * @param given The input of the limiter.
+   * @param minDelay The shortest delay in milliseconds.
+   */
+  addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined>;
+
+  /** Cancels a delay. Resolves to whether the key was delayed. */
+  cancelDelayed(key: string): Promise<boolean>;
+
+  /** Makes a delayed key ready. Resolves to whether the key was delayed. */
+  promoteDelayed(key: string): Promise<boolean>;
+
+  /** Forgets a key's failures. */
+  forget(key: string): Promise<void>;
+
+  /** Resolves to the number of a key's failures. */
+  numRequeues(key: string): Promise<number>;
+
+  /** Pauses the queue. Resolves to the number of the pause. */
+  pause(): Promise<number>;
+
+  /** Resumes the queue, or, if `pause` is given, only if it is the number of the last pause. */
+  resume(pause?: number): Promise<void>;
+
+  /** Ends the work on keys, and takes other keys. May be repeated: the second run gives the same answers. */
+  turn(request: TurnRequest): Promise<TurnReply>;
+
+  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
+  renew(owner: string): Promise<boolean>;
+
+  /**
+   * Hands back keys that an owner has and whose tokens are not in `known`, because the reply with them was lost. Keys
+   * that were handed out after the call began are kept. Resolves to the tokens in `known` that the owner doesn't have.
+   */
+  release(owner: string, known: readonly string[]): Promise<string[]>;
+
+  /** Removes a process that takes no more keys, and hands back the keys that its owner still has. */
+  leave(process: string, owner: string): Promise<void>;
+
+  /** Counts the keys of the queue. */
+  counts(): Promise<Counts>;
+
+  /** Returns the contents of the queue, with up to `limit` keys in each list. */
+  snapshot(limit: number): Promise<EngineSnapshot>;
+
+  /**
+   * Calls `onWake` when there may be work for a process, with the milliseconds until then. Only a process that got
+   * fewer keys than it wanted is woken. Resolves to an unsubscribe function when no more messages can be missed.
+   * Messages may get lost while the connection is interrupted; `onResumed` is called after each interruption.
+   */
+  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void>;
+
+  /**
+   * Calls `callback` each time a lost connection is restored. Calls that `callback` makes synchronously come before all
+   * others. Returns an unsubscribe function.
+   */
+  onReconnect(callback: () => void): () => void;
+
+  /**
+   * Checks once for each store, however often it is called, whether settings of the store endanger its data. Calls
+   * `report` with each problem.
+   */
+  checkStore(report: (problem: Error) => void): void;
+
+  /** Waits for running calls and releases the connection. Later calls reject. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,32 @@
+/**
+ * Shared parts of the queues that many processes share, for packages such as `@workqueue/redis`. Programs use those
+ * packages, and not this one.
+ *
+ * **Unstable**: this package may change in any release. A package that needs it must require exactly its own version.
+ *
+ * An engine stores the items, and decides which process gets which item: see {@linkcode Engine}.
+ * {@linkcode createRemoteQueue} makes a {@linkcode RemoteQueue} of it, which has the leases, pools, metrics and
+ * messages of this process.
+ *
+ * @module
+ */
+
+import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
+
+export * from "./contract.ts";
+export { followReloads, refuseMemoryParts } from "./document.ts";
+export type * from "./engine.ts";
+export { refuseMemoryOptions } from "./memory_options.ts";
+export { COMMON_OPTIONS, type DocumentOption, intervalsOf, OWN_OPTIONS, type RulesOf } from "./options.ts";
+export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";
+export {
+  createRemoteQueue,
+  type LiveRemoteQueue,
+  type LiveSettings,
+  type RemoteQueueParts,
+  type SharedThrottlePlan,
+} from "./remote_queue.ts";
+export type { ThrottleName } from "./source.ts";
+export type * from "./throttle_store.ts";
+// Types used by the public types of this package, directly or indirectly.
+export type * from "@workqueue/core";

@@ -1,0 +1,85 @@
+/** Rules for the options of queues of any engine. */
+
+import {
+  A_FUNCTION,
+  A_POSITIVE_INTEGER,
+  hasMethods,
+  invalidArgument,
+  requireDuration,
+  type Rule,
+} from "@workqueue/core/internal";
+import type { RemoteQueueOptions } from "./contract.ts";
+
+/**
+ * Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. A rule is a condition,
+ * and the words that say it.
+ */
+export type RulesOf<Option extends PropertyKey> = Readonly<
+  Record<Option, readonly [holds: (value: never) => boolean, words: string]>
+>;
+
+/** Options that come from the document if there is one. */
+export type DocumentOption = "limiter" | "limiters" | "addWhileDelayed";
+
+/** Shortest and longest allowed interval, in milliseconds. */
+const MIN = 100;
+const MAX = 86_400_000;
+
+/** Rule that accepts any value, because `intervalsOf` checks intervals. */
+const AN_INTERVAL: Rule = [() => true, ""];
+
+/** Rules for the options that can be set for all queues of a document, and also for a single queue. */
+export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentOption | "keyOf">> = {
+  leaseDuration: AN_INTERVAL,
+  maxStalls: A_POSITIVE_INTEGER,
+  callTimeout: AN_INTERVAL,
+  metrics: [isProvider, "must be a metrics provider"],
+  onQueueError: A_FUNCTION,
+};
+
+/** Rules for the options that a queue without a document has in addition. */
+export const OWN_OPTIONS: RulesOf<DocumentOption> = {
+  limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
+  limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
+  addWhileDelayed: [
+    (value: unknown) => value === "keep" || value === "replace" || value === "fold",
+    'must be one of "keep", "replace", "fold"',
+  ],
+};
+
+/**
+ * Returns the options that are intervals, in milliseconds.
+ *
+ * @throws {TypeError} If an interval is not a duration.
+ * @throws {RangeError} If an interval is out of range.
+ */
+export function intervalsOf(
+  action: string,
+  { leaseDuration = "30s", callTimeout = "10s" }: Pick<RemoteQueueOptions, "leaseDuration" | "callTimeout">,
+): { leaseDuration: number; callTimeout: number } {
+  return {
+    leaseDuration: requireInterval(action, "leaseDuration", leaseDuration),
+    callTimeout: requireInterval(action, "callTimeout", callTimeout),
+  };
+}
+
+/**
+ * Converts a duration to milliseconds. The duration must be from 100 ms to one day.
+ *
+ * @throws {TypeError} If the value is not a duration.
+ * @throws {RangeError} If the duration is out of range.
+ */
+export function requireInterval(action: string, option: string, value: unknown): number {
+  const ms = requireDuration(action, option, value);
+  if (ms >= MIN && ms <= MAX) return ms;
+  throw invalidArgument(action, option, "must be a duration from 100 ms to a day", ms);
+}
+
+/** Reports whether a value has the methods for all metrics that a queue measures in each process. */
+function isProvider(value: unknown): boolean {
+  return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
+}
+
+function isLimiterConfig(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "type" in value;
+}

@@ -1,0 +1,34 @@
+import type { PermitsReply, PermitsRequest, ThrottleStore, TokensReply, TokensRequest } from "@workqueue/engine";
+import type { Connection } from "./connection/connection.ts";
+import { THROTTLE_SCRIPTS, type ThrottleScripts } from "./scripts/throttle_script.ts";
+
+/** Calls to the server for throttles that all processes share. */
+export class RedisThrottleStore implements ThrottleStore {
+  readonly #connection: Connection;
+  readonly #scripts: ThrottleScripts;
+
+  constructor(connection: Connection, scripts: ThrottleScripts) {
+    this.#connection = connection;
+    this.#scripts = scripts;
+  }
+
+  async permits(id: string, request: PermitsRequest): Promise<PermitsReply> {
+    const { write, read } = THROTTLE_SCRIPTS.permits;
+    const options = { retry: "always" } as const;
+    return read(await this.#connection.run(this.#scripts.permits, `${id}:state`, write({ ...request }), options));
+  }
+
+  async tokens(id: string, request: TokensRequest): Promise<TokensReply> {
+    const { write, read, retry } = THROTTLE_SCRIPTS.tokens;
+    const args = write({ ...request, rate: request.rate === Infinity ? -1 : request.rate });
+    return read(await this.#connection.run(this.#scripts.tokens, `${id}:state`, args, { retry }));
+  }
+
+  listen(id: string, process: string, callback: () => void): Promise<() => void> {
+    return this.#connection.subscribe(`${id}:turn:${process}`, callback, callback);
+  }
+
+  onReconnect(callback: () => void): () => void {
+    return this.#connection.onReconnect(callback);
+  }
+}

@@ -1,0 +1,15 @@
+import { assertEquals } from "@std/assert";
+import { Finishes } from "../../packages/engine/finishes.ts";
+import type { HeldLease } from "../../packages/engine/lease.ts";
+
+Deno.test("finishes: one call finishes what is of one limiter, in the order of the ends", () => {
+  const finishes = new Finishes<string>();
+  const plans = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
+  for (const [i, plan] of plans.entries()) {
+    const finish = { key: `${i}`, token: "1", ...(plan === undefined ? { kind: "done" } : { kind: "retry", plan }) };
+    finishes.add({} as HeldLease<string>, finish as never);
+  }
+  const keys = (max: number) => finishes.next(max).map(({ finish }) => finish.key).join("");
+  assertEquals([keys(3), keys(9), keys(9), keys(9)], ["012", "34", "567", ""]);
+  assertEquals(finishes.size, 0);
+});
