@@ -1,81 +1,33 @@
-/** Test bench for the engine: each test has its own queue, sets the clock, and takes items for several owners. */
+/** Test bench for the engine on Redis: each test has its own queue, and sets the server's clock. */
 
-import type { Finish, TurnReply } from "@workqueue/engine";
+import { assertEquals } from "@std/assert";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
+import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
+import { checkOwners } from "../contracts/engine_owners.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
-import { START, TimedServer } from "./timed_server.ts";
+import { TimedServer } from "./timed_server.ts";
 
-/** Lease duration, in milliseconds. */
-export const LEASE = 30_000;
+export { keysOf, LEASE } from "../contracts/engine_bench.ts";
 
 /** Queue on a server. The test controls the server's clock, and takes items on behalf of owners. */
-export class Bench {
+export class Bench extends EngineBench {
   readonly name = uniqueName("engine");
   readonly engine: RedisEngine;
-  /** Time of the server's clock, in microseconds. */
-  time = START;
   /** Whether each call is marked as one that was sent before. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<RedisEngineSettings> = {}) {
+    super();
     this.engine = this.open(settings);
   }
 
-  /** Lease duration, in milliseconds. */
-  get lease(): number {
-    return this.engine.settings.leaseDuration;
-  }
-
-  /** Opens another engine for the same queue. */
   open(settings: Partial<RedisEngineSettings>): RedisEngine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
   }
 
-  /**
-   * Lets time pass while another owner renews its lease, so that the server seems to have been reachable all the time.
-   */
-  async pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= this.lease / 3) {
-      this.jump(Math.min(left, this.lease / 3));
-      await this.engine.renew("somebody");
-    }
-  }
-
-  /** Moves the server's clock without any renewal, as if the clock had jumped or the server had been unreachable. */
-  jump(ms: number): void {
-    this.time += ms * 1000;
-  }
-
-  async add(...keys: string[]): Promise<void> {
-    await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })));
-  }
-
-  async addAfter(delay: number, ...keys: string[]): Promise<void> {
-    await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })), delay);
-  }
-
-  /** Takes items for an owner. */
-  async take(owner: string, wanted = 1, known = 0, engine = this.engine): Promise<TurnReply> {
-    return await this.turn(owner, [], wanted, known, engine);
-  }
-
-  /** Reports an owner's finished work, and takes items for that owner. */
-  async turn(
-    owner: string,
-    finishes: Finish[],
-    wanted = 0,
-    known = 0,
-    engine = this.engine,
-  ): Promise<TurnReply> {
-    const common = { process: `process of ${owner}`, owner, throttle: undefined };
-    return await engine.turn({ ...common, known, wanted, finishes });
-  }
-
-  /** Finishes a key. Returns the server's answer, which says whether the token was still valid. */
-  async finish(key: string, token: string, kind: Finish["kind"] = "succeeded", engine = this.engine): Promise<unknown> {
-    const { answers } = await this.turn("whoever", [{ key, token, kind }], 0, 0, engine);
-    return answers[0];
+  async stallsOf(key: string): Promise<number> {
+    return Number(await this.stored("HGET", "stalls", key));
   }
 
   /** Runs a command on one of the queue's Redis keys. */
@@ -101,7 +53,18 @@ export function engineTest(
   });
 }
 
-/** Returns the keys that were handed out. */
-export function keysOf({ taken }: TurnReply): string[] {
-  return taken.map(({ key }) => key);
+/** Checks random owners on a server. */
+export async function checkRedisOwners(url: string, options: { runs: number; seed: number }): Promise<void> {
+  await using server = await TimedServer.connect(url);
+  await checkOwners(async (settings, use) => {
+    const bench = new Bench(server, settings);
+    try {
+      const { givenUp } = await use(bench);
+      for (const name of ["stalls", "holders", "delayed", "suspects"]) {
+        if (name !== "stalls" || givenUp === 0) assertEquals(await bench.stored("EXISTS", name), 0, name);
+      }
+    } finally {
+      await server.clear(bench.name);
+    }
+  }, options);
 }

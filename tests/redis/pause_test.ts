@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
 import { createRedisQueue, type RedisLease, type RedisQueue } from "@workqueue/redis";
 import { engineTest, keysOf, LEASE } from "./bench.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 import { callRedis } from "./server.ts";
 

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
 import { engineTest, keysOf } from "./bench.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NONE = { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };

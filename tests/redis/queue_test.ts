@@ -23,7 +23,7 @@ import {
   redisQueues,
 } from "@workqueue/redis";
 import { codeOf, HandClock } from "../helpers.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { until } from "./faults/faults.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { readOutcome } from "../../packages/engine/outcome.ts";
 import { type Bench, engineTest, keysOf } from "./bench.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";
 
 /** Verdict on a rule, with a function that throws if the verdict is wrong. */

@@ -5,7 +5,7 @@ import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue
 import { createRedisQueue } from "@workqueue/redis";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { type Bench, engineTest, LEASE } from "./bench.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };

@@ -7,11 +7,7 @@ import { RedisEngine, type RedisEngineSettings } from "../../packages/redis/engi
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
-/**
- * Start time in microseconds since 1970. Tests need a realistic time, because it uses most of a double's precision,
- * which a small number wouldn't.
- */
-export const START = 1_800_000_000_000_000;
+export { START } from "../contracts/engine_bench.ts";
 
 /** Scripts that read the time from an argument of the call: a second key, which scripts don't use otherwise. */
 const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");

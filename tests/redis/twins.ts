@@ -15,7 +15,7 @@ import type { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
-import { countsOf } from "./counts.ts";
+import { countsOf } from "../contracts/counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
 
 /**

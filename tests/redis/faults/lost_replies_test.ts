@@ -5,7 +5,7 @@
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { RedisConnectionError, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
-import { countsOf } from "../counts.ts";
+import { countsOf } from "../../contracts/counts.ts";
 import { RedisProxy } from "../proxy.ts";
 import { redisTest } from "../redis_tests.ts";
 import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";

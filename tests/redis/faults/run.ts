@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { checkOwners } from "../owners.ts";
+import { checkRedisOwners } from "../bench.ts";
 import { RedisServer } from "../server.ts";
 import { serverAway } from "./away.ts";
 import { delayedReplies } from "./delayed_replies.ts";
@@ -36,7 +36,7 @@ const RUNS = 2000;
 console.log(`Letting owners do ${RUNS} random things while the server's clock jumps, with seed ${seed}.`);
 {
   await using server = await RedisServer.start();
-  await checkOwners(server.url, { runs: RUNS, seed });
+  await checkRedisOwners(server.url, { runs: RUNS, seed });
 }
 console.log("No key had two owners, and none was lost.");
 
