@@ -12,8 +12,8 @@ export const LEASE = 30_000;
 export const START = 1_800_000_000_000_000;
 
 /**
- * Queue of a test. By default, its lease lasts `LEASE`, it gives a key up after 5 stalls, and its limiter is exponential
- * from 10 ms to one second.
+ * Queue of a test. By default, its lease lasts `LEASE`, it gives a key up after 5 stalls, and its limiter is
+ * exponential from 10 ms to one second.
  */
 export abstract class EngineBench {
   abstract readonly engine: Engine;
