@@ -385,7 +385,7 @@ export function engineSuite(engineTest: EngineTest): void {
     await bench.add("a", "b", "c");
     const { taken: [a] } = await bench.take("o");
     await bench.take("o", 1, 1); // the reply that hands out "b" is lost
-    await bench.engine.release("o", [a!.token]);
+    assertEquals(await bench.engine.release("o", [a!.token, "7"]), ["7"], "a token that the owner does not have");
     assertEquals((await bench.engine.counts()).processing, 1);
     const { taken } = await bench.take("o", 5, 1);
     assertEquals(taken.map(({ key }) => key), ["b", "c"]);
