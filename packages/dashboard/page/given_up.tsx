@@ -22,38 +22,50 @@ export function GivenUp({ queue, list, search, empty }: {
   const which = search === "" ? "all given-up items" : "given-up items found";
   return (
     <>
-      <section aria-labelledby="given-up-errors" class="items">
-        <div class="title">
-          <h2 id="given-up-errors">Given-up errors</h2>
-          <span class="quiet">{noteOf(list)}</span>
-        </div>
-        {list.redrive && <Redrive state={list.redrive} acts={acts} />}
-        {acts && list.total > 0 && (
-          <div class="control">
-            <label>
-              Redrives per second
-              <input
-                autocomplete="off"
-                inputMode="decimal"
-                pattern={RATE}
-                placeholder="no limit"
-                value={text}
-                onInput={({ currentTarget }) => setText(currentTarget.value)}
-              />
-            </label>
-            <button type="button" disabled={!isRate} onClick={() => acts.redrive(which, { search })}>
-              Redrive {which}…
-            </button>
-            <button type="button" onClick={() => acts.discard(which, { search })}>
-              Discard {which}…
-            </button>
-            <span class="quiet">
-              A redrive adds given-up items again, the oldest first. Each starts with attempt 1.
-            </span>
-          </div>
-        )}
-        <ErrorTable list={list} acts={acts} isRate={isRate} empty={empty} />
-      </section>
+      {(list.redrive !== null || acts && list.total > 0) && (
+        <section aria-labelledby="redrive">
+          <h2 id="redrive">Redrive</h2>
+          {list.redrive && <Redrive state={list.redrive} acts={acts} />}
+          {acts && list.total > 0 && (
+            <div class="control">
+              <label>
+                Redrives per second
+                <input
+                  autocomplete="off"
+                  inputMode="decimal"
+                  pattern={RATE}
+                  placeholder="no limit"
+                  value={text}
+                  onInput={({ currentTarget }) => setText(currentTarget.value)}
+                />
+              </label>
+              <button type="button" disabled={!isRate} onClick={() => acts.redrive(which, { search })}>
+                Redrive {which}…
+              </button>
+              <button type="button" onClick={() => acts.discard(which, { search })}>Discard {which}…</button>
+              <span class="quiet">
+                A redrive adds given-up items again, the oldest first. Each starts with attempt 1.
+              </span>
+            </div>
+          )}
+        </section>
+      )}
+      <ItemTable
+        id="given-up-errors"
+        title="Given-up errors"
+        noun="Error"
+        note={noteOf(list)}
+        total={null}
+        items={list.errors.map((group) => ({ ...group, key: group.message }))}
+        empty={empty}
+        below={({ message, example }) => example !== message && <div class="error">{visible(example)}</div>}
+        columns={[
+          { name: "Items", text: ({ items }) => count(items) },
+          { name: "Last", text: ({ last }) => `${duration(last)} ago` },
+        ]}
+        actions={acts !== undefined &&
+          ((group) => <GroupActions group={group} acts={acts} isRate={isRate} />)}
+      />
       <ItemTable
         id="given-up"
         title="Given-up items"
@@ -97,45 +109,6 @@ function noteOf({ total, dropped, checked }: GivenUpList): string {
     ...dropped > 0 ? [`${many(dropped, "older item")} dropped`] : [],
   ];
   return parts.join("; ");
-}
-
-/** Groups of errors. */
-function ErrorTable({ list, acts, isRate, empty }: {
-  list: GivenUpList;
-  acts: Acts | undefined;
-  isRate: boolean;
-  empty: string;
-}): JSX.Element {
-  if (list.errors.length === 0) return <p class="quiet">{empty}</p>;
-  return (
-    <table aria-labelledby="given-up-errors">
-      <thead>
-        <tr>
-          <th scope="col">Error</th>
-          <th scope="col" class="number">Items</th>
-          <th scope="col" class="number">Last</th>
-          {acts && <th scope="col" class="actions">Actions</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {list.errors.map((group) => (
-          <tr key={group.message}>
-            <th scope="row">
-              <bdi class="key">{visible(group.message)}</bdi>
-              {group.example !== group.message && <div class="error">{visible(group.example)}</div>}
-            </th>
-            <td class="number" data-name="Items">{count(group.items)}</td>
-            <td class="number" data-name="Last">{duration(group.last)} ago</td>
-            {acts && (
-              <td class="actions">
-                <GroupActions group={group} acts={acts} isRate={isRate} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }
 
 function GroupActions(

@@ -126,7 +126,7 @@ browserTest("page: a discard asks first", async () => {
 browserTest("page: a redrive is shown while it runs, and stopped", async () => {
   await using server = serve({ redrive: { redriven: 20, left: 1184, running: true, rate: 5 } });
   await using visitor = await at(server);
-  const errors = visitor.section("Given-up errors");
+  const errors = visitor.section("Redrive");
   await visitor.sees("Redriving, at most 5 a second: 20 items added again, 1,184 left.", errors);
   await visitor.button("Stop redrive").click();
   await visitor.sees("Did api/queues/orders/stop-redrive.", visitor.result());
