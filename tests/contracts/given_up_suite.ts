@@ -144,6 +144,17 @@ export function givenUpSuite(
     assertEquals([attempts, await at.listed()], [2, []]);
   });
 
+  test("an item that was delayed during its last attempt is not given up", async (at) => {
+    const { queue } = at;
+    at.run(async (item) => {
+      await queue.addAfter(item, 60_000);
+      throw new TerminalError("no");
+    });
+    await queue.add("a");
+    await at.advance(1);
+    assertEquals(await at.listed(), []);
+  });
+
   test("a redrive adds all items, the oldest first, and they start afresh", async (at) => {
     const { queue } = at;
     await at.giveUp("a", "b", "c");
