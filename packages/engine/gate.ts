@@ -168,7 +168,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
   constructor(plan: PermitsPlan, context: GateContext) {
     super(plan, context);
     // An engine that has lost its data learns of the running attempts.
-    this.#stopReconnecting = context.store.onReconnect(() => {
+    this.#stopReconnecting = context.store.onReconnect(plan.id, () => {
       if (this.#using > 0) this.reconnected();
     });
   }

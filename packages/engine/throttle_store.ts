@@ -95,6 +95,6 @@ export interface ThrottleStore {
    * unsubscribe function.
    */
   listen(id: string, process: string, callback: () => void): Promise<() => void>;
-  /** Calls `callback` each time a lost connection is restored. Returns an unsubscribe function. */
-  onReconnect(callback: () => void): () => void;
+  /** Calls `callback` each time a lost connection to the throttle is restored. Returns an unsubscribe function. */
+  onReconnect(id: string, callback: () => void): () => void;
 }

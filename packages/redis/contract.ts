@@ -23,6 +23,11 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
    */
   sentinels?: readonly string[] | undefined;
   /**
+   * URLs of some nodes of a Redis Cluster, instead of `url`, such as `["redis://node-1:6379", "redis://node-2:6379"]`.
+   * The URLs must have the same user and password, which apply to all nodes. All keys of a queue are on one node.
+   */
+  cluster?: readonly string[] | undefined;
+  /**
    * Certificates for `rediss://` URLs, as text in PEM form: `ca`, `cert` and `key`. Needed if the server's certificate
    * is not signed by an authority that the runtime trusts, or if the server requires a client certificate.
    */

@@ -37,9 +37,9 @@ const throttleScripts = createThrottleScripts();
  * @param options The queue's name, its server and its settings.
  * @returns The queue object of this process.
  * @throws {ConfigError} If `limiter` is invalid or can't work on Redis. The error lists every problem.
- * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if both `url`
- * and `client` are given; if `tls` or `sentinels` lacks the `url` that it needs; or if the `client` is not supported,
- * for example because it may send a call twice.
+ * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if more than
+ * one of `url`, `cluster` and `client` is given; if `tls` or `sentinels` lacks the `url` that it needs; or if the
+ * `client` is not supported, for example because it may send a call twice.
  * @throws {RangeError} If an option is out of range.
  */
 export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {

@@ -164,7 +164,7 @@ export class RedisEngine implements Engine {
   }
 
   onReconnect(callback: () => void): () => void {
-    return this.#connection.onReconnect(callback);
+    return this.#connection.onReconnect(this.#key, callback);
   }
 
   /** Reports if the server may delete keys. A server that does not report its policy is not asked again. */

@@ -16,6 +16,7 @@ export const A_NAME: Rule = [isName, "must be a non-empty string without braces"
 export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   url: A_STRING,
   sentinels: A_SECRET,
+  cluster: A_SECRET,
   tls: A_SECRET,
   client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
   ...COMMON_OPTIONS,

@@ -23,7 +23,9 @@ export interface RedisQueues {
    */
   queue<T = string>(
     name: string,
-    options?: Omit<RedisQueuesOptions, "url" | "sentinels" | "tls" | "client"> & Pick<RedisQueueOptions<T>, "keyOf">,
+    options?:
+      & Omit<RedisQueuesOptions, "url" | "sentinels" | "cluster" | "tls" | "client">
+      & Pick<RedisQueueOptions<T>, "keyOf">,
   ): RedisQueue<T>;
 }
 

@@ -28,7 +28,7 @@ export class RedisThrottleStore implements ThrottleStore {
     return this.#connection.subscribe(`${id}:turn:${process}`, callback, callback);
   }
 
-  onReconnect(callback: () => void): () => void {
-    return this.#connection.onReconnect(callback);
+  onReconnect(id: string, callback: () => void): () => void {
+    return this.#connection.onReconnect(`${id}:state`, callback);
   }
 }

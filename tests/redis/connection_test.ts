@@ -299,7 +299,7 @@ serverTest("connection: a node of a cluster that does not have the key is named,
   assertEquals(
     error.message,
     `Cannot use Redis at 127.0.0.1:${asked.port}: it is a node of a cluster, and this queue's keys belong to node ` +
-      `127.0.0.1:${owner.port}. Clusters are not supported yet: use a server that is not part of one`,
+      `127.0.0.1:${owner.port}. Use the option 'cluster' instead of 'url' or 'client'`,
   );
   assertEquals(error.mayHaveRun, false);
   assert(/^MOVED /.test((error.cause as Error).message));
@@ -328,7 +328,7 @@ redisTest("connection: after it was lost, those who must know come first", async
   const key = uniqueName("list");
   await connection.run(PUSH, key, ["first"]);
   const restored: Promise<unknown>[] = [];
-  const off = connection.onReconnect(() => restored.push(connection.run(PUSH, key, ["restored"])));
+  const off = connection.onReconnect(key, () => restored.push(connection.run(PUSH, key, ["restored"])));
   const lost = proxy.loseReply("second");
   const second = connection.run(PUSH, key, ["second"], { retry: "always" });
   await lost;
@@ -348,7 +348,7 @@ redisTest("connection: what comes first is not made again on the next connection
   const key = uniqueName("list");
   await connection.run(PUSH, key, ["first"]);
   const restored: Promise<unknown>[] = [];
-  connection.onReconnect(() => {
+  connection.onReconnect(key, () => {
     restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
     restored.at(-1)!.catch(() => {});
   });
@@ -495,7 +495,7 @@ serverTest("connection: a server that only refuses, and hangs up, is not dialed 
   // If a client has sent no password, the server closes its connection when a call has this many arguments.
   const many = Array.from({ length: 20 }, (_, i) => i);
   const ask = () => connection.run(PUSH, "list", many).catch(() => {});
-  connection.onReconnect(ask);
+  connection.onReconnect("list", ask);
   await ask();
   await new Promise((resolve) => setTimeout(resolve, 1500));
   assert(proxy.connections >= 2 && proxy.connections <= 8, `${proxy.connections} connections`);

@@ -79,7 +79,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     const connection = connect("connect", { client });
     const key = uniqueName("list");
     let reconnected = 0;
-    connection.onReconnect(() => reconnected++);
+    connection.onReconnect(key, () => reconnected++);
     await connection.run(PUSH, key, ["first"], { retry: "marked" });
     for (const retry of ["marked", "never"] as const) {
       const lost = proxy.loseReply(retry);

@@ -1,6 +1,6 @@
 /** Tests of the declarations of scripts. No server is needed. */
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { declareScript } from "../../packages/redis/scripts/declare.ts";
 import {
   type Argument,
@@ -16,6 +16,8 @@ import {
   TEXT,
 } from "../../packages/redis/scripts/fields.ts";
 import { prelude } from "../../packages/redis/scripts/prelude.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
+import { createThrottleScripts } from "../../packages/redis/scripts/throttle_script.ts";
 
 /** Returns the non-empty lines that follow the prelude of a script. */
 function linesOf({ lua }: { lua(time: string): string }): string[] {
@@ -109,6 +111,16 @@ Deno.test("scripts: a field that the Lua forgets is refused when the script is d
   for (const name of ["isNew", "key", "token", "taken", ".delayUs"]) {
     const body = "isNew = key, token, taken.delayUs".replace(name, name === "taken" ? "others" : "");
     assertThrows(declare(body), TypeError, `does not use '${name}'`);
+  }
+});
+
+Deno.test("scripts: on the node of a cluster, messages go to subscribers on this node", () => {
+  const all = { ...createScripts(), ...createThrottleScripts() };
+  const sending = Object.entries(all).filter(([, { text }]) => /\bPUBLISH\b/.test(text));
+  assert(sending.length > 0);
+  for (const [name, { text, onNode }] of sending) {
+    assertEquals([name, onNode.text.match(/\bPUBLISH\b/g)], [name, null]);
+    assertEquals(onNode.text.replaceAll("SPUBLISH", "PUBLISH"), text);
   }
 });
 

@@ -11,6 +11,7 @@ import {
   RedisConnectionError,
   toError,
 } from "./errors.ts";
+import { guardOf } from "./hash_slot.ts";
 import { Line } from "./line.ts";
 import { Timeouts } from "./timeouts.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -19,6 +20,8 @@ import type { Dialer, Wire } from "./wire.ts";
 /** Calls from a process to a server. Calls are queued while there is no wire. */
 export class Calls {
   readonly #address: string;
+  /** Whether the server is a node of a cluster. */
+  readonly #isNode: boolean;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
   /** Unanswered calls, by timeout. */
@@ -30,7 +33,7 @@ export class Calls {
   #wire: Wire | undefined;
   #watchdog: Watchdog | undefined;
   /** Scripts whose text was sent on the current wire. */
-  readonly #known = new Set<Script>();
+  #known = new Set<Script>();
   #hadWire = false;
   #isResuming = false;
   /**
@@ -41,6 +44,7 @@ export class Calls {
 
   constructor(dialer: Dialer) {
     this.#address = dialer.address;
+    this.#isNode = dialer.isNode === true;
     this.#line = new Line((signal) => dialer.dial(signal), {
       onUp: (wire) => this.#up(wire),
       onDown: (reason) => this.#down(reason),
@@ -92,7 +96,7 @@ export class Calls {
     this.#wire = wire;
     this.#watchdog = new Watchdog(wire);
     this.#leaving = undefined;
-    this.#known.clear();
+    this.#known = wire.known ?? new Set();
     if (this.#hadWire) this.#resume();
     this.#hadWire = true;
     for (const call of this.#callsOn(undefined)) if (this.canSend) this.#send(call);
@@ -132,11 +136,18 @@ export class Calls {
    * Returns the command for a call. The command contains the script's text if this is the script's first call on the
    * wire, or if the server asked for the text. After a restart, a server has no scripts. If the server had to ask for
    * each script, calls would run out of order.
+   *
+   * While a cluster moves a slot, some keys of the slot are already on the new node. A script would fail at the first
+   * key that is not on its node, after it has changed others. So each call also names a key that never exists: if a key
+   * of a call is not on the node, the node refuses the call before the script begins.
    */
   #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
     const isKnown = this.#known.has(script) && !isWhole;
     this.#known.add(script);
-    const command = isKnown ? ["EVALSHA", script.sha1, "1", key] : ["EVAL", script.text, "1", key];
+    const { sha1, text } = this.#isNode ? script.onNode : script;
+    const command = isKnown ? ["EVALSHA", sha1] : ["EVAL", text];
+    if (this.#isNode) command.push("2", key, guardOf(key));
+    else command.push("1", key);
     for (const arg of args) command.push(String(arg));
     if (retry === "marked") command.push(mayHaveRun ? "1" : "0");
     return command;
@@ -150,18 +161,19 @@ export class Calls {
   }
 
   #refuse(call: Call, wire: Wire, error: Error): void {
+    const moved = this.#isNode ? undefined : errorOfMove(this.#address, error);
     if (!isReply(error)) {
       this.#lose(call, error);
       wire.close(error);
     } else if (isUnknownScript(error)) {
       this.#queue(call);
       if (this.canSend) this.#send(call, true);
-    } else if (isAway(error)) {
+    } else if (moved === undefined && isAway(error)) {
       this.#leaving = error;
       this.#keep(call, error);
     } else {
       this.#settle(call);
-      call.reject(errorOfMove(this.#address, error) ?? error);
+      call.reject(moved ?? error);
     }
     this.#heard();
   }

@@ -13,6 +13,11 @@ export interface Script {
   readonly text: string;
   /** SHA-1 of the text, in hexadecimal digits. The server identifies the script by this hash. */
   readonly sha1: string;
+  /**
+   * The script for a node of a cluster: instead of `PUBLISH`, which sends a message through all nodes, it calls
+   * `SPUBLISH`, which sends the message to subscribers on this node.
+   */
+  readonly onNode: Script;
 }
 
 /**
@@ -34,11 +39,13 @@ export interface Connection {
   readonly address: string;
   /** Database number. */
   readonly database: number;
-  /** Whether calls are sent immediately. */
+  /** Whether calls are sent immediately, on all nodes in use. */
   readonly isUp: boolean;
 
   /**
-   * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order.
+   * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order. In a
+   * cluster, this applies to the calls with keys in one hash slot. Every key that the script uses must be in the slot of
+   * `key`.
    *
    * The call is queued while the server is unreachable or temporarily refuses calls. The call rejects after this user's
    * call timeout. If the server refuses the call permanently, the call rejects immediately with the client's error. A
@@ -50,7 +57,8 @@ export interface Connection {
   run(script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }): Promise<unknown>;
 
   /**
-   * Calls `onMessage` with each message on a channel. Resolves to an unsubscribe function when the server has confirmed
+   * Calls `onMessage` with each message on a channel. In a cluster, `channel` is in
+   * the hash slot of the keys of the scripts that publish to it. Resolves to an unsubscribe function when the server has confirmed
    * the subscription. From then on, the subscription survives broken connections. Messages sent during an interruption
    * are lost. `onResumed` is called after each interruption.
    *
@@ -60,13 +68,14 @@ export interface Connection {
   subscribe(channel: string, onMessage: (payload: string) => void, onResumed?: () => void): Promise<() => void>;
 
   /**
-   * Calls `callback` each time a lost connection is restored. Returns an unsubscribe function.
+   * Calls `callback` each time a lost connection to the server with `key` is restored, or another node of the cluster
+   * has taken over the key's hash slot. Returns an unsubscribe function.
    *
    * Calls that `callback` makes synchronously are sent before all other calls, repeated calls included. If the
    * connection is lost again, calls made by `callback` reject instead of being repeated, because `callback` runs again
    * for the next connection. `callback` must not throw.
    */
-  onReconnect(callback: () => void): () => void;
+  onReconnect(key: string, callback: () => void): () => void;
 
   /** Calls `action`, unless any user of the same connection has already called `once`. */
   once(action: () => void): void;

@@ -59,6 +59,7 @@ const AWAY = [
   ...["LOADING", "READONLY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "ERR max number of clients"],
   "NOREPLICAS", // fewer replicas than `min-replicas-to-write`
   "MISCONF", // the server can't write to its disk
+  ...["MOVED", "ASK"], // the key's slot is on another node of the cluster, or is being moved there
 ];
 const IS_AWAY = new RegExp(`^(${AWAY.join("|")})\\b`);
 
@@ -94,13 +95,24 @@ export function isHopeless(error: Error): boolean {
   return error.name === "NotCapable" || (isReply(error) && !isAway(error)) || tlsCauseOf(error) !== undefined;
 }
 
+/** Returns the node to which a `MOVED` reply redirects. Returns `undefined` for any other error. */
+export function movedTo(error: Error): { host: string; port: number } | undefined {
+  const [, host, port] = /^MOVED \d+ (\S+):(\d+)$/.exec(error.message) ?? [];
+  return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+/** Reports whether an error reply means that a cluster is moving the slot of the key. */
+export function isMoving(error: Error): boolean {
+  return /^(ASK|TRYAGAIN) /.test(error.message);
+}
+
 /** Returns the error for a reply that redirects to another cluster node. Returns `undefined` for any other reply. */
 export function errorOfMove(address: string, reply: Error): RedisConnectionError | undefined {
   const [, node] = /^(?:MOVED|ASK) \d+ (\S+)/.exec(reply.message) ?? [];
   if (node === undefined) return undefined;
   const message =
     `Cannot use Redis at ${address}: it is a node of a cluster, and this queue's keys belong to node ${node}. ` +
-    "Clusters are not supported yet: use a server that is not part of one";
+    "Use the option 'cluster' instead of 'url' or 'client'";
   return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
 }
 

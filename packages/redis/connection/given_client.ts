@@ -20,7 +20,9 @@ export function dialClient(client: RedisClient, silence: number): Dialer {
 export function requireClient(action: string, client: unknown): void {
   const refuse = (rule: string) => argumentError(action, `'client' ${rule}`);
   const { options = {}, isCluster = false } = Object(client) as { options?: Options; isCluster?: boolean };
-  if (isCluster || has(client, "nodeClient")) throw refuse("must not be a cluster, which is not supported yet");
+  if (isCluster || has(client, "nodeClient")) {
+    throw refuse("must not be a cluster client: use the option 'cluster' instead");
+  }
   if (has(client, "getMasterNode")) throw refuse("must not be a Sentinel client: use the option 'sentinels' instead");
   if (isIoRedis(client)) {
     if (options["autoResendUnfulfilledCommands"] !== false) {

@@ -41,6 +41,10 @@ interface OwnClient extends NodeRedisClient {
   destroy(): void;
   subscribe(channels: readonly string[], onMessage: (payload: string, channel: string) => void): Promise<void>;
   unsubscribe(channel: string, onMessage: (payload: string, channel: string) => void): Promise<void>;
+  on(event: "sharded-channel-moved", listener: (channel: string) => void): this;
+  on(event: string, listener: (error: Error) => void): this;
+  sSubscribe(channels: readonly string[], onMessage: (payload: string, channel: string) => void): Promise<void>;
+  sUnsubscribe(channel: string, onMessage: (payload: string, channel: string) => void): Promise<void>;
 }
 
 /** Client options that this package reads. */
@@ -76,12 +80,16 @@ export function dialAddress(address: Address, silence: number): Dialer {
   };
 }
 
-/** Opens a wire to the server at an address. */
+/**
+ * Opens a wire to the server at an address. With `onMoved`, the server is a node of a cluster, and channels belong to
+ * hash slots. `onMoved` is called when the node has lost the slot of a channel.
+ */
 export async function openWire(
   address: Address,
   silence: number,
   signal: AbortSignal,
   onMessage?: OnMessage,
+  onMoved?: (channel: string) => void,
 ): Promise<SubscriberWire> {
   const { host, port, tls, certificates, username, password, database } = address;
   if (tls && "Deno" in globalThis) await probeTls(address, DIAL_TIMEOUT, signal);
@@ -93,7 +101,7 @@ export async function openWire(
     ...username !== undefined && { username },
     ...password !== undefined && { password },
   });
-  return await useOwnClient(client as unknown as OwnClient, silence, signal, onMessage);
+  return await useOwnClient(client as unknown as OwnClient, silence, signal, onMessage, onMoved);
 }
 
 /**
@@ -123,6 +131,7 @@ async function useOwnClient(
   silence: number,
   signal: AbortSignal,
   onMessage: OnMessage = ignore,
+  onMoved?: (channel: string) => void,
 ): Promise<SubscriberWire> {
   const ending = new Ending();
   const close = (reason: Error) => {
@@ -130,6 +139,7 @@ async function useOwnClient(
     queueMicrotask(() => destroy(client)); // the client first rejects its pending calls with the reason
   };
   client.on("error", close);
+  if (onMoved !== undefined) client.on("sharded-channel-moved", onMoved);
   await connect(client, signal);
   const onText = (payload: string, channel: string) => onMessage(channel, payload);
   return {
@@ -140,8 +150,8 @@ async function useOwnClient(
       return client.isReady;
     },
     send: (command) => client.sendCommand(command),
-    subscribe: (channels) => client.subscribe(channels, onText),
-    unsubscribe: (channel) => client.unsubscribe(channel, onText),
+    subscribe: (channels) => onMoved ? client.sSubscribe(channels, onText) : client.subscribe(channels, onText),
+    unsubscribe: (channel) => onMoved ? client.sUnsubscribe(channel, onText) : client.unsubscribe(channel, onText),
   };
 }
 

@@ -3,27 +3,57 @@ import { Calls } from "./calls.ts";
 import type { Connection, Retry, Script } from "./connection.ts";
 import { RedisConnectionError } from "./errors.ts";
 import { type Listener, Subscriptions } from "./subscriptions.ts";
-import type { Dialer } from "./wire.ts";
+import type { ClusterDialer, Dialer } from "./wire.ts";
 
-/** State shared by all users of one server or one client in this process. */
+/** Calls and subscriptions that go to one server, or to the node that owns a hash slot of a cluster. */
+class Lane {
+  readonly calls: Calls;
+  readonly subscriptions: Subscriptions;
+
+  constructor(dialer: Dialer) {
+    this.calls = new Calls(dialer);
+    this.subscriptions = new Subscriptions(dialer);
+  }
+
+  close(): void {
+    this.calls.close();
+    this.subscriptions.close();
+  }
+}
+
+/** State shared by all users of one server, one cluster or one client in this process. */
 export class Shared {
   readonly address: string;
   readonly database: number;
-  readonly calls: Calls;
-  readonly subscriptions: Subscriptions;
-  readonly #dialer: Dialer;
-  readonly #forget: () => void;
+  /** Returns the lane for a key or channel. */
+  readonly laneOf: (key: string) => Lane;
+  /** Lanes in use, by hash slot. A single server has one lane. */
+  readonly #lanes = new Map<number, Lane>();
+  readonly #close: () => void;
   #users = 0;
   #hasCalled = false;
 
   /** Calls `forget` when the last user has left. The next user then opens a new connection. */
-  constructor(dialer: Dialer, forget: () => void) {
+  constructor(dialer: Dialer | ClusterDialer, forget: () => void) {
     this.address = dialer.address;
     this.database = dialer.database;
-    this.calls = new Calls(dialer);
-    this.subscriptions = new Subscriptions(dialer);
-    this.#dialer = dialer;
-    this.#forget = forget;
+    if ("dialerOf" in dialer) {
+      this.laneOf = (key) => this.#laneOf(dialer, key);
+    } else {
+      const lane = new Lane(dialer);
+      this.#lanes.set(0, lane);
+      this.laneOf = () => lane;
+    }
+    this.#close = () => {
+      forget();
+      for (const lane of this.#lanes.values()) lane.close();
+      dialer.close?.();
+    };
+  }
+
+  get isUp(): boolean {
+    for (const { calls } of this.#lanes.values()) if (!calls.canSend) return false;
+    return this.#lanes.size > 0;
   }
 
   once(action: () => void): void {
@@ -37,11 +67,14 @@ export class Shared {
   }
 
   leave(): void {
-    if (--this.#users > 0) return;
-    this.#forget();
-    this.calls.close();
-    this.subscriptions.close();
-    this.#dialer.close?.();
+    if (--this.#users === 0) this.#close();
+  }
+
+  #laneOf(cluster: ClusterDialer, key: string): Lane {
+    const slot = cluster.slotOf(key);
+    const lane = this.#lanes.get(slot) ?? new Lane(cluster.dialerOf(slot));
+    this.#lanes.set(slot, lane);
+    return lane;
   }
 }
 
@@ -71,7 +104,7 @@ export class Share implements Connection {
   }
 
   get isUp(): boolean {
-    return this.#shared.calls.canSend;
+    return this.#shared.isUp;
   }
 
   run(
@@ -81,12 +114,13 @@ export class Share implements Connection {
     { retry = "never" }: { retry?: Retry } = {},
   ): Promise<unknown> {
     return this.#ask((resolve, reject) => {
-      this.#shared.calls.make(new Call(script, key, args, retry, this.#callTimeout, resolve, reject, this.#onSettled));
+      const call = new Call(script, key, args, retry, this.#callTimeout, resolve, reject, this.#onSettled);
+      this.#shared.laneOf(key).calls.make(call);
     });
   }
 
   subscribe(channel: string, onMessage: (payload: string) => void, onResumed = () => {}): Promise<() => void> {
-    const { subscriptions } = this.#shared;
+    const { subscriptions } = this.#shared.laneOf(channel);
     return this.#ask((resolve, reject) => {
       const listener: Listener = {
         timeout: this.#callTimeout,
@@ -104,8 +138,8 @@ export class Share implements Connection {
     });
   }
 
-  onReconnect(callback: () => void): () => void {
-    return this.#ending(this.#shared.calls.onReconnect(callback));
+  onReconnect(key: string, callback: () => void): () => void {
+    return this.#ending(this.#shared.laneOf(key).calls.onReconnect(callback));
   }
 
   once(action: () => void): void {

@@ -1,5 +1,7 @@
 /** Types shared by the code for all supported clients. */
 
+import type { Script } from "./connection.ts";
+
 /** Established connection to a server. A wire that has ended never comes back: a new wire replaces it. */
 export interface Wire {
   /**
@@ -7,6 +9,8 @@ export interface Wire {
    * in the client, because then the client's own settings apply.
    */
   readonly silence: number | undefined;
+  /** Scripts whose text was sent on the connection, if other wires share it. */
+  readonly known?: Set<Script>;
   /** Whether a command would be sent immediately. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
@@ -35,6 +39,8 @@ export type OnMessage = (channel: string, payload: string) => void;
 
 /** Server, with functions that connect to it. Both functions reject if connecting fails or the signal aborts. */
 export interface Dialer {
+  /** Whether the server is the node of a cluster that owns a hash slot. */
+  readonly isNode?: boolean;
   /** Host and port, or the path of a Unix socket. Without user and password. */
   readonly address: string;
   /** Database number. */
@@ -45,4 +51,14 @@ export interface Dialer {
   dialSubscriber(signal: AbortSignal, onMessage: OnMessage): Promise<SubscriberWire>;
   /** Removes this package's listeners from a client that a user passed in. */
   close?(): void;
+}
+
+/** Cluster, with a dialer for each hash slot. */
+export interface ClusterDialer extends Pick<Dialer, "address" | "database"> {
+  /** Returns the hash slot of a key or channel. */
+  slotOf(key: string): number;
+  /** Returns a dialer for the node that owns a slot. */
+  dialerOf(slot: number): Dialer;
+  /** Stops connecting. */
+  close(): void;
 }
