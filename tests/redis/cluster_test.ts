@@ -1,6 +1,7 @@
 /** Tests of connections to a Redis Cluster: slots that move, and nodes that fail. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { createClient } from "@redis/client";
 import { loadConfig, runWorkers } from "@workqueue/core";
 import { createRedisQueue, RedisConnectionError, redisQueues } from "@workqueue/redis";
 import { setTimeout as delay } from "node:timers/promises";
@@ -98,6 +99,35 @@ serverTest("cluster: while a slot is moved, no script runs in part, and calls ke
   await until(() => resumed > 0);
   assertEquals(await connection.run(SEND, key, ["4"]), 1);
   await until(() => heard.includes("4"));
+});
+
+serverTest("cluster: a slot is moved while a ping has no answer: messages are received on the new node", async () => {
+  await using cluster = await Cluster.start({ args: ["--enable-debug-command", "yes"] });
+  const [from, to] = cluster.masters as [RedisServer, RedisServer];
+  const [key] = await keysOf(cluster) as [string];
+  await using connection = use({ cluster: cluster.urls, silence: 200 });
+  await connection.subscribe(`${key}:channel`, () => {});
+  assertEquals(await connection.run(SEND, key, ["a"]), 1);
+  const slot = slotOf(key);
+  await cluster.beginMove(slot, from, to);
+  while (await cluster.moveKeys(slot, from, to, 10) > 0);
+  const id = await cluster.idOf(to);
+  // The next ping is sent 200 ms after the previous one, while the server sleeps. The client then takes the message that
+  // the channel has moved for the answer to the ping.
+  const client = createClient({ url: from.url, RESP: 2 });
+  await client.connect();
+  const pings = async () =>
+    /cmdstat_ping:calls=(\d+)/.exec(String(await client.sendCommand(["INFO", "commandstats"])))?.[1];
+  const before = await pings();
+  await until(async () => await pings() !== before);
+  await delay(100);
+  await Promise.all([
+    client.sendCommand(["DEBUG", "SLEEP", "0.15"]),
+    client.sendCommand(["CLUSTER", "SETSLOT", `${slot}`, "NODE", id]),
+  ]);
+  client.destroy();
+  await to.call("CLUSTER", "SETSLOT", `${slot}`, "NODE", id);
+  await until(async () => await connection.run(SEND, key, ["b"]) === 1);
 });
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
