@@ -2,23 +2,14 @@
 
 import type { IoRedisClient } from "./ioredis.ts";
 import type { NodeRedisClient } from "./node_redis.ts";
+import type { Script } from "./script.ts";
+
+export type { Script } from "./script.ts";
 
 /**
  * Client that a user passes in. The client comes from `redis`, `@redis/client` or `ioredis`, version 5 or later.
  */
 export type RedisClient = NodeRedisClient | IoRedisClient;
-
-/** Lua script. */
-export interface Script {
-  readonly text: string;
-  /** SHA-1 of the text, in hexadecimal digits. The server identifies the script by this hash. */
-  readonly sha1: string;
-  /**
-   * The script for a node of a cluster: instead of `PUBLISH`, which sends a message through all nodes, it calls
-   * `SPUBLISH`, which sends the message to subscribers on this node.
-   */
-  readonly onNode: Script;
-}
 
 /**
  * Handling of a call whose connection broke before the reply arrived. The call may have run.
@@ -44,7 +35,7 @@ export interface Connection {
 
   /**
    * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order. In a
-   * cluster, this applies to the calls with keys in one hash slot. Every key that the script uses must be in the slot of
+   * cluster, this applies to calls with keys in one hash slot. Every key that the script uses must be in the slot of
    * `key`.
    *
    * The call is queued while the server is unreachable or temporarily refuses calls. The call rejects after this user's
@@ -57,10 +48,10 @@ export interface Connection {
   run(script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }): Promise<unknown>;
 
   /**
-   * Calls `onMessage` with each message on a channel. In a cluster, `channel` is in
-   * the hash slot of the keys of the scripts that publish to it. Resolves to an unsubscribe function when the server has confirmed
-   * the subscription. From then on, the subscription survives broken connections. Messages sent during an interruption
-   * are lost. `onResumed` is called after each interruption.
+   * Calls `onMessage` with each message on a channel. In a cluster, the channel must be in the hash slot of the scripts
+   * that publish to it. Resolves to an unsubscribe function when the server has confirmed the subscription. From then on,
+   * the subscription survives broken connections. Messages sent during an interruption are lost. `onResumed` is called
+   * after each interruption.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than this user's call
    * timeout.

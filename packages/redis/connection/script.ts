@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
-import type { Script } from "./connection.ts";
+
+/** Lua script. */
+export interface Script {
+  readonly text: string;
+  /** SHA-1 of the text, in hexadecimal digits. The server identifies the script by this hash. */
+  readonly sha1: string;
+  /**
+   * The script for a node of a cluster: instead of `PUBLISH`, which sends a message through all nodes, it calls
+   * `SPUBLISH`, which sends the message to subscribers on this node.
+   */
+  readonly onNode: Script;
+}
 
 /** Creates a script from its text. */
 export function createScript(text: string): Script {

@@ -1,5 +1,5 @@
-import type { Script } from "./connection.ts";
 import { Ending } from "./ending.ts";
+import type { Script } from "./script.ts";
 import type { OnMessage, SubscriberWire } from "./wire.ts";
 
 /** Opens a connection to a node. `onMoved` is called when the node no longer has a channel. */

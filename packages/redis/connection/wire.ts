@@ -1,6 +1,6 @@
 /** Types shared by the code for all supported clients. */
 
-import type { Script } from "./connection.ts";
+import type { Script } from "./script.ts";
 
 /** Established connection to a server. A wire that has ended never comes back: a new wire replaces it. */
 export interface Wire {
