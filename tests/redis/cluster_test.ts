@@ -112,8 +112,8 @@ serverTest("cluster: a slot is moved while a ping has no answer: messages are re
   await cluster.beginMove(slot, from, to);
   while (await cluster.moveKeys(slot, from, to, 10) > 0);
   const id = await cluster.idOf(to);
-  // The next ping is sent 200 ms after the previous one, while the server sleeps. The client then takes the message that
-  // the channel has moved for the answer to the ping.
+  // The next ping is sent 200 ms after the previous one, while the server sleeps. The client then takes the message
+  // that the channel has moved for the answer to the ping.
   const client = createClient({ url: from.url, RESP: 2 });
   await client.connect();
   const pings = async () =>

@@ -66,7 +66,8 @@ async function startSentinel(masterPort: number): Promise<RedisServer> {
   ].join("\n");
   const sentinel = await RedisServer.start({ config, args: ["--sentinel"] });
   // By default, it takes seconds until a Sentinel knows the others. Older servers don't have these settings.
-  const periods = ["INFO-PERIOD", "PUBLISH-PERIOD", "ASK-PERIOD"].flatMap((name) => [name, "100"]);
+  // A Sentinel that has heard nothing for two INFO periods demotes no former master, so this period is longer.
+  const periods = ["INFO-PERIOD", "1000", "PUBLISH-PERIOD", "100", "ASK-PERIOD", "100"];
   await sentinel.call("SENTINEL", "DEBUG", ...periods).catch(() => {});
   return sentinel;
 }

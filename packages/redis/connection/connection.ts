@@ -49,9 +49,9 @@ export interface Connection {
 
   /**
    * Calls `onMessage` with each message on a channel. In a cluster, the channel must be in the hash slot of the scripts
-   * that publish to it. Resolves to an unsubscribe function when the server has confirmed the subscription. From then on,
-   * the subscription survives broken connections. Messages sent during an interruption are lost. `onResumed` is called
-   * after each interruption.
+   * that publish to it. Resolves to an unsubscribe function when the server has confirmed the subscription. From then
+   * on, the subscription survives broken connections. Messages sent during an interruption are lost. `onResumed` is
+   * called after each interruption.
    *
    * @throws {RedisConnectionError} (as a rejection) If the server is unreachable for longer than this user's call
    * timeout.
