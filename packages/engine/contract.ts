@@ -1,4 +1,7 @@
 import type {
+  AddOptions,
+  DisciplineConfig,
+  DisciplineRegistry,
   Duration,
   FailingItem,
   GiveUpReason,
@@ -27,6 +30,21 @@ export interface RemoteQueueOptions<T = string> {
    * @default {limiters}
    */
   limiters?: LimiterRegistry | undefined;
+  /**
+   * Order of the ready items, in the form that a config document uses: `priority` or `fair`. The engine stores the
+   * order, which applies to all processes: each process that has this option puts its discipline in force with its
+   * first call, and a process without this option changes nothing. A changed discipline also applies to items that are
+   * ready already.
+   *
+   * @default {the order that the engine has, which is first in, first out for a new queue}
+   */
+  discipline?: DisciplineConfig | undefined;
+  /**
+   * Discipline types that `discipline` may use. Only built-in types work outside the process.
+   *
+   * @default {disciplines}
+   */
+  disciplines?: DisciplineRegistry | undefined;
   /**
    * Time that other processes wait before they take over the items of a lost process. A process renews its lease while
    * it processes items. All processes of a queue should use the same duration. From 100 ms to one day.
@@ -58,7 +76,7 @@ export interface RemoteQueueOptions<T = string> {
    * Effect of adding an item that is already delayed. With `"keep"`, the item becomes ready now, and again when its
    * delay ends. With `"replace"`, the item becomes ready now, and its delay is canceled. With `"fold"`, the same
    * applies, except that an item that failed in a pool is handed out once, when its retry is due. Until then, adding
-   * the item changes only its payload. In-memory queues have the same option.
+   * the item changes only its payload and priority. In-memory queues have the same option.
    *
    * @default {"keep"}
    */
@@ -83,6 +101,23 @@ export interface RemoteQueueOptions<T = string> {
    * `console.error`, at most one line per second.
    */
   onQueueError?: ((error: unknown) => void) | undefined;
+}
+
+/** Options of {@linkcode RemoteQueue.addAll}. A function returns the value for each item. */
+export interface RemoteAddAllOptions<T> {
+  /**
+   * Priority of each item: a finite number, higher is more urgent.
+   *
+   * @default {0}
+   */
+  priority?: number | ((item: T) => number | undefined) | undefined;
+  /**
+   * Delay of each item: milliseconds, or a string such as `"5s"`. If the delay is zero or negative, the item is added
+   * now.
+   *
+   * @default {0}
+   */
+  delay?: Duration | ((item: T) => Duration | undefined) | undefined;
 }
 
 /**
@@ -113,22 +148,27 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * `addWhileDelayed`.
    *
    * @param item The item.
+   * @param options The item's priority, for a `discipline` that uses priorities.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
-   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form.
+   * @throws {RangeError} (as a rejection) If `priority` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form, or if an option is unknown or of
+   * the wrong type.
    */
-  add(item: T): Promise<void>;
+  add(item: T, options?: AddOptions): Promise<void>;
 
   /**
    * Adds items in order, in calls of up to 200 items. If a call fails, items from earlier calls stay in the queue.
    *
    * @param items The items.
+   * @param options Priorities and delays: a value for all items, or a function that returns the value for each item.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
-   * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, or if an item has no valid key or
-   * no JSON form. In that case, no item is added.
+   * @throws {RangeError} (as a rejection) If a priority or delay is `NaN` or infinite. In that case, no item is added.
+   * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, if an item has no valid key or no
+   * JSON form, or if an option is unknown or of the wrong type. In that case, no item is added.
    */
-  addAll(items: Iterable<T>): Promise<void>;
+  addAll(items: Iterable<T>, options?: RemoteAddAllOptions<T>): Promise<void>;
 
   /**
    * Adds an item after a delay. If the item is already delayed, it keeps the earlier of the two deadlines. A deadline
@@ -136,12 +176,14 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    *
    * @param item The item.
    * @param delay Milliseconds, or a string such as `"5s"`. If the delay is zero or negative, the item is added now.
+   * @param options The item's priority, for a `discipline` that uses priorities.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
-   * @throws {RangeError} (as a rejection) If `delay` is `NaN` or infinite.
-   * @throws {TypeError} (as a rejection) If `delay` is not a duration, or if the item has no valid key or no JSON form.
+   * @throws {RangeError} (as a rejection) If `delay` or `priority` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If `delay` is not a duration, if the item has no valid key or no JSON form, or
+   * if an option is unknown or of the wrong type.
    */
-  addAfter(item: T, delay: Duration): Promise<void>;
+  addAfter(item: T, delay: Duration, options?: AddOptions): Promise<void>;
 
   /**
    * Counts a failure of the item, and adds the item after the limiter's delay, or after `minDelay` if that is longer.
@@ -149,14 +191,16 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * promise rejects.
    *
    * @param item The item.
-   * @param options Shortest delay (`minDelay`), in milliseconds or as a string such as `"30s"`; 0 by default.
+   * @param options Shortest delay (`minDelay`), in milliseconds or as a string such as `"30s"`; 0 by default. The
+   * item's `priority`, for a `discipline` that uses priorities.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`, or if the reply was lost.
-   * @throws {RangeError} (as a rejection) If `minDelay` is `NaN` or infinite, or if the limiter's delay is invalid.
+   * @throws {RangeError} (as a rejection) If `minDelay` or `priority` is `NaN` or infinite, or if the limiter's delay
+   * is invalid.
    * @throws {TypeError} (as a rejection) If an option is unknown or invalid, or if the item has no valid key or no JSON
    * form.
    */
-  addRateLimited(item: T, options?: { minDelay?: Duration | undefined }): Promise<void>;
+  addRateLimited(item: T, options?: AddOptions & { minDelay?: Duration | undefined }): Promise<void>;
 
   /**
    * Cancels a delayed item. Does nothing if the item is not delayed.
@@ -238,6 +282,30 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   resume(options?: { pause?: number | undefined }): Promise<void>;
 
   /**
+   * Pauses a group of a fair discipline, for all processes: its items are blocked until the time has passed, and other
+   * groups continue. After the pause, the group hands out one item as a probe, and continues when that item is done. If
+   * the group is paused already, the later end applies.
+   *
+   * @param group The group: the part of the keys before the discipline's `separator`.
+   * @param duration The duration of the pause: milliseconds, or a string such as `"30s"`.
+   * @throws {Error} (as a rejection) If the queue has no groups, because its discipline is not a fair one; or, with
+   * code `WQ_CONNECTION`, if the engine is unreachable for longer than `callTimeout`.
+   * @throws {RangeError} (as a rejection) If `duration` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If `group` is not a string, or `duration` is not a duration.
+   */
+  pauseGroup(group: string, duration: Duration): Promise<void>;
+
+  /**
+   * Ends the pause of a group now, without a probe. Does nothing if the group is not paused.
+   *
+   * @param group The group.
+   * @throws {Error} (as a rejection) If the queue has no groups, because its discipline is not a fair one; or, with
+   * code `WQ_CONNECTION`, if the engine is unreachable for longer than `callTimeout`.
+   * @throws {TypeError} (as a rejection) If `group` is not a string.
+   */
+  resumeGroup(group: string): Promise<void>;
+
+  /**
    * Counts the queue's items across all processes.
    *
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
@@ -272,6 +340,20 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    */
   whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 
+  /**
+   * Waits until fewer than `count` items are ready, blocked or delayed, in all processes together. Use it before adding
+   * items, to limit the backlog. Several processes that wait may add items at the same time. Checks twice per second.
+   *
+   * @param count The number of items: a positive integer.
+   * @param options A `signal` that ends the wait.
+   * @throws (as a rejection) If the signal aborts first. The error is the signal's reason.
+   * @throws {Error} (as a rejection) If this queue object was shut down; or, with code `WQ_CONNECTION`, if the engine
+   * is unreachable for longer than `callTimeout`.
+   * @throws {RangeError} (as a rejection) If `count` is not a positive integer.
+   * @throws {TypeError} (as a rejection) If `count` is not a number, or an option is unknown or invalid.
+   */
+  whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
   /** Whether this queue object was shut down. */
   readonly shuttingDown: boolean;
 
@@ -298,7 +380,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
 export interface QueueCounts {
   /** Items that can be handed out now. */
   ready: number;
-  /** Items that can't be handed out yet even though their delay has passed. Always 0 so far. */
+  /** Items whose delay has passed, but whose group is at a limit or paused. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -317,7 +399,7 @@ export interface QueueCounts {
  * are numbers, strings and booleans.
  */
 export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
-  /** Items that can't be handed out yet even though their delay has passed. Always 0 so far. */
+  /** Items whose delay has passed, but whose group is at a limit or paused. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -357,6 +439,8 @@ export interface RemoteLease<T = string> extends AsyncDisposable {
   readonly item: T;
   /** Always `false`; distinguishes a lease from `Shutdown`. */
   readonly shutdown: false;
+  /** Priority with which the item was handed out: the highest priority among the adds that led to this lease. */
+  readonly priority: number;
   /** Number of this attempt: 1, plus the number of failures since the item's failures were last forgotten. */
   readonly attempt: number;
   /**
@@ -382,7 +466,7 @@ export interface RemoteLease<T = string> extends AsyncDisposable {
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
    * @throws {RangeError} (as a rejection) If `requeueAfter` is `NaN` or infinite.
-   * @throws {TypeError} (as a rejection) If the outcome is invalid or has a `priority`. In that case, the lease stays
+   * @throws {TypeError} (as a rejection) If the outcome is invalid. In that case, the lease stays
    * active.
    * @throws (as a rejection) If the limiter throws. Rejects with the limiter's error.
    */

@@ -46,6 +46,14 @@ export interface Entry {
   readonly payload: string;
 }
 
+/** Entry with a delay and a priority of its own. */
+export interface RankedEntry extends Entry {
+  /** Delay in milliseconds. */
+  readonly delay: number;
+  /** Priority; 0 by default in queues. */
+  readonly priority: number;
+}
+
 /**
  * Outcome of the work on a key:
  *
@@ -53,7 +61,8 @@ export interface Entry {
  * - `"requeueAfter"` forgets the failures and adds the key after a delay;
  * - `"retry"` and `"failed"` count a failure and add the key after the limiter's delay. With
  *   `addWhileDelayed: "fold"`, later adds are folded into the retry of a `"failed"` key;
- * - `"handedBack"` adds the key now, behind all ready keys, and counts nothing;
+ * - `"handedBack"` makes the key ready and counts nothing. The key goes behind all ready keys, or keeps its place in
+ *   the order of a discipline;
  * - `"givenUp"` forgets the failures. The key is stored as given up, unless it was added again or is delayed.
  */
 export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
@@ -76,6 +85,8 @@ export interface Finish {
   readonly reason?: string;
   /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
+  /** Priority of `requeueAfter` or `retry`. By default, the key keeps its priority. */
+  readonly priority?: number | undefined;
 }
 
 /**
@@ -139,6 +150,8 @@ export interface TakenKey {
   readonly payload: string | undefined;
   /** Number of failures since the failures were last forgotten. */
   readonly failures: number;
+  /** Highest priority among the adds that led to this hand-out. Missing if no key of the queue ever had a priority. */
+  readonly priority: number | undefined;
   /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
   readonly isEarly: boolean | undefined;
   /** Milliseconds for which the key had been ready. Present only if {@linkcode Engine.measuresTimes} is true. */
@@ -155,6 +168,8 @@ export interface GivenUpKey extends Entry {
 export interface Counts {
   /** Keys that can be handed out now, including keys whose delay has passed. */
   readonly ready: number;
+  /** Keys whose group is at a limit or paused. */
+  readonly blocked: number;
   /** Keys whose delay has not passed. */
   readonly delayed: number;
   /** Keys that were handed out and are not done. */
@@ -163,7 +178,7 @@ export interface Counts {
   readonly failing: number;
   /** Keys that were given up. */
   readonly givenUp: number;
-  /** Milliseconds since the oldest ready key became ready; 0 if no key is ready. */
+  /** Milliseconds since the oldest ready or blocked key became ready; 0 if there is none. */
   readonly oldestReadyMs: number;
 }
 
@@ -175,14 +190,32 @@ export interface ListedKey {
   readonly payload: string | undefined;
 }
 
+/** Key in a list of a snapshot, with its priority. */
+export interface RankedKey extends ListedKey {
+  /** Priority. Missing if no key of the queue ever had a priority. */
+  readonly priority: number | undefined;
+}
+
+/** Group of keys that has blocked keys. */
+export interface BlockedGroup {
+  /** Name of the group. */
+  readonly group: string;
+  /** Reason: the group is paused, its pause is over and its first item is processing, or a limit or rate is reached. */
+  readonly reason: "paused" | "probing" | "limit" | "rate";
+  /** Number of blocked keys. */
+  readonly blocked: number;
+  /** Milliseconds until the group has more ready keys. Missing if this doesn't depend on the time. */
+  readonly changesInMs: number | undefined;
+}
+
 /** Delayed key in a snapshot. */
-export interface DelayedKey extends ListedKey {
+export interface DelayedKey extends RankedKey {
   /** Milliseconds until the key is due. */
   readonly dueInMs: number;
 }
 
 /** Processing key in a snapshot. */
-export interface ProcessingKey extends ListedKey {
+export interface ProcessingKey extends RankedKey {
   /** Whether the key was added again. */
   readonly addedAgain: boolean;
 }
@@ -216,13 +249,15 @@ export interface EngineSnapshot extends Counts {
   /** Number of times that a key was given up, by reason. */
   readonly givenUpFor: Readonly<Record<GiveUpReason, number>>;
   /** Ready keys, the next one first. */
-  readonly readyEntries: readonly ListedKey[];
+  readonly readyEntries: readonly RankedKey[];
   /** Delayed keys, earliest deadline first. */
   readonly delayedEntries: readonly DelayedKey[];
   /** Processing keys, in any order. */
   readonly processingEntries: readonly ProcessingKey[];
   /** Keys that failed and will be retried, most failures first. */
   readonly failingEntries: readonly FailingKey[];
+  /** Groups with blocked keys, in any order. */
+  readonly blockedGroups: readonly BlockedGroup[];
 }
 
 /**
@@ -250,6 +285,9 @@ export interface Engine {
   /** Adds entries after a delay in milliseconds. */
   add(entries: readonly Entry[], delay?: number): Promise<void>;
 
+  /** Adds entries with delays and priorities of their own. */
+  addEach(entries: readonly RankedEntry[]): Promise<void>;
+
   /**
    * Adds an entry after the limiter's delay, or after `minDelay` if that is longer. Resolves to `undefined` if the
    * entry was added. Otherwise nothing was changed, and the promise resolves to the number of failures for which
@@ -259,8 +297,15 @@ export interface Engine {
    * @param isNewest Whether the payload replaces a payload that is stored for the key.
    * @param given The input of the limiter.
    * @param minDelay The shortest delay in milliseconds.
+   * @param priority The priority; 0 by default.
    */
-  addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined>;
+  addRateLimited(
+    entry: Entry,
+    isNewest: boolean,
+    given: string,
+    minDelay: number,
+    priority?: number,
+  ): Promise<number | undefined>;
 
   /** Cancels a delay. Resolves to whether the key was delayed. */
   cancelDelayed(key: string): Promise<boolean>;
@@ -279,6 +324,18 @@ export interface Engine {
 
   /** Resumes the queue, or, if `pause` is given, only if it is the number of the last pause. */
   resume(pause?: number): Promise<void>;
+
+  /** Returns the group of a key; `undefined` if this process knows of no groups. */
+  groupOf(key: string): string | undefined;
+
+  /** Pauses the queue for a number of milliseconds. A pause that ends later stays in force. */
+  pauseUntil(duration: number): Promise<void>;
+
+  /** Blocks the keys of a group for a number of milliseconds. Resolves to whether the queue has groups. */
+  pauseGroup(group: string, duration: number): Promise<boolean>;
+
+  /** Ends the pause of a group. Resolves to whether the queue has groups. */
+  resumeGroup(group: string): Promise<boolean>;
 
   /** Ends the work on keys, and takes other keys. May be repeated: the second run gives the same answers. */
   turn(request: TurnRequest): Promise<TurnReply>;

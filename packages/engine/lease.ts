@@ -20,6 +20,7 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly item: T;
   readonly key: string;
   readonly attempt: number;
+  readonly priority: number;
   readonly token: bigint;
   /** Whether the work began before a retry of the item was due. */
   readonly isEarly: boolean;
@@ -31,11 +32,12 @@ export class HeldLease<T> implements RemoteLease<T> {
   /** Created on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
-  constructor(item: T, { key, token, failures, isEarly = false }: TakenKey, events: LeaseEvents<T>) {
+  constructor(item: T, { key, token, failures, priority = 0, isEarly = false }: TakenKey, events: LeaseEvents<T>) {
     this.item = item;
     this.key = key;
     this.token = BigInt(token);
     this.attempt = failures + 1;
+    this.priority = priority;
     this.isEarly = isEarly;
     this.#events = events;
   }
@@ -92,7 +94,7 @@ export class HeldLease<T> implements RemoteLease<T> {
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean> {
     if (this.#answer !== undefined) return asOutcome(this.#answer);
     try {
-      return this.#endAndReport(readOutcome(this.#events.product, outcome));
+      return this.#endAndReport(readOutcome(outcome));
     } catch (error) {
       this.#events.onError(error);
       return handled(Promise.reject(error));

@@ -5,12 +5,11 @@ import { argumentError } from "@workqueue/core/internal";
  */
 const REASONS: Readonly<Record<string, string>> = {
   clock: "time is the server's. Leave it out",
-  discipline: "queues are first in, first out. Use a queue for each priority or group instead",
   keepGivenUp: "the server keeps the newest 10,000 given-up items. Leave it out",
   maxSleep: "the server says when items are due. Leave it out",
   onDrop: "a shutdown drops no items, they stay for other processes. Leave it out",
   retryBudget: "queues have no retry budget. Leave it out, and limit attempts with 'throttle'",
-  priorityLevels: "queues are first in, first out. Use a queue for each priority instead",
+  priorityLevels: "the depth is not measured by priority. Leave it out",
 };
 
 /** Returns the error message for an option that only in-memory queues have. `product` is the name of the product. */

@@ -19,7 +19,7 @@ export type RulesOf<Option extends PropertyKey> = Readonly<
 >;
 
 /** Options that come from the document if there is one. */
-export type DocumentOption = "limiter" | "limiters" | "addWhileDelayed";
+export type DocumentOption = "limiter" | "limiters" | "discipline" | "disciplines" | "addWhileDelayed";
 
 /** Shortest and longest allowed interval, in milliseconds. */
 const MIN = 100;
@@ -39,8 +39,10 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
 
 /** Rules for the options that a queue without a document has in addition. */
 export const OWN_OPTIONS: RulesOf<DocumentOption> = {
-  limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
+  limiter: [isPartConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
   limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
+  discipline: [isPartConfig, 'must be a discipline as in a config document, such as { "type": "priority", … }'],
+  disciplines: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of disciplines"],
   addWhileDelayed: [
     (value: unknown) => value === "keep" || value === "replace" || value === "fold",
     'must be one of "keep", "replace", "fold"',
@@ -80,6 +82,6 @@ function isProvider(value: unknown): boolean {
   return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
 }
 
-function isLimiterConfig(value: unknown): boolean {
+function isPartConfig(value: unknown): boolean {
   return typeof value === "object" && value !== null && "type" in value;
 }

@@ -101,7 +101,7 @@ class Looks implements Disposable {
     try {
       const measures = await this.#queue.measure();
       if (this.#isOver) return;
-      this.#gauges.set({ ...measures, blocked: 0 });
+      this.#gauges.set(measures);
       this.#hasFailed = false;
     } catch (error) {
       if (this.#isOver) return;
@@ -119,7 +119,7 @@ class Looks implements Disposable {
 }
 
 /** Measured values of the whole queue. */
-type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly blocked: number };
+type Measures = Pick<Counts, "ready" | "blocked" | "delayed" | "oldestReadyMs">;
 
 const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 

@@ -1,7 +1,8 @@
-import type { Duration, MetricsProvider, Shutdown, SnapshotOptions } from "@workqueue/core";
+import type { AddOptions, Duration, MetricsProvider, Shutdown, SnapshotOptions } from "@workqueue/core";
 import {
   A_POSITIVE_INTEGER,
   A_SIGNAL,
+  A_STRING,
   argumentError,
   formatNumber,
   inspect,
@@ -25,15 +26,15 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
-import type { QueueCounts, RemoteLease, RemoteQueue, RemoteQueueSnapshot } from "./contract.ts";
+import type { QueueCounts, RemoteAddAllOptions, RemoteLease, RemoteQueue, RemoteQueueSnapshot } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import type { Engine, EngineLimiter, Finish, GivenUpKey, TakenKey } from "./engine.ts";
+import type { Engine, EngineLimiter, Finish, GivenUpKey, RankedEntry, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
-import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
+import { type EndAnswer, type LeaseEnding, requirePriority } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { ProcessTimes } from "./process_times.ts";
 import { SharedThrottle } from "./shared_throttle.ts";
@@ -82,7 +83,7 @@ export interface LiveSettings {
   readonly shared: SharedThrottlePlan | undefined;
 }
 
-/** Interval between two checks by `whenIdle`, in milliseconds. */
+/** Interval between two checks by `whenIdle` and `whenBelow`, in milliseconds. */
 const IDLE_LOOK = 500;
 /** Pause before subscribing again after a failure, in milliseconds. */
 const LISTEN_AGAIN = 1000;
@@ -174,39 +175,55 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return this.#isShutDown;
   }
 
-  add(item: T, options?: object): Promise<void> {
+  add(item: T, options?: AddOptions): Promise<void> {
     return this.#call("add item", () => {
-      this.#refuseOptions("add item", options);
-      return this.#engine.add([this.#items.write("add item", item)]);
+      const priority = priorityIn("add item", options);
+      return this.#add([{ ...this.#items.write("add item", item), priority, delay: 0 }]);
     });
   }
 
-  addAll(items: Iterable<T>, options?: object): Promise<void> {
-    return this.#call("add items", () => {
-      this.#refuseOptions("add items", options);
-      requireRule("add items", "items", items, AN_ITERABLE);
-      return this.#engine.add(Array.from(items, (item) => this.#items.write("add items", item)));
+  addAll(items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): Promise<void> {
+    const action = "add items";
+    return this.#call(action, async () => {
+      requireOptions(action, options, ["priority", "delay"]);
+      requireRule(action, "items", items, AN_ITERABLE);
+      const { priority, delay } = options;
+      const entries = Array.from(items, (item) => ({
+        ...this.#items.write(action, item),
+        priority: requirePriority(action, typeof priority === "function" ? priority(item) : priority) ?? 0,
+        delay: requireDuration(action, "delay", (typeof delay === "function" ? delay(item) : delay) ?? 0),
+      }));
+      await this.#add(entries);
+      for (const { delay } of entries) if (delay > 0) this.#metrics?.retried();
     });
   }
 
-  addAfter(item: T, delay: Duration, options?: object): Promise<void> {
+  addAfter(item: T, delay: Duration, options?: AddOptions): Promise<void> {
     return this.#call("add item", async () => {
-      this.#refuseOptions("add item", options);
+      const priority = priorityIn("add item", options);
       const ms = requireDuration("add item", "delay", delay);
-      await this.#engine.add([this.#items.write("add item", item)], ms);
+      await this.#add([{ ...this.#items.write("add item", item), priority, delay: ms }]);
       this.#metrics?.retried();
     });
   }
 
-  addRateLimited(item: T, options: { minDelay?: Duration | undefined } = {}): Promise<void> {
+  /** Adds entries. Entries with one delay and without priorities are sent together with others of that kind. */
+  #add(entries: readonly RankedEntry[]): Promise<void> {
+    const [first] = entries;
+    const isPlain = entries.every(({ priority, delay }) => priority === 0 && delay === first!.delay);
+    return isPlain ? this.#engine.add(entries, first?.delay) : this.#engine.addEach(entries);
+  }
+
+  addRateLimited(item: T, options: AddOptions & { minDelay?: Duration | undefined } = {}): Promise<void> {
     return this.#call("add item", async () => {
-      this.#refuseOptions("add item", options, "minDelay");
+      const priority = priorityIn("add item", options, "minDelay");
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = this.#items.write("add item", item);
       const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
-        failures = await this.#engine.addRateLimited(entry, isNewest, this.#engine.limiter.given(failures), minDelay);
+        const given = this.#engine.limiter.given(failures);
+        failures = await this.#engine.addRateLimited(entry, isNewest, given, minDelay, priority);
       } while (failures !== undefined);
       this.#metrics?.retried();
     });
@@ -236,6 +253,23 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   async resume(options: { pause?: number | undefined } = {}): Promise<void> {
     requireRules("resume queue", options, { pause: A_POSITIVE_INTEGER });
     await this.#call("resume queue", () => this.#engine.resume(options.pause));
+  }
+
+  pauseGroup(group: string, duration: Duration): Promise<void> {
+    const action = "pause group";
+    return this.#call(action, async () => {
+      requireRule(action, "group", group, A_STRING);
+      const ms = requireDuration(action, "duration", duration);
+      if (!await this.#engine.pauseGroup(group, ms)) throw noGroups(action);
+    });
+  }
+
+  resumeGroup(group: string): Promise<void> {
+    const action = "resume group";
+    return this.#call(action, async () => {
+      requireRule(action, "group", group, A_STRING);
+      if (!await this.#engine.resumeGroup(group)) throw noGroups(action);
+    });
   }
 
   async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RemoteLease<T> | Shutdown> {
@@ -287,28 +321,30 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   async whenIdle(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    const action = "wait for idle queue";
+    const isIdle = ({ ready, blocked, delayed, processing }: QueueCounts) =>
+      ready + blocked + delayed + processing === 0;
+    await this.#when("wait for idle queue", options, isIdle);
+  }
+
+  async whenBelow(count: number, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    const action = "wait for fewer items";
+    requireRule(action, "count", count, A_POSITIVE_INTEGER);
+    await this.#when(action, options, ({ ready, blocked, delayed }) => ready + blocked + delayed < count);
+  }
+
+  /** Waits until the counts meet a condition. */
+  async #when(
+    action: string,
+    options: { signal?: AbortSignal | undefined },
+    isReached: (counts: QueueCounts) => boolean,
+  ): Promise<void> {
     requireRules(action, options, { signal: A_SIGNAL });
     const { signal } = options;
     for (;;) {
       signal?.throwIfAborted();
-      const { ready, delayed, processing } = await this.#count(action);
-      if (ready + delayed + processing === 0) return;
+      if (isReached(await this.#count(action))) return;
       await delay(IDLE_LOOK, undefined, { signal }).catch(() => signal!.throwIfAborted());
     }
-  }
-
-  /**
-   * Always rejects, because only in-memory queues have `whenBelow`. Only callers without type checks call this method.
-   */
-  whenBelow(): Promise<never> {
-    return this.#call("wait for fewer items", () => {
-      throw argumentError(
-        "wait for fewer items",
-        `'whenBelow' is for queues in memory: on ${this.#engine.product}, other processes add items as well. ` +
-          "Call counts() until 'ready' is low enough instead",
-      );
-    });
   }
 
   shutDown(): void {
@@ -358,6 +394,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
       metrics: this.#provider,
       ignoresEarly: () => this.#engine.limiter.ignoresEarly,
+      pause: (key, scope, ms) => this.#pause(key, scope, ms),
       isOver: () => this.#isShutDown,
       onShutDown: (callback) => this.onShutDown(callback),
       watchGivenUp: (callback) => {
@@ -445,13 +482,13 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     };
   }
 
-  /** Refuses options that only in-memory queues have. Callers without type checks may pass such options. */
-  #refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
-    if (options === undefined) return;
-    if ((options as { priority?: unknown } | null)?.priority !== undefined) {
-      throw noPriorities(this.#engine.product, action);
-    }
-    requireOptions(action, options, known);
+  /** Pauses the group of a key, or the queue, for a number of milliseconds. Returns whether that is possible. */
+  #pause(key: string, scope: "group" | "queue", ms: number): boolean {
+    const group = scope === "group" ? this.#engine.groupOf(key) : undefined;
+    if (scope === "group" && group === undefined) return false;
+    const pause = group === undefined ? this.#engine.pauseUntil(ms) : this.#engine.pauseGroup(group, ms);
+    pause.catch(this.#errors.write);
+    return true;
   }
 
   /** Makes a call. Reports a failure of the call once, whether the promise is awaited or not. */
@@ -544,11 +581,13 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     const finish = { key, token: `${token}`, kind: ending.kind };
     switch (ending.kind) {
       case "requeueAfter":
-        return { ...finish, delay: ending.delay };
+        return { ...finish, delay: ending.delay, priority: ending.priority };
       case "retry":
       case "failed": {
         const reason = "error" in ending ? lineOf(ending.error) : "";
-        return { ...finish, delay: ending.minDelay, plan: limiter.text, given: limiter.given(failures), reason };
+        const priority = "priority" in ending ? ending.priority : undefined;
+        const [plan, given] = [limiter.text, limiter.given(failures)];
+        return { ...finish, delay: ending.minDelay, plan, given, reason, priority };
       }
       case "givenUp":
         return { ...finish, reason: messageOf(ending.error), why: ending.reason };
@@ -605,6 +644,22 @@ function isLimit(value: unknown): boolean {
 
 function isIterable(value: unknown): boolean {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+/**
+ * Returns the priority in the options of an add; 0 by default.
+ *
+ * @throws {TypeError} If an option is unknown, or the priority is not a number.
+ * @throws {RangeError} If the priority is `NaN` or infinite.
+ */
+function priorityIn(action: string, options: AddOptions | undefined, ...known: string[]): number {
+  if (options === undefined) return 0;
+  requireOptions(action, options, ["priority", ...known]);
+  return requirePriority(action, options.priority) ?? 0;
+}
+
+function noGroups(action: string): Error {
+  return argumentError(action, 'the queue has no groups: it needs a discipline of type "fair"', Error);
 }
 
 function isRetry({ kind }: LeaseEnding): boolean {

@@ -2,12 +2,14 @@ import type { QueueCounts, RemoteQueueSnapshot } from "./contract.ts";
 import type { Counts, EngineSnapshot } from "./engine.ts";
 import type { Items } from "./items.ts";
 
-/** Returns the counts of a queue. `blocked` is 0, because no item of an engine is blocked. */
-export function countsOf({ ready, delayed, processing, failing, givenUp, oldestReadyMs }: Counts): QueueCounts {
-  return { ready, blocked: 0, delayed, processing, failing, givenUp, oldestReadyMs };
+/** Returns the counts of a queue. */
+export function countsOf(
+  { ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs }: Counts,
+): QueueCounts {
+  return { ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs };
 }
 
-/** Creates the snapshot of a queue. All priorities are 0, because queues of engines have no priorities yet. */
+/** Creates the snapshot of a queue. */
 export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Items<T>): RemoteQueueSnapshot<T> {
   const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
   const counts = countsOf(snapshot);
@@ -17,11 +19,15 @@ export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Ite
     paused: isPaused,
     // A key has become ready once for each time that it was handed out, and once more if it is ready now.
     totals: { added: totals.handedOut + counts.ready, ...totals, givenUpFor },
-    readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
-    delayedItems: delayedEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueInMs: entry.dueInMs })),
+    readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: entry.priority ?? 0 })),
+    delayedItems: delayedEntries.map((entry) => ({
+      item: items.read(entry),
+      priority: entry.priority ?? 0,
+      dueInMs: entry.dueInMs,
+    })),
     processingItems: processingEntries.map((entry) => ({
       item: items.read(entry),
-      priority: 0,
+      priority: entry.priority ?? 0,
       addedAgain: entry.addedAgain,
     })),
     failingItems: failingEntries.map(({ attempts, error, dueInMs, ...entry }) => ({

@@ -14,7 +14,7 @@ import {
 import type { Dispatcher, Want } from "./dispatcher.ts";
 import type { AttemptBucket } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
-import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
+import type { EndAnswer, LeaseEnding } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
 /** Name and path of the `throttle` bucket in a document. Without a document, the path is empty. */
@@ -33,6 +33,8 @@ export interface SourceQueue<T> {
   sharedThrottle(throttle: Throttle): Throttle | undefined;
   /** Reports whether the limiter ignores failures of attempts that began before a retry was due. */
   ignoresEarly(): boolean;
+  /** Pauses the group of a key, or the queue. Returns whether that is possible. */
+  pause(key: string, scope: "group" | "queue", ms: number): boolean;
   isOver(): boolean;
   onShutDown(callback: () => void): () => void;
   /** Calls `callback` for each item given up because all of its holders were lost. Returns an unsubscribe function. */
@@ -159,7 +161,12 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {
     const { held } = lease as PoolLease<T>;
     if (held.isLost && "error" in ending) return held.end({ kind: "handedBack" }).then(() => false);
-    return held.end(endingOf(this.#queue.product, ending));
+    return held.end(endingOf(ending));
+  }
+
+  /** Pauses the group of an item, or the queue, for all processes. */
+  pause({ lease }: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean {
+    return this.#queue.pause((lease as PoolLease<T>).held.key, scope, ms);
   }
 
   request(): { count: number; throttle?: AttemptBucket; pause?: number } {
@@ -200,7 +207,6 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 /** Lease in the form that a pool uses. Disposing an unfinished lease hands its item back. */
 class PoolLease<T> implements WorkLease<T> {
   readonly shutdown = false;
-  readonly priority = 0;
   readonly held: HeldLease<T>;
 
   constructor(held: HeldLease<T>) {
@@ -209,6 +215,10 @@ class PoolLease<T> implements WorkLease<T> {
 
   get item(): T {
     return this.held.item;
+  }
+
+  get priority(): number {
+    return this.held.priority;
   }
 
   get token(): bigint {
@@ -231,14 +241,8 @@ class PoolLease<T> implements WorkLease<T> {
   }
 }
 
-function endingOf(product: string, ending: Ending): LeaseEnding {
-  if ("priority" in ending && ending.priority !== undefined) throw noPriorities(product, "requeue item");
-  switch (ending.kind) {
-    case "requeue":
-      return { kind: "retry", minDelay: 0 };
-    default:
-      return ending;
-  }
+function endingOf(ending: Ending): LeaseEnding {
+  return ending.kind === "requeue" ? { kind: "retry", minDelay: 0, priority: ending.priority } : ending;
 }
 
 /**

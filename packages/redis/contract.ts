@@ -46,7 +46,7 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
  */
 export type RedisQueuesOptions = Omit<
   RedisQueueOptions<never>,
-  "name" | "limiter" | "limiters" | "addWhileDelayed" | "keyOf"
+  "name" | "limiter" | "limiters" | "discipline" | "disciplines" | "addWhileDelayed" | "keyOf"
 >;
 
 /**

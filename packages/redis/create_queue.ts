@@ -1,9 +1,10 @@
-import { type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
+import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import { invalidArgument } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import { createRemoteQueue, intervalsOf, type LiveRemoteQueue, type LiveSettings } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
+import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
 import { RedisEngine } from "./engine.ts";
 import { planLimiter } from "./limiter_plan.ts";
 import { A_NAME, OF_QUEUE, requireRedisOptions } from "./options.ts";
@@ -36,7 +37,7 @@ const throttleScripts = createThrottleScripts();
  * @typeParam T The type of the items.
  * @param options The queue's name, its server and its settings.
  * @returns The queue object of this process.
- * @throws {ConfigError} If `limiter` is invalid or can't work on Redis. The error lists every problem.
+ * @throws {ConfigError} If `limiter` or `discipline` is invalid or can't work on Redis. The error lists every problem.
  * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if more than
  * one of `url`, `cluster` and `client` is given; if `tls` or `sentinels` lacks the `url` that it needs; or if the
  * `client` is not supported, for example because it may send a call twice.
@@ -47,13 +48,16 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
-  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined });
+  const { discipline, disciplines = defaultDisciplines } = options;
+  const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
+  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined }, order);
 }
 
-/** Opens a queue. The caller must have checked the options and planned the limiter. */
+/** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, ...throttles }: LiveSettings,
+  discipline: DisciplinePlan | undefined,
 ): LiveRemoteQueue<T> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
@@ -66,6 +70,7 @@ export function openQueue<T>(
     folds: addWhileDelayed === "fold",
     hasItems: keyOf !== undefined,
     limiter,
+    discipline,
   });
   const throttleStore = new RedisThrottleStore(connection, throttleScripts);
   return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });

@@ -1,5 +1,6 @@
 import type { ConfigContents } from "@workqueue/core";
 import { type LiveSettings, refuseMemoryParts } from "@workqueue/engine";
+import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 import { PRODUCT } from "./product.ts";
@@ -7,14 +8,15 @@ import { PRODUCT } from "./product.ts";
 /**
  * Returns a queue's settings from a config document.
  *
- * @throws {ConfigError} If queues in the document share a bucket, if the limiter can't work on Redis, or if the queue
- * has a discipline, a retry budget or a retention of given-up items.
+ * @throws {ConfigError} If queues in the document share a bucket, if the limiter or the discipline can't work on Redis,
+ * or if the queue has a retry budget or a retention of given-up items.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
   refuseMemoryParts(PRODUCT, action, document, name);
   requireOwnBuckets(action, document);
   const { limiter, throttle } = document.describe(name);
+  disciplineIn(action, document, name);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
     return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
@@ -24,6 +26,16 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
   };
+}
+
+/**
+ * Returns the plan of a queue's discipline in a document; `undefined` if it has none.
+ *
+ * @throws {ConfigError} If the discipline can't work on Redis.
+ */
+export function disciplineIn(action: string, document: ConfigContents, name: string): DisciplinePlan | undefined {
+  const { discipline } = document.describe(name);
+  return discipline && planDiscipline(action, discipline);
 }
 
 /**

@@ -6,10 +6,12 @@ import type {
   EngineSnapshot,
   Entry,
   Finish,
+  RankedEntry,
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
 import type { Connection, Retry } from "./connection/connection.ts";
+import type { DisciplinePlan } from "./discipline_plan.ts";
 import { planBucket } from "./limiter_plan.ts";
 import { PRODUCT } from "./product.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
@@ -17,6 +19,8 @@ import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } fro
 /** Settings of a queue, with its first limiter. */
 export interface RedisEngineSettings extends EngineSettings {
   readonly limiter: EngineLimiter;
+  /** Discipline to put in force. By default, the discipline that the server has stays in force. */
+  readonly discipline?: DisciplinePlan | undefined;
 }
 
 /** Entries that one call adds. */
@@ -42,6 +46,10 @@ export class RedisEngine implements Engine {
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
+  readonly #discipline: DisciplinePlan | undefined;
+  #stopReconnecting: (() => void) | undefined = undefined;
+  /** Whether the discipline was sent to the server, or there is none. */
+  #hasOrder: boolean;
   /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
 
@@ -50,7 +58,11 @@ export class RedisEngine implements Engine {
     this.#scripts = scripts;
     this.settings = settings;
     this.limiter = settings.limiter;
+    this.#discipline = settings.discipline;
+    this.#hasOrder = settings.discipline === undefined;
     this.#key = `workqueue:{${settings.name}}:meta`;
+    // A server that has lost its data learns of the discipline.
+    if (!this.#hasOrder) this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setOrder());
   }
 
   get address(): string {
@@ -75,12 +87,27 @@ export class RedisEngine implements Engine {
     }
   }
 
-  addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
+  async addEach(entries: readonly RankedEntry[]): Promise<void> {
+    const { replaces, folds, hasItems } = this.settings;
+    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+      const rows = entries.slice(from, from + MAX_ENTRIES).map(({ delay, ...entry }) => ({ ...entry, delayMs: delay }));
+      await this.#run("addEach", { replaces, folds, hasItems }, rows);
+    }
+  }
+
+  addRateLimited(
+    entry: Entry,
+    isNewest: boolean,
+    given: string,
+    minDelay: number,
+    priority = 0,
+  ): Promise<number | undefined> {
     const { replaces, folds, hasItems } = this.settings;
     const { key } = entry;
     const payload = hasItems ? entry.payload : undefined;
     const plan = this.limiter.text;
-    return this.#run("addRateLimited", { key, payload, isNewest, replaces, folds, plan, given, minDelayMs: minDelay });
+    const how = { isNewest, replaces, folds, plan, given, minDelayMs: minDelay, priority };
+    return this.#run("addRateLimited", { key, payload, ...how });
   }
 
   cancelDelayed(key: string): Promise<boolean> {
@@ -105,6 +132,22 @@ export class RedisEngine implements Engine {
 
   resume(pause?: number): Promise<void> {
     return this.#run("resume", { pause });
+  }
+
+  groupOf(key: string): string | undefined {
+    return this.#discipline?.groupOf?.(key);
+  }
+
+  pauseGroup(group: string, duration: number): Promise<boolean> {
+    return this.#run("pauseGroup", { group, durationMs: duration });
+  }
+
+  resumeGroup(group: string): Promise<boolean> {
+    return this.#run("resumeGroup", { group });
+  }
+
+  pauseUntil(duration: number): Promise<void> {
+    return this.#run("pauseUntil", { durationMs: duration });
   }
 
   turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
@@ -176,6 +219,7 @@ export class RedisEngine implements Engine {
   }
 
   close(): Promise<void> {
+    this.#stopReconnecting?.();
     return this.#connection.release();
   }
 
@@ -196,8 +240,24 @@ export class RedisEngine implements Engine {
     send(this.#run(hasItems ? "addItems" : "add", { delayMs: delay, replaces, folds }, entries));
   }
 
-  async #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
+  /** Puts the discipline in force, in case the server doesn't know it: before the first call, and after a reconnect. */
+  async #setOrder(): Promise<void> {
+    const discipline = this.#discipline;
+    this.#hasOrder = true;
+    try {
+      if (discipline !== undefined) await this.#call("setOrder", { plan: discipline.text }, discipline.weights);
+    } catch {
+      this.#hasOrder = false; // the next call tries again, and reports its own failure
+    }
+  }
+
+  #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     this.#sendAdds(); // keeps calls in order
+    if (!this.#hasOrder) this.#setOrder();
+    return this.#call(name, ...args);
+  }
+
+  async #call<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     const { retry, write, read } = SCRIPTS[name] as unknown as AnyScript;
     const sent = await this.#connection.run(this.#scripts[name], this.#key, write(...args), { retry });
     return read(sent) as ReplyOf<N>;
@@ -211,8 +271,8 @@ interface AnyScript {
   read(sent: unknown): unknown;
 }
 
-function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why }: Finish): RowOf<"turn"> {
-  return { key, token, kind, delayMs: delay, given: why ?? given, reason };
+function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why, priority }: Finish): RowOf<"turn"> {
+  return { key, token, kind, delayMs: delay, given: why ?? given, reason, priority };
 }
 
 function evicts(address: string, policy: string): Error {

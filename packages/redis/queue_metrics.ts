@@ -8,8 +8,7 @@ export type RedisQueueMetricsOptions = RemoteQueueMetricsOptions;
 
 /**
  * Measures the whole queue on the server. Sets the `depth`, `delayed`, `blocked` and `oldestReady` gauges, if the
- * provider has them. `blocked` is always 0, because no item on Redis is blocked. To measure the work of each process,
- * use the queue's `metrics` option.
+ * provider has them. To measure the work of each process, use the queue's `metrics` option.
  *
  * **Measure each queue in only one process.** The numbers cover all processes. If ten processes report the same depth,
  * the sum is ten times too high.

@@ -3,7 +3,7 @@ import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/intern
 import { followReloads } from "@workqueue/engine";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
-import { requireOwnBuckets, settingsIn } from "./document.ts";
+import { disciplineIn, requireOwnBuckets, settingsIn } from "./document.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
 /** Queues on a server, as described by a config document. */
@@ -15,8 +15,8 @@ export interface RedisQueues {
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
    * @returns The queue object of this process.
-   * @throws {ConfigError} If the queue's limiter can't work on Redis, if the queue has a discipline or a retry budget,
-   * or if queues share the bucket of a limiter.
+   * @throws {ConfigError} If the queue's limiter or discipline can't work on Redis, if the queue has a retry budget, or
+   * if queues share the bucket of a limiter.
    * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
    * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.
@@ -69,7 +69,9 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
       requireRedisOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
       requireRule(ACTION, "name", name, A_NAME);
-      const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settingsIn(ACTION, config, name));
+      const discipline = disciplineIn(ACTION, config, name);
+      const settings = settingsIn(ACTION, config, name);
+      const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
       followReloads(config, queue, settingsIn);
       return queue;
     },

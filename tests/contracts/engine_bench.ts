@@ -1,5 +1,6 @@
 /** Test bench for engines: a queue whose engine has a clock that the test sets, and owners that take its keys. */
 
+import type { DisciplineConfig } from "@workqueue/core";
 import type { Engine, EngineSettings, Finish, TurnReply } from "@workqueue/engine";
 
 /** Lease duration, in milliseconds. */
@@ -22,6 +23,9 @@ export abstract class EngineBench {
 
   /** Opens another engine for the same queue. */
   abstract open(settings: Partial<EngineSettings>): Engine;
+
+  /** Opens another engine for the same queue, which puts a discipline in force. */
+  abstract order(discipline: DisciplineConfig): Engine;
 
   /** Returns how often a key has stalled since the last attempt that ended. */
   abstract stallsOf(key: string): Promise<number>;

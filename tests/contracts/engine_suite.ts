@@ -256,7 +256,14 @@ export function engineSuite(engineTest: EngineTest): void {
     for (const kind of kinds) {
       assertEquals(await bench.finish("a", first!.token, kind), false);
       assertEquals(await bench.finish("b", second!.token, kind), false);
-      assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 1, processing: 1, failing: 1, givenUp: 0 });
+      assertEquals(await countsOf(bench.engine), {
+        ready: 0,
+        blocked: 0,
+        delayed: 1,
+        processing: 1,
+        failing: 1,
+        givenUp: 0,
+      });
     }
     assertEquals(await bench.finish("a", second!.token), true);
   });
@@ -275,7 +282,14 @@ export function engineSuite(engineTest: EngineTest): void {
       await bench.pass(LEASE / 20 + 1); // interval between the queue's checks for expired leases
       await bench.add("c");
       await bench.engine.renew("o"); // "o" renews its lease because it is processing items
-      assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
+      assertEquals(await countsOf(bench.engine), {
+        ready: 1,
+        blocked: 0,
+        delayed: 0,
+        processing: 2,
+        failing: 0,
+        givenUp: 0,
+      });
       const { taken: [again] } = await bench.take("third");
       assertEquals([again!.key, again!.payload], ["a", undefined]);
       assertEquals(await bench.finish("a", a!.token), false);
@@ -298,11 +312,25 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(b!.key, "b");
     await bench.pass(LEASE / 2);
     assertEquals(keysOf(await bench.take("o", 1, 1)), []);
-    assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
+    assertEquals(await countsOf(bench.engine), {
+      ready: 0,
+      blocked: 0,
+      delayed: 0,
+      processing: 2,
+      failing: 0,
+      givenUp: 0,
+    });
     assertEquals(await bench.engine.renew("gone"), true, "nobody has ended it");
     await bench.finish("b", b!.token);
     await bench.pass(LEASE + 1);
-    assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 1, failing: 0, givenUp: 0 });
+    assertEquals(await countsOf(bench.engine), {
+      ready: 0,
+      blocked: 0,
+      delayed: 0,
+      processing: 1,
+      failing: 0,
+      givenUp: 0,
+    });
     assertEquals(keysOf(await bench.take("o")), ["a"]);
   });
 
@@ -512,6 +540,7 @@ export function engineSuite(engineTest: EngineTest): void {
           assert(triedAlone <= 7, `${triedAlone} innocent items were tried alone`);
           assertEquals(await countsOf(bench.engine), {
             ready: 0,
+            blocked: 0,
             delayed: 0,
             processing: 0,
             failing: 0,
@@ -566,7 +595,14 @@ export function engineSuite(engineTest: EngineTest): void {
       }
     }
     assertEquals(givenUp, [{ key: "poison", payload: "", attempts: 4 }], "one that failed, three that were lost");
-    assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 1 });
+    assertEquals(await countsOf(bench.engine), {
+      ready: 0,
+      blocked: 0,
+      delayed: 0,
+      processing: 0,
+      failing: 0,
+      givenUp: 1,
+    });
     await bench.addAfter(1000, "poison");
     assertEquals((await bench.engine.counts()).givenUp, 1, "until it is due");
     await bench.pass(1001);
@@ -588,7 +624,14 @@ export function engineSuite(engineTest: EngineTest): void {
       why: "terminal" as const,
     }));
     assertEquals((await bench.turn("o", ends)).answers, [true, true, true]);
-    assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 1, processing: 0, failing: 0, givenUp: 1 });
+    assertEquals(await countsOf(bench.engine), {
+      ready: 1,
+      blocked: 0,
+      delayed: 1,
+      processing: 0,
+      failing: 0,
+      givenUp: 1,
+    });
     await bench.add("a");
     const [again] = (await bench.take("o", 2)).taken.slice(1);
     assertEquals([again!.key, again!.payload], ["a", "of a"]);
@@ -682,7 +725,14 @@ export function engineSuite(engineTest: EngineTest): void {
       await pass(60_000);
       await (await bothTake(100))();
       assertEquals([memory.length, memory.delayed], [0, 0]);
-      assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
+      assertEquals(await countsOf(bench.engine), {
+        ready: 0,
+        blocked: 0,
+        delayed: 0,
+        processing: 0,
+        failing: 0,
+        givenUp: 0,
+      });
     }, settings);
   }
 }

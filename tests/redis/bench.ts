@@ -1,6 +1,8 @@
 /** Test bench for the engine on Redis: each test has its own queue, and sets the server's clock. */
 
 import { assertEquals } from "@std/assert";
+import { type DisciplineConfig, disciplines } from "@workqueue/core";
+import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
@@ -24,6 +26,10 @@ export class Bench extends EngineBench {
   open(settings: Partial<RedisEngineSettings>): RedisEngine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
+  }
+
+  order(discipline: DisciplineConfig): RedisEngine {
+    return this.open({ discipline: planDiscipline("test", disciplines.describe(discipline)) });
   }
 
   async stallsOf(key: string): Promise<number> {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
+import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
 import { type Bench, checkRedisOwners, engineTest, keysOf, LEASE } from "./bench.ts";
 import { redisTest } from "./redis_tests.ts";
@@ -10,6 +11,7 @@ const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
 engineSuite(engineTest);
+engineOrdersSuite(engineTest);
 
 /** Makes the only owner with leases lose all of them, so that no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {

@@ -46,10 +46,10 @@ redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
       () => queue.add(5 as never),
       () => queue.add("\ud800"),
       () => queue.addAfter("a", "soon"),
-      () => (queue as never as { whenBelow(): Promise<void> }).whenBelow(),
+      () => queue.whenBelow("ten" as never),
       () => queue.shutDownWithDrain({ delayed: "wait" } as never),
       () => queue.addRateLimited("a", null as never),
-      () => (queue.add as (item: string, options: null) => Promise<void>)("a", null),
+      () => queue.add("a", null as never),
       () => queue.shutDownWithDrain(null as never),
     ]
   ) assertEquals(codeOf(await assertRejects(call, TypeError)), "WQ_ARGUMENT");

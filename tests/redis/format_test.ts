@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { RetryAfterError, runWorkers } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
 import { SCRIPTS } from "../../packages/redis/scripts/script.ts";
 import { open, until } from "./faults/faults.ts";
@@ -59,7 +60,7 @@ redisTest(
     const before = await stored(name, call);
     assertEquals(Object.keys(before).length, FORMAT_2.length);
     const message =
-      `WQFORMAT Cannot use queue ${name}: the server has it in format 2, and this release uses format 3. ` +
+      `WQFORMAT Cannot use queue ${name}: the server has it in format 2, and this release uses formats 3 and 4. ` +
       `Let the processes of the older release finish its items, then delete its keys (workqueue:{${name}}:*), ` +
       "or use another name";
     const opened = open(url, name);
@@ -89,11 +90,11 @@ redisTest("format: every script refuses another format before it does anything",
 
 redisTest("format: a queue of a newer format is left to the newer release", async ({ url, call }) => {
   const name = uniqueName("format");
-  await call("HSET", `workqueue:{${name}}:meta`, "format", "4");
+  await call("HSET", `workqueue:{${name}}:meta`, "format", "5");
   const queue = createRedisQueue({ name, url, onQueueError() {} });
-  await assertRejects(() => queue.add("a"), Error, "uses format 3. Use the release that stored it");
+  await assertRejects(() => queue.add("a"), Error, "uses formats 3 and 4. Use the release that stored it");
   await queue.shutDownWithDrain();
-  assertEquals(await call("HGETALL", `workqueue:{${name}}:meta`), ["format", "4"]);
+  assertEquals(await call("HGETALL", `workqueue:{${name}}:meta`), ["format", "5"]);
 });
 
 redisTest("format: once the old keys are deleted, the same process goes on", async ({ url, call }) => {
@@ -106,4 +107,33 @@ redisTest("format: once the old keys are deleted, the same process goes on", asy
   const lease = await opened.queue.get();
   assert(!lease.shutdown && await lease.finish());
   assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "3");
+});
+
+redisTest("format: a queue keeps its format until it has a discipline, a priority or a pause with an end", async ({
+  url,
+  call,
+}) => {
+  const first: Readonly<Record<string, (queue: RedisQueue, name: string) => Promise<unknown>>> = {
+    discipline: (_, name) => {
+      const queue = createRedisQueue({ name, url, discipline: { type: "priority" } });
+      return queue.add("a").then(() => queue.shutDownWithDrain());
+    },
+    priority: (queue) => queue.add("a", { priority: 1 }),
+    pause: async (queue) => {
+      const pool = runWorkers(queue, () => {
+        throw new RetryAfterError("1h", "later", { scope: "queue" });
+      });
+      await queue.add("a");
+      await until(async () => await call("HEXISTS", `workqueue:{${queue.name}}:meta`, "until") === 1);
+      await pool.stop();
+    },
+  };
+  for (const [what, use] of Object.entries(first)) {
+    const name = uniqueName("format");
+    await using opened = open(url, name);
+    for (const make of Object.values(CALLS)) await make(opened.queue);
+    assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "3");
+    await use(opened.queue, name);
+    assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "4", what);
+  }
 });

@@ -21,7 +21,14 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   assertEquals(keysOf(await bench.take("other", 5)), []);
   assertEquals(await bench.engine.renew("o"), true);
   assertEquals(await bench.finish("processing", processing!.token, "retry"), true);
-  assertEquals(await countsOf(bench.engine), { ready: 3, delayed: 1, processing: 0, failing: 1, givenUp: 0 });
+  assertEquals(await countsOf(bench.engine), {
+    ready: 3,
+    blocked: 0,
+    delayed: 1,
+    processing: 0,
+    failing: 1,
+    givenUp: 0,
+  });
   await bench.open({}).resume(); // from another process
   assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
 });
@@ -49,7 +56,14 @@ engineTest(
     await bench.engine.pause();
     await bench.pass(LEASE + 1);
     assertEquals(keysOf(await bench.take("other", 5)), []);
-    assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
+    assertEquals(await countsOf(bench.engine), {
+      ready: 1,
+      blocked: 0,
+      delayed: 0,
+      processing: 0,
+      failing: 0,
+      givenUp: 0,
+    });
     await bench.engine.resume();
     assertEquals(keysOf(await bench.take("other", 5)), ["a"]);
   },

@@ -7,7 +7,7 @@ import { engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-const NONE = { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
+const NONE = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
 
 engineTest("what is retried now comes last, with the failures that it has, and once", async (bench) => {
   await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 5000);

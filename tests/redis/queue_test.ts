@@ -150,10 +150,10 @@ queueTest("what makes no sense as an outcome is refused, and the lease goes on",
   await queue.add("a");
   const lease = await take(queue);
   await assertRejects(() => lease.finish({ requeu: true } as never), TypeError, 'did you mean "requeue"?');
-  await assertRejects(() => lease.finish({ requeue: true, priority: 1 }), TypeError, "no priorities");
+  await assertRejects(() => lease.finish({ requeue: true, priority: "high" as never }), TypeError, "'priority'");
   await assertRejects(() => lease.finish({ requeueAfter: "soon" }), TypeError, "requeueAfter");
   for (const other of [{ requeueAfter: "1h" }, { requeue: true }]) {
-    const message = "Cannot finish item: 'giveUp' can't be combined with 'requeue' or 'requeueAfter'";
+    const message = "Cannot finish item: 'giveUp' can't be combined with 'requeue', 'requeueAfter' or 'priority'";
     const error = await assertRejects(() => lease.finish({ giveUp: "bad", ...other }), TypeError, message);
     assertEquals(codeOf(error), "WQ_ARGUMENT");
   }
@@ -337,8 +337,9 @@ queueTest("what is wrong with an item is reported, awaited or not", {}, async ({
   await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item: 'delay'");
   await assertRejects(() => queue.addAfter("a", NaN), RangeError);
   await assertRejects(
-    () => (queue.add as (item: string, options: object) => Promise<void>)("a", { priority: 1 }),
-    TypeError,
+    () => queue.add("a", { priority: NaN }),
+    RangeError,
+    "Cannot add item: 'priority' must be a finite number, got NaN",
   );
   await assertRejects(() => queue.snapshot({ limit: 1001 }), RangeError, "from 0 to 1000");
   assertStringIncludes(errors[0]!, "the item must be a string where there is no 'keyOf'");
@@ -791,7 +792,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
         maxSleep: "1s", // has no effect
         throttle: { rate: 0, burst: 3 },
       },
-      fair: { discipline: { type: "fair", separator: "/" } },
       budgeted: { retryBudget: { ratio: 0.1, minRate: 1 } },
       keeping: { keepGivenUp: 5 },
     },
@@ -807,7 +807,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   while ((await queue.counts()).delayed < 3);
   await pool.stop();
   assertEquals(begun, ["a", "b", "c"]);
-  assertThrows(() => open.queue("fair"), ConfigError, "first in, first out");
   assertThrows(
     () => open.queue("budgeted"),
     ConfigError,
@@ -876,14 +875,6 @@ redisTest("queue: what cannot be done on Redis is refused with the reason, await
     "delayed items stay for other processes",
   );
   assertFalse(queue.shuttingDown);
-  const inMemory = queue as unknown as { whenBelow(count: number): Promise<void> };
-  inMemory.whenBelow(10);
-  await assertRejects(
-    () => inMemory.whenBelow(10),
-    TypeError,
-    "Cannot wait for fewer items: 'whenBelow' is for queues in memory: on Redis, other processes add items as well. " +
-      "Call counts() until 'ready' is low enough instead",
-  );
 });
 
 Deno.test("queue: options of queues in memory are refused on Redis with the reason, in each way to open a queue", () => {
@@ -891,7 +882,6 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
   const config = loadConfig({ queues: { [name]: {} } });
   const options = {
     clock: new HandClock(),
-    discipline: createPriorityDiscipline({ maxHeadStart: "1h" }),
     maxSleep: "1s",
     onDrop() {},
     retryBudget: { ratio: 0.1, minRate: 1 },
@@ -912,13 +902,10 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
       opening,
     ]);
   }
-  const { message } = assertThrows(
-    () => createRedisQueue({ name, discipline: options.discipline } as never),
+  const discipline = createPriorityDiscipline({ maxHeadStart: "1h" });
+  assertThrows(
+    () => createRedisQueue({ name, discipline } as never),
     TypeError,
-  );
-  assertEquals(
-    message,
-    "Cannot create Redis queue: 'discipline' is for queues in memory: on Redis, queues are first in, first out. " +
-      "Use a queue for each priority or group instead",
+    "'discipline' must be a discipline as in a config document",
   );
 });

@@ -192,9 +192,10 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
     `/queues/${name}/limiter`,
   ]);
   assert(error.message.includes("delayAfter"), error.message);
-  const discipline = issuesOf(() => reload({ discipline: { type: "fair", separator: "/" }, concurrency: 9 }));
-  assertEquals(discipline.map(({ path }) => path), [`/queues/${name}/discipline`]);
-  assert(discipline[0]!.message.includes("first in, first out"));
+  const nested = { type: "fair", separator: "/", within: { type: "fair", separator: ":" } };
+  const discipline = issuesOf(() => reload({ discipline: nested, concurrency: 9 }));
+  assertEquals(discipline.map(({ path }) => path), [`/queues/${name}/discipline/within`]);
+  assert(discipline[0]!.message.includes("for queues in memory"));
   assertEquals(pool.concurrency, 2);
   await queue.addRateLimited("a");
   reload({ limiter: { type: "delays" } });
@@ -205,7 +206,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
 reloadTest("a queue that is gone goes on as it was, and follows again when its name is back", {
   terms: { limiter: MINUTE },
 }, async ({ config, queue, reload, waits }) => {
-  config.reload({ queues: { other: { discipline: { type: "fair", separator: "/" } } } });
+  config.reload({ queues: { other: { keepGivenUp: 5 } } });
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
@@ -217,8 +218,8 @@ reloadTest(
   {},
   ({ config, queue, reload, name }) => {
     queue.shutDown();
-    reload({ discipline: { type: "fair", separator: "/" } });
-    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "first in, first out");
+    reload({ keepGivenUp: 5 });
+    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "newest 10,000");
     return Promise.resolve();
   },
 );

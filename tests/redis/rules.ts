@@ -83,15 +83,16 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
   {
     number: 12,
     rule: "Priority",
-    verdict: "does not hold",
-    why: "Queues are first in, first out. A priority is rejected.",
+    verdict: "holds",
+    why:
+      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places.",
   },
   {
     number: 13,
     rule: "Fairness",
-    verdict: "does not hold",
+    verdict: "holds",
     why:
-      "Queues are first in, first out. A `discipline` is rejected. A `RetryAfterError` delays only its item, whatever its scope.",
+      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run.",
   },
   {
     number: 14,

@@ -33,9 +33,9 @@ engineTest("snapshots have the counts, and lists that agree with them", async (b
   await bench.pass(2000);
   for (let i = 0; i < 2; i++) {
     const snapshot = await bench.engine.snapshot(20);
-    const { ready, delayed, processing, failing, givenUp, oldestReadyMs } = snapshot;
+    const { ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs } = snapshot;
     const { oldestReadyMs: expected, ...counts } = await bench.engine.counts();
-    assertEquals({ ready, delayed, processing, failing, givenUp }, counts);
+    assertEquals({ ready, blocked, delayed, processing, failing, givenUp }, counts);
     assert(Math.abs(oldestReadyMs - expected) < 1 && oldestReadyMs > 1000, `${oldestReadyMs}, ${expected}`);
     const keysOf = (entries: readonly { key: string }[]) => entries.map(({ key }) => key);
     assertEquals(keysOf(snapshot.readyEntries), ["ready", ...Array.from({ length: 19 }, (_, i) => `due ${i}`)]);
@@ -47,8 +47,8 @@ engineTest("snapshots have the counts, and lists that agree with them", async (b
 
 engineTest("a snapshot of an empty queue", async (bench) => {
   assertEquals(await bench.engine.snapshot(10), {
-    ...{ ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
-    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [] },
+    ...{ ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
+    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [], blockedGroups: [] },
     totals: { handedOut: 0, failed: 0, givenUp: 0 },
     givenUpFor: NONE,
   });

@@ -42,6 +42,7 @@ export class TimedServer implements AsyncDisposable {
   ): RedisEngine {
     const { resent = () => false, ...others } = settings;
     const connection = {
+      onReconnect: () => () => {},
       run: (script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }) => {
         const mark = options?.retry === "marked" ? [resent() ? "1" : "0"] : [];
         return this.call("EVALSHA", script.sha1, "2", key, `${clock()}`, ...args.map(String), ...mark);
@@ -66,8 +67,10 @@ export class TimedServer implements AsyncDisposable {
   /** Removes the stored data of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets";
+      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets priorities duepriorities pastorders pausedgroups";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
+    const others = await this.call("KEYS", `workqueue:{${name}}:order:*`) as string[];
+    if (others.length > 0) await this.call("DEL", ...others);
   }
 
   // deno-lint-ignore require-await -- asynchronous disposal

@@ -3,6 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   createRateLimitingQueue,
+  type DisciplineConfig,
+  disciplines,
   type Lease,
   type LimiterConfig,
   limiters,
@@ -12,7 +14,9 @@ import {
 import { totalsOf } from "@workqueue/core/metrics";
 import type { EngineSnapshot, Entry, Finish } from "@workqueue/engine";
 import type { RedisEngine } from "../../packages/redis/engine.ts";
+import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { hooksOf } from "../../lib/queue/hooks.ts";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "../contracts/counts.ts";
@@ -35,15 +39,29 @@ export interface End {
   readonly which: number;
   readonly kind: Finish["kind"];
   readonly delay: number;
+  /** Priority of "requeueAfter" and "retry". */
+  readonly priority?: number | undefined;
 }
 
+/** Operations. A key is an index into the keys of the options. */
 export type Operation =
-  | { readonly do: "add"; readonly keys: readonly string[] }
-  | { readonly do: "addAfter"; readonly keys: readonly string[]; readonly delay: number }
-  | { readonly do: "addRateLimited"; readonly key: string; readonly minDelay: number; readonly byHolder: boolean }
-  | { readonly do: "cancelDelayed"; readonly key: string }
-  | { readonly do: "promoteDelayed"; readonly key: string }
-  | { readonly do: "forget"; readonly key: string }
+  | { readonly do: "add"; readonly keys: readonly number[]; readonly priority?: number | undefined }
+  | {
+    readonly do: "addAfter";
+    readonly keys: readonly number[];
+    readonly delay: number;
+    readonly priority?: number | undefined;
+  }
+  | {
+    readonly do: "addRateLimited";
+    readonly key: number;
+    readonly minDelay: number;
+    readonly byHolder: boolean;
+    readonly priority?: number | undefined;
+  }
+  | { readonly do: "cancelDelayed" | "promoteDelayed" | "forget"; readonly key: number }
+  | { readonly do: "pauseGroup"; readonly key: number; readonly units: number }
+  | { readonly do: "resumeGroup"; readonly key: number }
   | { readonly do: "turn"; readonly ends: readonly End[]; readonly wanted: number }
   | { readonly do: "endStale"; readonly which: number; readonly kind: Finish["kind"] }
   | { readonly do: "pass"; readonly units: number };
@@ -73,6 +91,7 @@ export interface TwinsOptions {
   /** Whether items are objects with a key. Otherwise, the items are keys. */
   readonly hasItems: boolean;
   readonly keys: readonly string[];
+  readonly discipline?: DisciplineConfig | undefined;
 }
 
 interface Processing {
@@ -98,13 +117,14 @@ export class Twins {
   /** Last error of each failing key. */
   readonly #errors = new Map<string, string>();
   #versions = 0;
+  #pauses = 0;
   #lastToken = 0;
   #compared = 0;
   /** Upper bound for how far the queue's time on Redis is ahead, in microseconds. */
   #ahead = 0;
 
   constructor(server: TimedServer, options: TwinsOptions) {
-    const { name, limiter, addWhileDelayed, hasItems } = options;
+    const { name, limiter, addWhileDelayed, hasItems, discipline } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
     this.#memory = createRateLimitingQueue(limiters.build(limiter, { clock: this.#clock }), {
@@ -112,12 +132,14 @@ export class Twins {
       maxSleep: 1e9,
       addWhileDelayed,
       ...hasItems && { keyOf },
+      ...discipline && { discipline: disciplines.build<Item | string>(discipline, { clock: this.#clock }) },
     });
     this.#engine = server.engine(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
       replaces: addWhileDelayed !== "keep",
       folds: addWhileDelayed === "fold",
       hasItems,
       limiter: planLimiter("test", description),
+      discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
     });
   }
 
@@ -136,36 +158,67 @@ export class Twins {
       case "add":
       case "addAfter": {
         const delay = operation.do === "add" ? 0 : operation.delay * UNIT;
-        const items = operation.keys.map((key) => this.#item(key));
+        const { priority } = operation;
+        const items = operation.keys.map((key) => this.#item(this.#key(key)));
         for (const item of items) {
-          if (operation.do === "add") memory.add(item);
-          else memory.addAfter(item, delay);
+          if (operation.do === "add") memory.add(item, { priority });
+          else memory.addAfter(item, delay, { priority });
         }
-        return await engine.add(items.map(entryOf), delay);
+        if (priority === undefined) return await engine.add(items.map(entryOf), delay);
+        return await engine.addEach(items.map((item) => ({ ...entryOf(item), delay, priority })));
       }
       case "addRateLimited": {
         const minDelay = operation.minDelay * UNIT;
-        const lease = operation.byHolder ? this.#processing.find(({ key }) => key === operation.key)?.lease : undefined;
-        const item = lease?.item ?? this.#item(operation.key);
+        const key = this.#key(operation.key);
+        const { priority } = operation;
+        const lease = operation.byHolder ? this.#processing.find((each) => each.key === key)?.lease : undefined;
+        const item = lease?.item ?? this.#item(key);
         if (lease !== undefined) this.#addByHolder(lease.item);
-        memory.addRateLimited(item, { minDelay });
-        assertEquals(await engine.addRateLimited(entryOf(item), lease === undefined, "", minDelay), undefined);
+        memory.addRateLimited(item, { minDelay, priority });
+        assertEquals(
+          await engine.addRateLimited(entryOf(item), lease === undefined, "", minDelay, priority),
+          undefined,
+        );
         return;
       }
-      case "cancelDelayed":
-        assertEquals(await engine.cancelDelayed(operation.key), memory.cancelDelayed(this.#unversioned(operation.key)));
-        return;
+      case "cancelDelayed": {
+        const key = this.#key(operation.key);
+        return assertEquals(await engine.cancelDelayed(key), memory.cancelDelayed(this.#unversioned(key)));
+      }
       case "promoteDelayed": {
-        const { key } = operation;
+        const key = this.#key(operation.key);
+        const { delayedItems } = memory.snapshot({ limit: 100 });
+        const priority = delayedItems.find(({ item }) => keyOf(item) === key)?.priority;
         const isDelayed = memory.cancelDelayed(this.#unversioned(key));
-        if (isDelayed) memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key);
+        if (isDelayed) {
+          memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key, { priority });
+        }
         return assertEquals(await engine.promoteDelayed(key), isDelayed);
       }
-      case "forget":
-        memory.forget(this.#unversioned(operation.key));
-        return await engine.forget(operation.key);
-      case "turn":
-        return await this.#turn(operation.ends, operation.wanted);
+      case "forget": {
+        const key = this.#key(operation.key);
+        memory.forget(this.#unversioned(key));
+        return await engine.forget(key);
+      }
+      case "pauseGroup": {
+        const group = this.#key(operation.key).split("/")[0]!;
+        // Ends at a time when nothing is due and no other pause ends.
+        const duration = operation.units * UNIT + 2 + this.#pauses++ % 13 * 0.45;
+        memory.pauseGroup(group, duration);
+        return assertEquals(await engine.pauseGroup(group, duration), true);
+      }
+      case "resumeGroup": {
+        const group = this.#key(operation.key).split("/")[0]!;
+        memory.resumeGroup(group);
+        return assertEquals(await engine.resumeGroup(group), true);
+      }
+      case "turn": {
+        await this.#turn(operation.ends, operation.wanted);
+        // No two groups use their rate at one time: on Redis, one of them would be a few microseconds later.
+        const { discipline } = this.#options;
+        const hasRate = discipline?.type === "fair" && "ratePerGroup" in discipline;
+        return hasRate ? this.#pass(UNIT) : undefined;
+      }
       case "endStale": {
         const stale = pick(this.#stale, operation.which);
         if (stale === undefined) return;
@@ -173,26 +226,39 @@ export class Twins {
         assertEquals(answers, [false], "a token that is over counts no more");
         return;
       }
-      case "pass": {
-        const end = this.#clock.time + operation.units * UNIT;
-        while (this.#clock.fireNext(end));
-        this.#clock.time = end;
-      }
+      case "pass":
+        return this.#pass(operation.units * UNIT);
     }
+  }
+
+  #pass(ms: number): void {
+    const end = this.#clock.time + ms;
+    for (;;) {
+      const change = this.#nextChange();
+      if (this.#clock.fireNext(Math.min(change, end))) continue;
+      if (change > end) break;
+      this.#clock.time = change;
+      assert(this.#memory.length >= 0); // looks at the discipline
+    }
+    this.#clock.time = end;
   }
 
   async #turn(ends: readonly End[], wanted: number): Promise<void> {
     const finishes: Finish[] = [];
-    for (const { which, kind, delay } of ends) {
+    for (const { which, kind: wished, delay, priority } of ends) {
+      // On Redis, an item that is handed back keeps its place in the order of a discipline.
+      const kind = wished === "handedBack" && this.#options.discipline !== undefined ? "done" : wished;
       const processing = pick(this.#processing, which);
       if (processing === undefined) continue;
       this.#processing.splice(this.#processing.indexOf(processing), 1);
       this.#stale.push(processing);
       const isRetry = kind === "retry" || kind === "failed";
       const reason = isRetry ? `error ${processing.token}` : "";
-      finishes.push({ key: processing.key, token: processing.token, kind, delay: Math.max(delay, 0) * UNIT, reason });
+      const { key, token, lease } = processing;
+      const rank = kind === "requeueAfter" || kind === "retry" ? priority : undefined;
+      finishes.push({ key, token, kind, delay: Math.max(delay, 0) * UNIT, reason, priority: rank });
       if (isRetry) this.#errors.set(processing.key, reason);
-      this.#endInMemory(processing, kind, Math.max(delay, 0) * UNIT);
+      this.#endInMemory(processing, kind, Math.max(delay, 0) * UNIT, rank ?? lease.priority);
     }
     const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
     const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
@@ -201,31 +267,32 @@ export class Twins {
     assertEquals(answers, finishes.map(() => true), "what is processing counts");
     assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => keyOf(item)), "what is handed out");
     assertEquals(taken.map((each) => each.failures), failures, "failures of what is handed out");
+    assertEquals(taken.map(({ priority = 0 }) => priority), leases.map(({ priority }) => priority), "priorities");
     for (const [i, { key, token, payload }] of taken.entries()) {
       assert(Number(token) > this.#lastToken, "tokens grow");
       this.#lastToken = Number(token);
       this.#processing.push({ lease: leases[i]!, key, token });
       this.#comparePayload(key, payload, leases[i]!.item);
     }
-    if (taken.length < wanted) this.#comparePause(pauseMs);
+    if (taken.length < wanted && this.#options.discipline === undefined) this.#comparePause(pauseMs);
   }
 
-  #endInMemory({ lease, key }: Processing, kind: Finish["kind"], delay: number): void {
+  #endInMemory({ lease, key }: Processing, kind: Finish["kind"], delay: number, priority: number): void {
     const { item } = lease;
     const memory = this.#memory;
     if (kind === "requeueAfter" || kind === "retry" || kind === "failed" || kind === "handedBack") {
       this.#addByHolder(item);
     }
     if (kind === "succeeded" || kind === "requeueAfter" || kind === "givenUp") memory.forget(item);
-    if (kind === "requeueAfter") memory.addAfter(item, delay);
-    if (kind === "retry") memory.addRateLimited(item, { minDelay: delay });
+    if (kind === "requeueAfter") memory.addAfter(item, delay, { priority });
+    if (kind === "retry") memory.addRateLimited(item, { minDelay: delay, priority });
     if (kind === "failed") {
       const attempt = { lease, key, number: 1 };
       queueSourceOf(memory).finish(attempt, { kind: "failed", error: "down", minDelay: delay }, (error) => {
         throw error;
       });
     }
-    if (kind === "handedBack") memory.add(item);
+    if (kind === "handedBack") memory.add(item, { priority });
     if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();
   }
@@ -265,34 +332,41 @@ export class Twins {
     ]);
     const memory = this.#memory.snapshot({ limit: 100 });
     assertEquals(
-      snapshot.readyEntries.map(({ key }) => key),
-      memory.readyItems.map(({ item }) => keyOf(item)),
+      snapshot.readyEntries.map(({ key, priority = 0 }) => [key, priority]),
+      memory.readyItems.map(({ item, priority }) => [keyOf(item), priority]),
       "ready",
     );
     this.#compareDelayed(snapshot, memory);
     assertEquals(
-      Object.fromEntries(snapshot.processingEntries.map(({ key, addedAgain }) => [key, addedAgain])),
-      Object.fromEntries(memory.processingItems.map(({ item, addedAgain }) => [keyOf(item), addedAgain])),
+      Object.fromEntries(snapshot.processingEntries.map(({ key, addedAgain, priority = 0 }) => [
+        key,
+        [addedAgain, priority],
+      ])),
+      Object.fromEntries(memory.processingItems.map(({ item, addedAgain, priority }) => [
+        keyOf(item),
+        [addedAgain, priority],
+      ])),
       "processing, and added again",
     );
     const expected = keys.map((key) => this.#memory.numRequeues(this.#unversioned(key)));
     assertEquals(requeues, expected[keys.indexOf(key)], "numRequeues");
     const { readyEntries, delayedEntries, processingEntries } = snapshot;
     const all = [...readyEntries, ...delayedEntries, ...processingEntries];
-    for (const { key } of [...readyEntries, ...processingEntries]) this.#givenUp.delete(key);
+    for (const key of keys) if (this.#isReadyOrProcessing(key)) this.#givenUp.delete(key);
     assertEquals(counts, {
       ready: memory.ready,
+      blocked: memory.blocked,
       delayed: memory.delayed,
       processing: memory.processing,
       failing: expected.filter((count) => count > 0).length,
       givenUp: this.#givenUp.size,
     }, "counts");
-    const { ready, delayed, processing, failing, givenUp } = snapshot;
-    assertEquals({ ready, delayed, processing, failing, givenUp }, counts, "counts of the snapshot");
+    const { ready, blocked, delayed, processing, failing, givenUp } = snapshot;
+    assertEquals({ ready, blocked, delayed, processing, failing, givenUp }, counts, "counts of the snapshot");
     this.#compareFailing(snapshot, expected);
     if (!this.#options.hasItems) return;
     for (const key of this.#newest.keys()) {
-      if (all.some((entry) => entry.key === key)) continue;
+      if (this.#isReadyOrProcessing(key) || this.#dues().has(key)) continue;
       this.#newest.delete(key);
       this.#overwritten.delete(key);
     }
@@ -302,15 +376,15 @@ export class Twins {
   }
 
   #compareFailing(snapshot: EngineSnapshot, expected: number[]): void {
-    const { failingEntries, totals, readyEntries, delayedEntries, processingEntries } = snapshot;
+    const { failingEntries, totals, delayedEntries } = snapshot;
     assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
-    const known = [...readyEntries, ...delayedEntries, ...processingEntries];
+    const dues = this.#dues();
     const failing = this.#options.keys.flatMap((key, i) => {
-      const [entry, attempts] = [known.find((entry) => entry.key === key), expected[i]!];
+      const attempts = expected[i]!;
       if (attempts === 0) this.#errors.delete(key);
-      return attempts > 0 && entry !== undefined
-        ? [{ key, payload: entry.payload, attempts, error: this.#errors.get(key) ?? "" }]
-        : [];
+      if (attempts === 0 || !(this.#isReadyOrProcessing(key) || dues.has(key))) return [];
+      const payload = this.#options.hasItems ? JSON.stringify({ key, version: this.#newest.get(key) }) : undefined;
+      return [{ key, payload, attempts, error: this.#errors.get(key) ?? "" }];
     });
     failing.sort((a, b) => b.attempts - a.attempts || (a.key < b.key ? -1 : 1));
     assertEquals(failingEntries.map(({ dueInMs: _, ...rest }) => rest), failing, "what fails");
@@ -349,6 +423,24 @@ export class Twins {
   #dues(): Map<string, number> {
     const { delayedItems } = this.#memory.snapshot({ limit: 100 });
     return new Map(delayedItems.map(({ item, dueInMs }) => [keyOf(item), this.#clock.time + dueInMs]));
+  }
+
+  /** Reports whether a key is ready, blocked or processing in the in-memory queue. */
+  #isReadyOrProcessing(key: string): boolean {
+    return hooksOf(this.#memory).stateOf!(this.#unversioned(key)) !== undefined;
+  }
+
+  /**
+   * Returns the next time at which blocked items of the in-memory queue become ready. The in-memory queue itself looks
+   * at this time only if nothing is ready, and on Redis, each script unblocks items as of their times.
+   */
+  #nextChange(): number {
+    const order = hooksOf(this.#memory).groups?.() as { readonly nextChangeAt?: number } | undefined;
+    return order?.nextChangeAt ?? Infinity;
+  }
+
+  #key(index: number): string {
+    return this.#options.keys[index]!;
   }
 
   #item(key: string): Item | string {

@@ -1,5 +1,5 @@
 import { declareScript } from "./declare.ts";
-import { DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
+import { DECIMAL, DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
 /**
@@ -20,6 +20,7 @@ export const addRateLimited = declareScript({
     plan: TEXT,
     given: TEXT,
     minDelayMs: DURATION,
+    priority: DECIMAL,
   },
   reply: optional(NUMBER),
   body: /* lua */ `
@@ -30,7 +31,7 @@ if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
   if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 end
-addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds)
+addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
 wakeForReady()
 return reply(false)
 `,

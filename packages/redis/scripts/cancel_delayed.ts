@@ -10,6 +10,7 @@ makeDueReady()
 local due = redis.call('ZSCORE', q.delayed, key)
 if not due or tonumber(due) <= now then return reply(0) end
 redis.call('ZREM', q.delayed, key)
+if q.ranked then q.ranks().take(q.due_priorities, key) end
 stopFolding(key)
 if not isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then dropItem(key) end
 return reply(1)

@@ -5,6 +5,8 @@ import { DURATION, fields, NUMBER } from "./fields.ts";
 export const NUMBERS = {
   /** Includes keys whose delay has passed. */
   ready: NUMBER,
+  /** Keys whose group is at a limit or paused. */
+  blocked: NUMBER,
   delayed: NUMBER,
   processing: NUMBER,
   failing: NUMBER,
@@ -19,7 +21,9 @@ export const NUMBERS = {
  */
 export const setNumbers = /* lua */ `
 local due = behind and redis.call('ZCOUNT', q.delayed, '-inf', now) or 0
-local ready = redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.stalled) + redis.call('ZCARD', q.suspects) + due
+local blocked = q.plan and q.ordered().size() - q.ordered().ready() or 0
+local ready = redis.call('ZCARD', q.ready) - blocked + redis.call('ZCARD', q.stalled) +
+  redis.call('ZCARD', q.suspects) + due
 local delayed = redis.call('ZCARD', q.delayed) - due
 local processing = redis.call('HLEN', q.holders)
 local failing = redis.call('HLEN', prefix .. 'failures')

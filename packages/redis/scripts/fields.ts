@@ -62,6 +62,9 @@ export const NUMBER: Field<number> = {
   read: (sent) => sent as number,
 };
 
+/** Number that need not be whole. A script must send it as text, because the server cuts off the digits of numbers. */
+export const DECIMAL: Field<number> = { ...NUMBER, read: (sent) => Number(sent) };
+
 /** Boolean. In Lua, an argument is `true` or `false`, and a value in a reply is 1 or 0. */
 export const FLAG: Field<boolean> = {
   write: (value) => value ? "1" : "0",

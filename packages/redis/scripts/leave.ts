@@ -13,8 +13,7 @@ if stopIdling(process) then watchDue() end
 if dutyOwner == owner then redis.call('HDEL', q.meta, 'duty') end
 local keys = redis.call('SRANDMEMBER', q.held_by .. owner, BATCH)
 for _, key in ipairs(keys) do
-  local _, token = split(redis.call('HGET', q.holders, key))
-  putBack(key, token, owner)
+  putBack(key, redis.call('HGET', q.holders, key))
 end
 wakeForReady()
 if redis.call('EXISTS', q.held_by .. owner) == 1 then return reply(1) end

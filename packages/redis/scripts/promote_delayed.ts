@@ -13,7 +13,7 @@ local due = redis.call('ZSCORE', q.delayed, key)
 if not due or tonumber(due) <= now then return reply(0) end
 redis.call('ZREM', q.delayed, key)
 stopFolding(key)
-come(key, tick(), redis.call('HGET', q.holders, key))
+come(key, tick(), redis.call('HGET', q.holders, key), q.ranked and q.ranks().take(q.due_priorities, key) or 0)
 wakeForReady()
 return reply(1)
 `,

@@ -33,7 +33,7 @@ for i, key in ipairs(page[2]) do
   if known[token] then
     seen[#seen + 1] = token
   elseif tonumber(token) <= final then
-    putBack(key, token, owner)
+    putBack(key, holders[i])
   end
 end
 wakeForReady()

@@ -10,7 +10,7 @@ export const resume = declareScript({
   reply: NOTHING,
   body: /* lua */ `
 local isLast = not pause or tonumber(redis.call('HGET', q.meta, 'pauses')) == pause
-if isLast and redis.call('HDEL', q.meta, 'paused') == 1 then
+if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
   isPaused = false
   for _ = 1, BATCH do
     if not wake() then break end

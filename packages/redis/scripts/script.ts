@@ -1,6 +1,6 @@
 import type { Script } from "../connection/connection.ts";
 import { createScript } from "../connection/script.ts";
-import { add, addItems } from "./add.ts";
+import { add, addEach, addItems } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
 import { counts } from "./counts.ts";
@@ -9,17 +9,21 @@ import { forget } from "./forget.ts";
 import { leave } from "./leave.ts";
 import { numRequeues } from "./num_requeues.ts";
 import { pause } from "./pause.ts";
+import { pauseGroup, resumeGroup } from "./pause_group.ts";
+import { pauseUntil } from "./pause_until.ts";
 import { SERVER_TIME } from "./prelude.ts";
 import { promoteDelayed } from "./promote_delayed.ts";
 import { release } from "./release.ts";
 import { renew } from "./renew.ts";
 import { resume } from "./resume.ts";
+import { setOrder } from "./set_order.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
 
 /** Scripts of a queue, by name. Each call runs one script. */
 export const SCRIPTS = {
   add,
+  addEach,
   addItems,
   addRateLimited,
   cancelDelayed,
@@ -29,10 +33,14 @@ export const SCRIPTS = {
   leave,
   numRequeues,
   pause,
+  pauseGroup,
+  pauseUntil,
   promoteDelayed,
   release,
   renew,
   resume,
+  resumeGroup,
+  setOrder,
   snapshot,
   turn,
 };

@@ -1,7 +1,18 @@
 import type { GiveUpReason } from "@workqueue/core";
 import { NUMBERS, setNumbers } from "./counts.ts";
 import { declareScript } from "./declare.ts";
-import { DURATION, fields, FLAG, metaNumbers, NUMBER, optional, rows, TEXT } from "./fields.ts";
+import {
+  DECIMAL,
+  DURATION,
+  fields,
+  FLAG,
+  metaNumbers,
+  NUMBER,
+  optional,
+  type ReplyField,
+  rows,
+  TEXT,
+} from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
 /** Fields of `meta` that count given-up keys, by reason. */
@@ -15,6 +26,11 @@ const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
 
 /** Key, with its payload if payloads were requested. */
 const ENTRY = { key: TEXT, payload: optional(TEXT) };
+
+/** Priority of a key. Missing if no key of the queue ever had one. */
+const PRIORITY = { priority: optional(DECIMAL) };
+
+const REASON = TEXT as ReplyField<"paused" | "probing" | "limit" | "rate">;
 
 /** Counts and lists the keys of a queue. */
 export const snapshot = declareScript({
@@ -31,12 +47,14 @@ export const snapshot = declareScript({
     totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
     givenUpFor: metaNumbers(GIVEN_UP_FOR),
     /** Sorted by place. */
-    readyEntries: rows(ENTRY),
+    readyEntries: rows({ ...ENTRY, ...PRIORITY }),
     /** Earliest deadline first. */
-    delayedEntries: rows({ ...ENTRY, dueInMs: DURATION }),
-    processingEntries: rows({ ...ENTRY, addedAgain: FLAG }),
+    delayedEntries: rows({ ...ENTRY, ...PRIORITY, dueInMs: DURATION }),
+    processingEntries: rows({ ...ENTRY, ...PRIORITY, addedAgain: FLAG }),
     /** Most failures first. `dueInMs` is missing if the key is not delayed. */
     failingEntries: rows({ ...ENTRY, attempts: NUMBER, error: TEXT, dueInMs: optional(DURATION) }),
+    /** Groups with blocked keys, in no order. `changesInMs` is missing if the time of the change is unknown. */
+    blockedGroups: rows({ group: TEXT, reason: REASON, blocked: NUMBER, changesInMs: optional(DURATION) }),
   }),
   body: /* lua */ `
 makeDueReady()
@@ -49,12 +67,19 @@ local function findReady(...)
   local part = limit > 0 and redis.call('ZRANGE', ...) or {}
   for i = 1, #part, 2 do found[#found + 1] = { part[i], tonumber(part[i + 1]) } end
 end
-findReady(q.ready, 0, limit - 1, 'WITHSCORES')
+if not q.plan then findReady(q.ready, 0, limit - 1, 'WITHSCORES') end
 findReady(q.stalled, 0, limit - 1, 'WITHSCORES')
 findReady(q.suspects, 0, limit - 1, 'WITHSCORES')
 if due > 0 then findReady(q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') end
 table.sort(found, function(a, b) return a[2] < b[2] end)
 for i = 1, math.min(#found, limit) do readyEntries.key[i] = found[i][1] end
+for _, key in ipairs(q.plan and q.ordered().list(limit - #readyEntries.key) or {}) do
+  readyEntries.key[#readyEntries.key + 1] = key
+end
+for i, found in ipairs(q.plan and q.ordered().listBlocked and q.ordered().listBlocked(limit) or {}) do
+  blockedGroups.group[i], blockedGroups.reason[i], blockedGroups.blocked[i] = found[1], found[2], found[3]
+  blockedGroups.changesInUs[i] = found[4] and found[4] - now or false
+end
 
 local later = limit > 0
   and redis.call('ZRANGE', q.delayed, '(' .. whole(now), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') or {}
@@ -67,6 +92,10 @@ local holders = limit > 0 and redis.call('HRANDFIELD', q.holders, limit, 'WITHVA
 for i = 1, #holders / 2 do
   processingEntries.key[i] = holders[2 * i - 1]
   processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
+  if q.ranked then
+    local _, _, _, rank = split(holders[2 * i])
+    processingEntries.priority[i] = string.format('%.17g', (q.ranks().parse(rank)))
+  end
 end
 
 -- Lists the keys with the most failures. Skips keys that will not be retried: keys whose work ended without forgetting
@@ -108,5 +137,15 @@ addPayloads(readyEntries)
 addPayloads(delayedEntries)
 addPayloads(processingEntries)
 addPayloads(failingEntries)
+
+local function addPriorities(entries, hash)
+  local keys = entries.key
+  for from = 1, q.ranked and #keys or 0, 1000 do
+    local found = redis.call('HMGET', hash, unpack(keys, from, math.min(from + 999, #keys)))
+    for i, priority in ipairs(found) do entries.priority[from + i - 1] = priority or '0' end
+  end
+end
+addPriorities(readyEntries, q.priorities)
+addPriorities(delayedEntries, q.due_priorities)
 `,
 });

@@ -1,6 +1,7 @@
 import { declareScript } from "./declare.ts";
 import {
   type Argument,
+  DECIMAL,
   DURATION,
   fields,
   FLAG,
@@ -12,6 +13,7 @@ import {
   TEXT,
 } from "./fields.ts";
 import { limiters } from "./limiters.ts";
+import { moveSome } from "./order.ts";
 
 /** Outcome of the work on a key. */
 export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
@@ -65,6 +67,8 @@ export const turn = declareScript({
     given: TEXT,
     /** Error for "givenUp", "retry" or "failed". Can be empty for the last two. */
     reason: TEXT,
+    /** Priority for "requeueAfter" and "retry". By default, the key keeps its priority. */
+    priority: optional(DECIMAL),
   },
   reply: fields({
     /** Time until more keys may be available. Missing if no such time is known. */
@@ -80,6 +84,8 @@ export const turn = declareScript({
       token: TEXT,
       payload: optional(TEXT),
       failures: NUMBER,
+      /** Missing if no key of the queue ever had a priority. */
+      priority: optional(DECIMAL),
       /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
       isEarly: optional(FLAG),
       /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
@@ -90,6 +96,9 @@ export const turn = declareScript({
   }),
   body: (eachRow) => /* lua */ `
 makeDueReady()
+if q.moving then
+${moveSome}
+end
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 hear(leaseUs)
 
@@ -98,23 +107,25 @@ local failed, errors = 0, {} -- number of failed attempts; list of keys, each fo
 
 -- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
 -- is an add during the attempt: the key is no longer marked as added again.
-local function addFailed(key, delay)
-  if not folds or delay <= 0 then return addAfter(key, delay, replaces, folds) end
-  delayUntil(key, tick() + delay)
+local function addFailed(key, delay, priority)
+  if not folds or delay <= 0 then return addAfter(key, delay, replaces, folds, priority) end
+  delayUntil(key, tick() + delay, priority)
   if not hasFolding then
     redis.call('HSET', q.meta, 'folding', 1)
     hasFolding = true
   end
   redis.call('SADD', q.folding, key)
   local holder = redis.call('HGET', q.holders, key)
+  if string.sub(holder, 1, 1) == '-' then return end
   redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
+  if q.ranked then q.ranks().raise(q.due_priorities, key, q.ranks().take(q.priorities, key)) end
 end
 
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
-local function carryOut(kind, key, token, delay, given, reason)
+local function carryOut(kind, key, token, delay, given, reason, priority)
   if kind == 'done' then return end
-  if kind == 'handedBack' then return addNow(key, replaces, folds) end
+  if kind == 'handedBack' then return addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
     decoded = decoded or cjson.decode(plan)
     local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
@@ -125,12 +136,12 @@ local function carryOut(kind, key, token, delay, given, reason)
       errors[#errors + 1] = reason
     end
     wait = math.max(math.floor(wait * 1000 + 0.5), delay)
-    if kind == 'failed' then return addFailed(key, wait) end
-    return addAfter(key, wait, replaces, folds)
+    if kind == 'failed' then return addFailed(key, wait, priority) end
+    return addAfter(key, wait, replaces, folds, priority)
   end
   limiter_forget(key)
   if kind == 'requeueAfter' then
-    addAfter(key, delay, replaces, folds)
+    addAfter(key, delay, replaces, folds, priority)
   elseif kind == 'givenUp' then
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.
@@ -141,24 +152,26 @@ end
 
 -- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
 -- limiter's input must be computed for that number.
-local function finish(key, token, kind, delay, given, reason)
+local function finish(key, token, kind, delay, given, reason, wish)
   promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
-  local flag, current, holdingOwner
-  if holder then flag, current, holdingOwner = split(holder) end
+  local flag, current, holdingOwner, rank
+  if holder then flag, current, holdingOwner, rank = split(holder) end
   if current ~= token then
     -- If the call may have run before, a token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
-  local failures = carryOut(kind, key, token, delay, given, reason)
+  local priority, place = 0, nil
+  if rank ~= '' then priority, place = q.ranks().parse(rank) end
+  local failures = carryOut(kind, key, token, delay, given, reason, wish or priority)
   if failures then return { failures } end
   if kind ~= 'succeeded' and kind ~= 'done' then
     flag = split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
-  letGo(key, holdingOwner, hasStalled)
+  letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
-    makeReady(key, tick())
+    makeReady(key, kind == 'handedBack' and place or tick(), q.ranked and q.ranks().get(q.priorities, key) or 0)
   else
     dropItem(key)
   end
@@ -166,7 +179,7 @@ local function finish(key, token, kind, delay, given, reason)
 end
 
 local answers = {}
-${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason)")}
+${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason, priority)")}
 
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
 if #errors > 0 then limiters().keep_errors(errors) end
@@ -187,12 +200,16 @@ local function expire()
   -- Handles a key whose holder was lost. The key returns to its earlier place. From the third stall on, the key was
   -- processed alone, so the key itself caused the stall.
   local function stall(key)
-    local flag, token = split(redis.call('HGET', q.holders, key))
+    local flag, token, _, rank = split(redis.call('HGET', q.holders, key))
     redis.call('HDEL', q.holders, key)
+    if rank ~= '' then q.ranks().done(key, token, rank) end
     redis.call('ZADD', q.lost, token, token)
     local stalls = redis.call('HINCRBY', q.stalls, key, 1)
     if stalls < math.max(maxStalls, 3) then
-      redis.call('ZADD', lineOf(stalls), placeBefore(token), key)
+      local place, priority = placeBefore(token), 0
+      if rank ~= '' or q.ranked then place, priority = q.ranks().before(key, flag, token, rank) end
+      redis.call('ZADD', lineOf(stalls), place, key)
+      if priority ~= 0 then q.ranks().set(q.priorities, key, priority) end
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, tick(), key)
@@ -245,11 +262,61 @@ local function dutyLeft()
   return left > 0 and left or nil
 end
 
+-- Ranks of the taken keys for their holders, in a queue with a discipline: the time when the key became ready, and the
+-- note of the order.
+q.places, q.notes = nil, nil
+
+-- Returns the functions that take keys in the order of a discipline.
+function q.inOrder()
+  local LOOKS = 100
+  q.places, q.notes = {}, {}
+
+  -- Returns the first key of a line, with its place, whose group may have another key; nil if there is none among the
+  -- first LOOKS keys.
+  local function firstAdmitted(line)
+    local keys = redis.call('ZRANGE', line, 0, LOOKS - 1, 'WITHSCORES')
+    for i = 1, #keys, 2 do
+      if q.ordered().admits(keys[i]) then return { keys[i], keys[i + 1] } end
+    end
+  end
+
+  local function takeAdmitted(line, key, place, keys)
+    local n, _ = #keys + 1, nil
+    keys[n], q.places[n] = key, place
+    _, q.notes[n] = q.ordered().admit(key)
+    redis.call('ZREM', line, key)
+  end
+
+  -- Takes up to \`count\` keys: at most \`few\` stalled keys, which go first because they were handed out before, and
+  -- ready keys.
+  local function take(few, count)
+    local keys = {}
+    while #keys < math.min(few, count) do
+      local stalled = firstAdmitted(q.stalled)
+      if not stalled then break end
+      takeAdmitted(q.stalled, stalled[1], stalled[2], keys)
+      redis.call('SADD', q.stalled_by .. owner, stalled[1])
+    end
+    local more, moreNotes = q.ordered().take(count - #keys)
+    if #more == 0 then return keys end
+    local since = redis.call('ZMSCORE', q.ready, unpack(more))
+    redis.call('ZREM', q.ready, unpack(more))
+    for i, key in ipairs(more) do
+      local n = #keys + 1
+      keys[n], q.places[n], q.notes[n] = key, since[i], moreNotes[i]
+    end
+    return keys
+  end
+
+  return firstAdmitted, takeAdmitted, take
+end
+
 -- Returns the suspect to take, if a suspect is next in order, and whether nothing else may be taken. One owner at a
 -- time has the duty to try suspects. This owner takes no other keys. After its earlier keys are finished, it takes one
 -- suspect after another. An owner without keys takes the duty from an owner that still has other keys.
 local function findSuspect()
   local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
+  if q.plan then suspect = q.inOrder()(q.suspects) or {} end
   if #suspect == 0 then return nil, false end
   local first = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
   first = math.min(first, behind or math.huge)
@@ -273,6 +340,7 @@ local function note(delay)
 end
 
 local function readyCount()
+  if q.plan then return q.ordered().ready() end
   return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
 end
 
@@ -322,6 +390,17 @@ local function take()
     if next then note(next) end
   end
   if count == 0 then return {} end
+  if q.plan then
+    local _, takeAdmitted, takeInOrder = q.inOrder()
+    local keys = {}
+    if suspect then takeAdmitted(q.suspects, suspect, redis.call('ZSCORE', q.suspects, suspect), keys)
+    else keys = takeInOrder(few, count) end
+    if bucketId and #keys < count then
+      limiters().tokens_give_back(bucketId, bucketRate, bucketBurst, count - #keys)
+    end
+    for i = 1, wantsTimes and #keys or 0 do taken.readyForUs[i] = readyFor(q.places[i]) end
+    return keys
+  end
   if suspect then
     if wantsTimes then taken.readyForUs[1] = readyFor(redis.call('ZSCORE', q.suspects, suspect)) end
     redis.call('ZREM', q.suspects, suspect)
@@ -337,10 +416,20 @@ end
 
 local function hold()
   local keys, tokens, holders = taken.key, taken.token, {}
+  if q.ranked then
+    taken.priority = redis.call('HMGET', q.priorities, unpack(keys))
+    redis.call('HDEL', q.priorities, unpack(keys))
+    for i = 1, #keys do taken.priority[i] = taken.priority[i] or '0' end
+  end
   for i, key in ipairs(keys) do
     tokens[i] = whole(tick())
+    local rank = ''
+    if q.ranked or q.plan then
+      rank = '@' .. (taken.priority[i] or '0') .. ',' .. (q.plan and q.places[i] or '') .. ',' ..
+        (q.plan and q.notes[i] or '')
+    end
     holders[2 * i - 1] = key
-    holders[2 * i] = '-' .. tokens[i] .. ':' .. owner
+    holders[2 * i] = '-' .. tokens[i] .. rank .. ':' .. owner
   end
   redis.call('HINCRBY', q.meta, 'handedOut', #keys)
   redis.call('HSET', q.holders, unpack(holders))
