@@ -11,7 +11,8 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 
 export type { Meter, Tracer } from "./api.ts";
 export { openTelemetryMetrics } from "./metrics.ts";
-export { tracedHandler } from "./traced_handler.ts";
+export { type TracedAdds, tracedAdds } from "./traced_adds.ts";
+export { tracedHandler, type TracedHandlerOptions } from "./traced_handler.ts";
 // Types used by the types of this package, directly or indirectly.
 export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 export type { Duration, Handler, HandlerContext, Outcome } from "@workqueue/core/workers";

@@ -4,6 +4,13 @@ import type { Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
 import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 import { errorTypeOf, exceptionOf } from "./thrown.ts";
+import { spansOf, type TracedAdds } from "./traced_adds.ts";
+
+/** Options of {@linkcode tracedHandler}. */
+export interface TracedHandlerOptions<T> {
+  /** The result of {@linkcode tracedAdds}. The span of each attempt links to the span that added its item. */
+  readonly adds?: TracedAdds<T> | undefined;
+}
 
 /**
  * Wraps a handler so that each attempt has a span. The wrapper returns and throws the same values as `handler`, and is
@@ -13,8 +20,8 @@ import { errorTypeOf, exceptionOf } from "./thrown.ts";
  * [conventions for messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/#process-span),
  * which have the status "Development" and may still change. The name of the span is `process` followed by the name of
  * the queue. The span's kind is `CONSUMER`. Each span starts a new trace, because the span that was active when the
- * item was added has ended, and because one attempt may result from many adds. The span is active while the handler
- * runs. If the program has a context manager, spans that the handler starts are children of this span. In the handler,
+ * item was added has ended, and because one attempt may result from many adds. With the option `adds`, the span links
+ * to the span of the newest add. The span is active while the handler runs. If the program has a context manager, spans that the handler starts are children of this span. In the handler,
  * `trace.getActiveSpan()` returns the span, for example to add attributes or links.
  *
  * | attribute | value |
@@ -68,17 +75,34 @@ import { errorTypeOf, exceptionOf } from "./thrown.ts";
  *
  * @param tracer The tracer, from `trace.getTracer("workqueue")` of `@opentelemetry/api` or a provider's `getTracer`.
  * @param handler The handler for one item.
+ * @param options `adds`: the result of {@linkcode tracedAdds}, for links to the spans that added the items.
  * @returns The handler for `runWorkers`.
- * @throws {TypeError} If `tracer` is not a tracer, or if `handler` is not a function.
+ * @throws {TypeError} If `tracer` is not a tracer, if `handler` is not a function, or if `adds` is not a result
+ * of `tracedAdds`.
  */
-export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T> {
+export function tracedHandler<T>(
+  tracer: Tracer,
+  handler: Handler<T>,
+  { adds }: TracedHandlerOptions<T> = {},
+): Handler<T> {
   if (!hasMethods(tracer, "startActiveSpan")) {
     throw invalidArgument("trace handler", "tracer", "must be a Tracer of @opentelemetry/api", tracer);
   }
   if (typeof handler !== "function") throw invalidArgument("trace handler", "handler", "must be a function", handler);
+  const spans = spansOf(adds);
+  if (adds !== undefined && spans === undefined) {
+    throw invalidArgument("trace handler", "adds", "must be a result of tracedAdds", adds);
+  }
 
   return (item, context) => {
-    const options = { kind: SpanKind.CONSUMER, root: true, attributes: attributesOf(context) };
+    const { key } = context;
+    const added = spans?.of(key);
+    const links = added === undefined ? [] : [{ context: added }];
+    const options = { kind: SpanKind.CONSUMER, root: true, attributes: attributesOf(context), links };
+    const end = (span: Span, ending: Ending) => {
+      if (added !== undefined && LAST.has(ending.outcome)) spans!.forget(key, added);
+      endSpan(span, ending);
+    };
     return tracer.startActiveSpan(`process ${context.queue}`.trimEnd(), options, (span) => {
       if (!span.isRecording()) return handler(item, context);
       try {
@@ -125,7 +149,10 @@ function isThenable(returned: unknown): returned is PromiseLike<void | Outcome> 
   return typeof (returned as PromiseLike<unknown> | null | undefined)?.then === "function";
 }
 
-function end(span: Span, ending: Ending): void {
+/** Outcomes after which the item isn't retried. */
+const LAST: ReadonlySet<Ending["outcome"]> = /* @__PURE__ */ new Set<Ending["outcome"]>(["succeeded", "given-up"]);
+
+function endSpan(span: Span, ending: Ending): void {
   span.setAttribute("workqueue.outcome", ending.outcome);
   if ("error" in ending) {
     const exception = exceptionOf(ending.error);

@@ -40,6 +40,7 @@ export interface Span {
   name: string;
   kind: number;
   attributes: KeyValue[];
+  links?: { traceId: string; spanId: string }[];
   events?: { name: string; attributes: KeyValue[] }[];
   status?: { code?: number; message?: string };
 }

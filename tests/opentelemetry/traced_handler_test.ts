@@ -11,7 +11,7 @@ import {
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
-import { tracedHandler, type Tracer } from "@workqueue/opentelemetry";
+import { tracedAdds, tracedHandler, type Tracer } from "@workqueue/opentelemetry";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -230,6 +230,98 @@ Deno.test("tracedHandler: spans of the handler are children, and each attempt be
     assertEquals(children.map(({ name, traceId }) => [name, traceId]), [["first", traceId], ["second", traceId]]);
   }
   assertEquals(new Set(spans.map(({ traceId }) => traceId)).size, 3);
+});
+
+/** Returns a queue whose attempts link to adds, and a function that calls `add` within a span and returns its id. */
+function linked(tracer: Tracer, handler: Handler<string> = () => {}) {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
+    clock,
+    keyOf: (item) => item.toLowerCase(),
+  });
+  const adds = tracedAdds(queue);
+  const start = () => runWorkers(queue, tracedHandler(tracer, handler, { adds }), { onError() {} });
+  const within = (name: string, add: () => void) =>
+    tracer.startActiveSpan(name, (span) => {
+      add();
+      span.end();
+      return span.spanContext().spanId;
+    });
+  return { clock, queue, adds, start, within };
+}
+
+/** Returns the ids of the spans that the spans of attempts link to, by attempt. */
+async function linksOf(sent: SentSpans): Promise<string[][]> {
+  const attempts = (await sent.spans()).filter(({ name }) => name === "process");
+  return attempts.map(({ links = [] }) => links.map(({ spanId }) => spanId));
+}
+
+Deno.test("tracedAdds: each attempt links to the span of the newest add, also after a delay and a failure", async () => {
+  await using sent = await SentSpans.start();
+  const { clock, queue, adds, start, within } = linked(sent.tracer, (_item, { attempt }) => {
+    if (attempt === 1) throw new Error("a hiccup");
+  });
+  within("first", () => adds.add("a"));
+  const newest = within("second", () => adds.add("A"));
+  const delayed = within("third", () => adds.addAfter("b", 5));
+  const limited = within("fourth", () => adds.addRateLimited("c"));
+  start();
+  await flush();
+  await clock.advance(5);
+  await clock.advance(5);
+  await clock.advance(50);
+  await queue.shutDownWithDrain();
+  const links = (await linksOf(sent)).map(([id]) => id).sort();
+  assertEquals(links, [newest, newest, delayed, delayed, limited, limited].sort());
+});
+
+Deno.test("tracedAdds: an item added again while it is processed links to the newer span afterwards", async () => {
+  await using sent = await SentSpans.start();
+  let again: string | undefined;
+  const { queue, adds, start, within } = linked(sent.tracer, () => {
+    again ??= within("again", () => adds.add("a"));
+  });
+  const first = within("first", () => adds.add("a"));
+  start();
+  await flush();
+  await queue.shutDownWithDrain();
+  assertEquals(await linksOf(sent), [[first], [again!]]);
+});
+
+Deno.test("tracedAdds: no link without an active span, nor to the span of an item that has ended", async () => {
+  await using sent = await SentSpans.start();
+  const { queue, adds, start, within } = linked(sent.tracer, (item) => {
+    if (item === "b") throw new TerminalError("no");
+  });
+  within("first", () => adds.add("a"));
+  adds.add("a"); // the newest add has no span
+  const ended = ["b", "c"].map((item) => within(item, () => adds.add(item)));
+  start();
+  await flush();
+  queue.add("b");
+  queue.add("c");
+  await flush();
+  await queue.shutDownWithDrain();
+  assertEquals(await linksOf(sent), [[], [ended[0]!], [ended[1]!], [], []]);
+});
+
+Deno.test("tracedAdds: the newest 100,000 items are remembered", async () => {
+  await using sent = await SentSpans.start();
+  const { queue, adds, within } = linked(sent.tracer);
+  const adding = within("adding", () => {
+    for (let index = 0; index <= 100_000; index++) adds.add(String(index));
+  });
+  const handler = tracedHandler(sent.tracer, () => {}, { adds });
+  for (const key of ["0", "1", "100000"]) handler(key, { ...CONTEXT, queue: "", key });
+  assertEquals(await linksOf(sent), [[], [adding], [adding]]);
+  queue.shutDown();
+});
+
+Deno.test("tracedAdds: invalid arguments are refused", () => {
+  const tracer = trace.getTracer("test");
+  assertThrows(() => tracedAdds({} as never), TypeError, "'queue' must be a rate limiting queue");
+  const adds = { add() {} } as never;
+  assertThrows(() => tracedHandler(tracer, () => {}, { adds }), TypeError, "'adds' must be a result of tracedAdds");
 });
 
 Deno.test("tracedHandler: keys that are text, numbers or booleans are recorded, and others are not", async () => {
