@@ -5,7 +5,7 @@ import type { RateLimitingQueue } from "@workqueue/core/rate-limiting-queue";
 /** Largest number of items whose spans are remembered. */
 const MAX_REMEMBERED = 100_000;
 
-/** The methods of a queue that add items. Each call remembers the span that is active, for {@linkcode tracedHandler}. */
+/** Methods of a queue that add items. Each call remembers the active span, for {@linkcode tracedHandler}. */
 export type TracedAdds<T> = Pick<RateLimitingQueue<T>, "add" | "addAfter" | "addRateLimited">;
 
 /**

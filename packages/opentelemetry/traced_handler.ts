@@ -16,13 +16,14 @@ export interface TracedHandlerOptions<T> {
  * Wraps a handler so that each attempt has a span. The wrapper returns and throws the same values as `handler`, and is
  * synchronous if `handler` is synchronous.
  *
- * The span follows OpenTelemetry's
- * [conventions for messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/#process-span),
- * which have the status "Development" and may still change. The name of the span is `process` followed by the name of
- * the queue. The span's kind is `CONSUMER`. Each span starts a new trace, because the span that was active when the
- * item was added has ended, and because one attempt may result from many adds. With the option `adds`, the span links
- * to the span of the newest add. The span is active while the handler runs. If the program has a context manager, spans that the handler starts are children of this span. In the handler,
- * `trace.getActiveSpan()` returns the span, for example to add attributes or links.
+ * The span follows OpenTelemetry's [conventions for
+ * messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/#process-span), which have the
+ * status "Development" and may still change. The name of the span is `process` followed by the name of the queue. The
+ * span's kind is `CONSUMER`. Each span starts a new trace, because the span that was active when the item was added has
+ * ended, and because one attempt may result from many adds. With the option `adds`, the span links to the span of the
+ * newest add. The span is active while the handler runs. If the program has a context manager, spans that the handler
+ * starts are children of this span. In the handler, `trace.getActiveSpan()` returns the span, for example to add
+ * attributes or links.
  *
  * | attribute | value |
  * | --- | --- |
