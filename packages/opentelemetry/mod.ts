@@ -14,5 +14,4 @@ export { openTelemetryMetrics } from "./metrics.ts";
 export { type TracedAdds, tracedAdds } from "./traced_adds.ts";
 export { tracedHandler, type TracedHandlerOptions } from "./traced_handler.ts";
 // Types used by the types of this package, directly or indirectly.
-export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
-export type { Duration, Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
+export type * from "@workqueue/core";

@@ -20,6 +20,7 @@ export type * from "@workqueue/core";
 export type {
   QueueCounts,
   QueueTotals,
+  RemoteAddAllOptions,
   RemoteLease,
   RemoteQueue,
   RemoteQueueMetricsOptions,
