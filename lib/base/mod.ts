@@ -41,6 +41,17 @@ export { messageOf } from "./error_text.ts";
 export { argumentError, inspect, invalidArgument } from "./errors.ts";
 export { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
+export {
+  A_RETENTION,
+  DISCARD,
+  limitsOf,
+  LIST_GIVEN_UP,
+  LIST_OPTIONS,
+  REDRIVE,
+  REDRIVE_OPTIONS,
+  redriveRuns,
+  SELECTION_OPTIONS,
+} from "./given_up_arguments.ts";
 export { LabelledNumber, LabelledNumbers, type Labels } from "./labelled_numbers.ts";
 export { escapePointer, isPlainObject } from "./objects.ts";
 export { requireVersion } from "./require_version.ts";

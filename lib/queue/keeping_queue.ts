@@ -1,10 +1,20 @@
-import { A_NON_NEGATIVE_INTEGER, A_STRING, requireRules, type Rule } from "../base/arguments.ts";
+import { requireRules } from "../base/arguments.ts";
 import { ChurnMap } from "../base/churn_map.ts";
 import { type Clock, isRealTime } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf } from "../base/error_text.ts";
 import { argumentError, inspect } from "../base/errors.ts";
+import {
+  DISCARD,
+  limitsOf,
+  LIST_GIVEN_UP,
+  LIST_OPTIONS,
+  REDRIVE,
+  REDRIVE_OPTIONS,
+  redriveRuns,
+  SELECTION_OPTIONS,
+} from "../base/given_up_arguments.ts";
 import { copyOf, inOneLine } from "../base/safe_text.ts";
 import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
@@ -26,23 +36,11 @@ import { MAX_BURST, nextTask } from "../structures/burst.ts";
 import { Attempts } from "./attempts.ts";
 import { type KeptEntry, KeptItems, matcherOf } from "./kept_items.ts";
 import { withKey } from "./known_key.ts";
-import { LimitedQueue, REDRIVE } from "./limited_queue.ts";
+import { LimitedQueue } from "./limited_queue.ts";
 import { Redrive } from "./redrive.ts";
-import { limitsOf } from "./retention.ts";
 
-/** Maximum number of items on a page. */
-const MAX_LIMIT = 1000;
 /** Maximum number of items that one call checks. */
 const MAX_CHECKED = 10_000;
-
-const A_LIMIT: Rule = [
-  (value: unknown) => A_NON_NEGATIVE_INTEGER[0](value as never) && (value as number) <= MAX_LIMIT,
-  `must be an integer from 0 to ${MAX_LIMIT}`,
-];
-const A_CURSOR: Rule = [(value: string) => /^\d{1,15}$/.test(value), "must be the 'cursor' of a page"];
-const A_LIST: Rule = [Array.isArray, "must be a list of keys"];
-const A_RATE: Rule = [(value: unknown) => Number.isFinite(value) && (value as number) > 0, "must be a positive number"];
-const SELECTION = { search: A_STRING, keys: A_LIST };
 
 /** Layer 3 that keeps the items that its pools give up. */
 export class KeepingQueue<T> extends LimitedQueue<T> {
@@ -100,7 +98,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
 
   // deno-lint-ignore require-await -- an async function turns errors into rejections
   override async givenUp(options: GivenUpOptions = {}): Promise<GivenUpPage<T>> {
-    requireRules("list given-up items", options, { search: A_STRING, limit: A_LIMIT, cursor: A_CURSOR });
+    requireRules(LIST_GIVEN_UP, options, LIST_OPTIONS);
     const { search, limit = 100, cursor } = options;
     this.#dropOld();
     const matches = matcherOf(search);
@@ -109,7 +107,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     if (limit === 0) return { items, ...numbers() };
     const now = this.#time.now();
     let [checked, last] = [0, 0];
-    for (const entry of this.#kept.newestFirst(cursor === undefined ? undefined : Number(cursor))) {
+    for (const entry of this.#kept.newestFirst(cursor === undefined ? undefined : Number.parseInt(cursor))) {
       if (items.length === limit || checked === MAX_CHECKED) return { items, cursor: String(last), ...numbers() };
       if (matches(entry)) items.push(shown(entry, now));
       last = entry.number;
@@ -120,13 +118,12 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
 
   // deno-lint-ignore require-await -- an async function turns errors into rejections
   override async redrive(options: RedriveOptions = {}): Promise<RedriveProgress> {
-    requireRules(REDRIVE, options, { ...SELECTION, rate: A_RATE });
+    requireRules(REDRIVE, options, REDRIVE_OPTIONS);
     const { rate = Infinity, ...selection } = options;
-    if (this.shuttingDown) throw argumentError(REDRIVE, "the queue is shutting down, so it ignores added items", Error);
-    if (this.#redrive?.progress.running) {
-      const reason = "a redrive of this queue is running; wait until it ends, or call stopRedrive()";
-      throw argumentError(REDRIVE, reason, Error);
+    if (this.shuttingDown) {
+      throw argumentError(REDRIVE, "the queue is shutting down, so it ignores added items", Error);
     }
+    if (this.#redrive?.progress.running) throw redriveRuns();
     this.#dropOld();
     this.#redrive = new Redrive({
       scan: this.#kept.scan(selection),
@@ -150,7 +147,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
   }
 
   override async discard(options: GivenUpSelection = {}): Promise<number> {
-    requireRules("discard items", options, SELECTION);
+    requireRules(DISCARD, options, SELECTION_OPTIONS);
     this.#dropOld();
     const scan = this.#kept.scan(options);
     let discarded = 0;

@@ -1,6 +1,7 @@
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, limiterError } from "../base/errors.ts";
+import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type {
   GivenUpOptions,
@@ -24,7 +25,6 @@ import { priorityFor, withPriority } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
 
 const ADD = "add item";
-export const REDRIVE = "redrive items";
 
 /** Layer 3: adds items to the queue below after the delay that the limiter returns. */
 export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
@@ -116,7 +116,7 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
   }
 
   givenUp(_options?: GivenUpOptions): Promise<GivenUpPage<T>> {
-    return keepsNone("list given-up items");
+    return keepsNone(LIST_GIVEN_UP);
   }
 
   redrive(_options?: RedriveOptions): Promise<RedriveProgress> {
@@ -132,7 +132,7 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
   }
 
   discard(_options?: GivenUpSelection): Promise<number> {
-    return keepsNone("discard items");
+    return keepsNone(DISCARD);
   }
 
   #passedOn(options: AddOptions | undefined, known?: readonly string[]): AddOptions | undefined {

@@ -7,12 +7,12 @@
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
 import { argumentError, brokenRule, invalidArgument } from "../base/errors.ts";
+import { A_RETENTION } from "../base/given_up_arguments.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { KeepingQueue } from "./keeping_queue.ts";
-import { isRetention } from "./retention.ts";
 import { LimitedQueue } from "./limited_queue.ts";
 import { delayingRules, isWorkQueue } from "./options.ts";
 
@@ -69,7 +69,7 @@ export function createRateLimitingQueue<T>(
   requireRules(ACTION, options, {
     ...delayingRules(timeoutRule()),
     queue: [isDelayingQueue, "must be a delaying queue"],
-    keepGivenUp: [isRetention, "must be a positive integer, or an object with a positive integer 'max' and a 'maxAge'"],
+    keepGivenUp: A_RETENTION,
   });
   const { queue, keepGivenUp, ...others } = options;
   const misplaced = (options.addWhileDelayed ?? "keep") !== "keep"
