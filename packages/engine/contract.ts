@@ -4,6 +4,8 @@ import type {
   DisciplineRegistry,
   Duration,
   FailingItem,
+  GivenUpQueue,
+  GivenUpRetention,
   GiveUpReason,
   LimiterConfig,
   LimiterRegistry,
@@ -45,6 +47,15 @@ export interface RemoteQueueOptions<T = string> {
    * @default {disciplines}
    */
   disciplines?: DisciplineRegistry | undefined;
+  /**
+   * Maximum number of given-up items that the engine keeps, the newest; or an object with this number as `max`, and a
+   * `maxAge`. {@linkcode RemoteQueue.givenUp} lists the items. The engine stores these limits, which apply to all
+   * processes: each process that has this option puts its limits in force with its first call, and a process without
+   * this option changes nothing.
+   *
+   * @default {the limits that the engine has, which is 10,000 items for a new queue}
+   */
+  keepGivenUp?: number | GivenUpRetention | undefined;
   /**
    * Time that other processes wait before they take over the items of a lost process. A process renews its lease while
    * it processes items. All processes of a queue should use the same duration. From 100 ms to one day.
@@ -135,7 +146,7 @@ export interface RemoteAddAllOptions<T> {
  *
  * @typeParam T The type of the items.
  */
-export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T> {
+export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T>, GivenUpQueue<T> {
   /** Name of the queue. */
   readonly name: string;
 

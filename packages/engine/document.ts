@@ -7,17 +7,14 @@ import type { LiveRemoteQueue, LiveSettings } from "./remote_queue.ts";
  * Refuses a queue of a document that has what only in-memory queues have.
  *
  * @param product The name of the product, for messages.
- * @throws {ConfigError} If the queue has a retry budget or a retention of given-up items.
+ * @throws {ConfigError} If the queue has a retry budget.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function refuseMemoryParts(product: string, action: string, document: ConfigContents, name: string): void {
-  const { retryBudget, keepGivenUp } = document.describe(name);
-  const problems = Object.entries({ retryBudget, keepGivenUp }).filter(([, value]) => value !== undefined)
-    .map(([option]) => ({
-      path: `/queues/${escapePointer(name)}/${option}`,
-      message: memoryOnly(product, option),
-    }));
-  if (problems.length > 0) throw new ConfigError(action, problems);
+  if (document.describe(name).retryBudget === undefined) return;
+  const option = "retryBudget";
+  const path = `/queues/${escapePointer(name)}/${option}`;
+  throw new ConfigError(action, [{ path, message: memoryOnly(product, option) }]);
 }
 
 /**

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { GiveUpReason } from "@workqueue/core";
+import type { GiveUpReason, RedriveProgress } from "@workqueue/core";
 
 /** Settings of a queue that apply to all calls of its engine. */
 export interface EngineSettings {
@@ -162,6 +162,56 @@ export interface TakenKey {
 export interface GivenUpKey extends Entry {
   /** Number of attempts: failures and stalls. */
   readonly attempts: number;
+}
+
+/** Limits on the given-up keys that an engine keeps. */
+export interface Retention {
+  /** Maximum number of keys. */
+  readonly max: number;
+  /** Maximum time since a key was given up, in milliseconds. No limit if missing. */
+  readonly maxAge: number | undefined;
+}
+
+/** Given-up key that an engine keeps. */
+export interface KeptKey extends ListedKey {
+  /** Last error in one line. */
+  readonly error: string;
+  /** Number of attempts. */
+  readonly attempts: number;
+  /** Reason code. */
+  readonly reason: GiveUpReason;
+  /** Group of the key. Missing if the queue had no groups. */
+  readonly group: string | undefined;
+  /** Milliseconds since the first of the failures after which the key was given up. */
+  readonly firstFailedAgoMs: number;
+  /** Milliseconds since the key was given up. */
+  readonly givenUpAgoMs: number;
+}
+
+/** Page of given-up keys. */
+export interface KeptPage {
+  /** Keys, newest first. */
+  readonly entries: readonly KeptKey[];
+  /** Cursor of the next page. Missing after the last page. */
+  readonly cursor: string | undefined;
+  /** Number of all kept keys. */
+  readonly total: number;
+  /** Number of keys that were dropped so far because of the limits. */
+  readonly dropped: number;
+}
+
+/** Selection of given-up keys. A key is selected if it matches every given member. */
+export interface KeptSelection {
+  /** Text that the key or its error must contain, ignoring the case at least of ASCII letters; may be empty. */
+  readonly search: string;
+  /** Keys, one of which must be the key. */
+  readonly keys: readonly string[] | undefined;
+}
+
+/** Progress of a redrive, and the time until its next step. */
+export interface EngineRedrive extends RedriveProgress {
+  /** Milliseconds until the next step is due. Missing if the redrive is not running. */
+  readonly pauseMs: number | undefined;
 }
 
 /** Number of keys in each state. */
@@ -351,6 +401,34 @@ export interface Engine {
 
   /** Removes a process that takes no more keys, and hands back the keys that its owner still has. */
   leave(process: string, owner: string): Promise<void>;
+
+  /**
+   * Puts limits on the given-up keys in force, for all processes. Sent with the next call if the engine is not
+   * connected. An engine to which no limits were ever given keeps 10,000 keys.
+   */
+  keepGivenUp(retention: Retention): Promise<void>;
+
+  /** Lists given-up keys, newest first. Checks at most 10,000 keys. */
+  givenUp(options: { search: string; limit: number; cursor: string | undefined }): Promise<KeptPage>;
+
+  /** Forgets given-up keys. Resolves to their number. */
+  discard(selection: KeptSelection): Promise<number>;
+
+  /**
+   * Begins a redrive: adds selected given-up keys again, the oldest first, without failures and with priority 0.
+   * Resolves to `undefined` if another redrive is running. Each call to `turn`, and each look at the progress, takes
+   * the next step of the redrive if it is due, in whatever process. Keys that are given up later are not added.
+   *
+   * @param selection The keys.
+   * @param rate The maximum number of keys per second; `undefined` for no limit.
+   */
+  redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined>;
+
+  /** Returns the progress of the running redrive or else of the last one; `undefined` if there was none. */
+  redriveProgress(): Promise<EngineRedrive | undefined>;
+
+  /** Stops the running redrive. Keys that it did not add are kept. Returns the progress. */
+  stopRedrive(): Promise<EngineRedrive | undefined>;
 
   /** Counts the keys of the queue. */
   counts(): Promise<Counts>;

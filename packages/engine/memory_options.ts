@@ -5,7 +5,6 @@ import { argumentError } from "@workqueue/core/internal";
  */
 const REASONS: Readonly<Record<string, string>> = {
   clock: "time is the server's. Leave it out",
-  keepGivenUp: "the server keeps the newest 10,000 given-up items. Leave it out",
   maxSleep: "the server says when items are due. Leave it out",
   onDrop: "a shutdown drops no items, they stay for other processes. Leave it out",
   retryBudget: "queues have no retry budget. Leave it out, and limit attempts with 'throttle'",

@@ -16,6 +16,7 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 export * from "./contract.ts";
 export { followReloads, refuseMemoryParts } from "./document.ts";
 export type * from "./engine.ts";
+export { retentionOf } from "./given_up.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
 export { COMMON_OPTIONS, type DocumentOption, intervalsOf, OWN_OPTIONS, type RulesOf } from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";

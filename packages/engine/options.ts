@@ -3,6 +3,7 @@
 import {
   A_FUNCTION,
   A_POSITIVE_INTEGER,
+  A_RETENTION,
   hasMethods,
   invalidArgument,
   requireDuration,
@@ -19,7 +20,7 @@ export type RulesOf<Option extends PropertyKey> = Readonly<
 >;
 
 /** Options that come from the document if there is one. */
-export type DocumentOption = "limiter" | "limiters" | "discipline" | "disciplines" | "addWhileDelayed";
+export type DocumentOption = "limiter" | "limiters" | "discipline" | "disciplines" | "keepGivenUp" | "addWhileDelayed";
 
 /** Shortest and longest allowed interval, in milliseconds. */
 const MIN = 100;
@@ -43,6 +44,7 @@ export const OWN_OPTIONS: RulesOf<DocumentOption> = {
   limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
   discipline: [isPartConfig, 'must be a discipline as in a config document, such as { "type": "priority", … }'],
   disciplines: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of disciplines"],
+  keepGivenUp: A_RETENTION,
   addWhileDelayed: [
     (value: unknown) => value === "keep" || value === "replace" || value === "fold",
     'must be one of "keep", "replace", "fold"',

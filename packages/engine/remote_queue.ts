@@ -1,12 +1,27 @@
-import type { AddOptions, Duration, MetricsProvider, Shutdown, SnapshotOptions } from "@workqueue/core";
+import type {
+  AddOptions,
+  Duration,
+  GivenUpOptions,
+  GivenUpPage,
+  GivenUpRetention,
+  GivenUpSelection,
+  MetricsProvider,
+  RedriveOptions,
+  RedriveProgress,
+  Shutdown,
+  SnapshotOptions,
+} from "@workqueue/core";
 import {
   A_POSITIVE_INTEGER,
   A_SIGNAL,
   A_STRING,
   argumentError,
+  DISCARD,
   formatNumber,
   inspect,
+  LIST_GIVEN_UP,
   messageOf,
+  REDRIVE,
   requireDuration,
   requireOptions,
   requireRule,
@@ -31,6 +46,7 @@ import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, EngineLimiter, Finish, GivenUpKey, RankedEntry, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
+import { GivenUpItems, retentionOf } from "./given_up.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
@@ -81,6 +97,8 @@ export interface LiveSettings {
   readonly throttleName: ThrottleName;
   /** Throttle of the queue, if all processes share it. */
   readonly shared: SharedThrottlePlan | undefined;
+  /** Limits on the given-up items; `undefined` to change nothing. */
+  readonly keepGivenUp: number | GivenUpRetention | undefined;
 }
 
 /** Interval between two checks by `whenIdle` and `whenBelow`, in milliseconds. */
@@ -126,6 +144,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatcher<T>;
   readonly #leaseEvents: LeaseEvents<T>;
+  readonly #givenUp: GivenUpItems<T>;
   readonly #stopReconnecting: () => void;
   #isListening = false;
   #stopListening: (() => void) | undefined = undefined;
@@ -166,6 +185,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       onSettled: () => this.#closeIfDone(),
       onWant: () => this.#listen(),
     });
+    this.#givenUp = new GivenUpItems(engine, this.#items, this.#errors.write);
     this.#stopReconnecting = engine.onReconnect(() => this.#dispatcher.reconnect());
     const endMeasuring = metrics && beginMeasuring(metrics, this.name);
     this.#closed = new Promise<void>((resolve) => this.#close = resolve).then(endMeasuring).catch(this.#errors.write);
@@ -304,6 +324,26 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     }
   }
 
+  givenUp(options: GivenUpOptions = {}): Promise<GivenUpPage<T>> {
+    return this.#call(LIST_GIVEN_UP, () => this.#givenUp.list(options));
+  }
+
+  redrive(options: RedriveOptions = {}): Promise<RedriveProgress> {
+    return this.#call(REDRIVE, () => this.#givenUp.redrive(options));
+  }
+
+  redriveProgress(): Promise<RedriveProgress | undefined> {
+    return this.#call("look at redrive", () => this.#givenUp.progress());
+  }
+
+  stopRedrive(): Promise<RedriveProgress | undefined> {
+    return this.#call("stop redrive", () => this.#givenUp.stop());
+  }
+
+  discard(options: GivenUpSelection = {}): Promise<number> {
+    return this.#call(DISCARD, async () => await this.#givenUp.discard(options));
+  }
+
   counts(): Promise<QueueCounts> {
     return this.#count("count items");
   }
@@ -351,6 +391,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
     for (const callback of this.#shutDownCallbacks) callback();
+    this.#givenUp.shutDown();
     this.#dispatcher.close();
     this.#closeIfDone();
   }
@@ -428,7 +469,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   get [HOOKS](): QueueHooks<T> {
-    return { recordTimes: (recorder) => this.#recordTimes(recorder) };
+    return { recordTimes: (recorder) => this.#recordTimes(recorder), keepsGivenUp: true };
   }
 
   // Inspecting a queue object shows only local state and makes no call to the engine.
@@ -453,7 +494,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     };
   }
 
-  change({ limiter, throttleName, shared }: LiveSettings): void {
+  change({ limiter, throttleName, shared, keepGivenUp }: LiveSettings): void {
     this.#engine.limiter = limiter;
     this.#throttleName = throttleName;
     this.#shared = shared;
@@ -464,6 +505,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         throttle.close().catch(this.#errors.write);
       }
     }
+    if (keepGivenUp !== undefined) this.#engine.keepGivenUp(retentionOf(keepGivenUp)).catch(this.#errors.write);
     this.#dispatcher.look();
   }
 
@@ -590,7 +632,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         return { ...finish, delay: ending.minDelay, plan, given, reason, priority };
       }
       case "givenUp":
-        return { ...finish, reason: messageOf(ending.error), why: ending.reason };
+        return { ...finish, reason: lineOf(ending.error), why: ending.reason };
       default:
         return finish;
     }

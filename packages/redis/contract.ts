@@ -46,7 +46,7 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
  */
 export type RedisQueuesOptions = Omit<
   RedisQueueOptions<never>,
-  "name" | "limiter" | "limiters" | "discipline" | "disciplines" | "addWhileDelayed" | "keyOf"
+  "name" | "limiter" | "limiters" | "discipline" | "disciplines" | "keepGivenUp" | "addWhileDelayed" | "keyOf"
 >;
 
 /**
@@ -63,7 +63,8 @@ export type RedisQueuesOptions = Omit<
  * - an `Error` if this queue object was shut down (see {@linkcode RemoteQueue.shutDown}).
  *
  * `counts` costs the server about as much as adding one item, regardless of the size of the queue. The server keeps the
- * newest 10,000 given-up items, and counts no more. If more than 1,000 items have failed and will not be retried, the
+ * newest 10,000 given-up items, or as many as `keepGivenUp` says, and counts no more. A search for given-up items
+ * ignores the case of ASCII letters only. If more than 1,000 items have failed and will not be retried, the
  * failing items of `snapshot` may be incomplete.
  *
  * Created by {@linkcode createRedisQueue}.

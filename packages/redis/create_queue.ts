@@ -1,7 +1,13 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import { invalidArgument } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
-import { createRemoteQueue, intervalsOf, type LiveRemoteQueue, type LiveSettings } from "@workqueue/engine";
+import {
+  createRemoteQueue,
+  intervalsOf,
+  type LiveRemoteQueue,
+  type LiveSettings,
+  retentionOf,
+} from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
@@ -48,15 +54,15 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
-  const { discipline, disciplines = defaultDisciplines } = options;
+  const { discipline, disciplines = defaultDisciplines, keepGivenUp } = options;
   const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
-  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined }, order);
+  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp }, order);
 }
 
 /** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
-  { limiter, ...throttles }: LiveSettings,
+  { limiter, keepGivenUp, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
 ): LiveRemoteQueue<T> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
@@ -71,6 +77,7 @@ export function openQueue<T>(
     hasItems: keyOf !== undefined,
     limiter,
     discipline,
+    retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
   });
   const throttleStore = new RedisThrottleStore(connection, throttleScripts);
   return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });

@@ -9,13 +9,13 @@ import { PRODUCT } from "./product.ts";
  * Returns a queue's settings from a config document.
  *
  * @throws {ConfigError} If queues in the document share a bucket, if the limiter or the discipline can't work on Redis,
- * or if the queue has a retry budget or a retention of given-up items.
+ * or if the queue has a retry budget.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
   refuseMemoryParts(PRODUCT, action, document, name);
   requireOwnBuckets(action, document);
-  const { limiter, throttle } = document.describe(name);
+  const { limiter, throttle, keepGivenUp } = document.describe(name);
   disciplineIn(action, document, name);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
@@ -25,6 +25,7 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
     limiter: planLimiter(action, limiter),
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
+    keepGivenUp,
   };
 }
 

@@ -2,11 +2,16 @@ import type {
   Counts,
   Engine,
   EngineLimiter,
+  EngineRedrive,
   EngineSettings,
   EngineSnapshot,
   Entry,
   Finish,
+  KeptKey,
+  KeptPage,
+  KeptSelection,
   RankedEntry,
+  Retention,
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
@@ -21,6 +26,8 @@ export interface RedisEngineSettings extends EngineSettings {
   readonly limiter: EngineLimiter;
   /** Discipline to put in force. By default, the discipline that the server has stays in force. */
   readonly discipline?: DisciplinePlan | undefined;
+  /** Limits on given-up keys to put in force. By default, the limits that the server has stay in force. */
+  readonly retention?: Retention | undefined;
 }
 
 /** Entries that one call adds. */
@@ -34,6 +41,10 @@ interface Adds {
 
 /** Maximum number of keys that one call adds. The server does nothing else during a call. */
 const MAX_ENTRIES = 200;
+/** Maximum number of keys that one call selects. */
+const MAX_SELECTED = 1000;
+/** Maximum number of given-up keys that a list checks, in several calls. */
+const MAX_CHECKED = 10_000;
 
 /**
  * Calls from one queue to the server. Encodes script arguments and decodes replies. Doesn't handle leases or timers.
@@ -47,9 +58,10 @@ export class RedisEngine implements Engine {
   readonly #scripts: Scripts;
   readonly #key: string;
   readonly #discipline: DisciplinePlan | undefined;
-  #stopReconnecting: (() => void) | undefined = undefined;
-  /** Whether the discipline was sent to the server, or there is none. */
-  #hasOrder: boolean;
+  #retention: Retention | undefined;
+  readonly #stopReconnecting: () => void;
+  /** Whether the discipline and the limits on given-up keys were sent to the server, as far as there are any. */
+  #isSetUp = false;
   /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
 
@@ -59,10 +71,10 @@ export class RedisEngine implements Engine {
     this.settings = settings;
     this.limiter = settings.limiter;
     this.#discipline = settings.discipline;
-    this.#hasOrder = settings.discipline === undefined;
+    this.#retention = settings.retention;
     this.#key = `workqueue:{${settings.name}}:meta`;
-    // A server that has lost its data learns of the discipline.
-    if (!this.#hasOrder) this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setOrder());
+    // A server that has lost its data learns of the discipline and the limits.
+    this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setUp());
   }
 
   get address(): string {
@@ -193,6 +205,61 @@ export class RedisEngine implements Engine {
     while (await this.#run("leave", { process, owner }));
   }
 
+  async keepGivenUp(retention: Retention): Promise<void> {
+    const before = this.#retention;
+    if (retention.max === before?.max && retention.maxAge === before.maxAge) return;
+    this.#retention = retention;
+    if (!this.isConnected) this.#isSetUp = false;
+    else await this.#retain(retention);
+  }
+
+  async givenUp({ search, limit, cursor }: Parameters<Engine["givenUp"]>[0]): Promise<KeptPage> {
+    await this.#dropOld();
+    const entries: KeptKey[] = [];
+    let checked = 0;
+    for (;;) {
+      const page = await this.#run("givenUp", { search, limit: limit - entries.length, cursor });
+      entries.push(...page.entries);
+      checked += page.checked;
+      cursor = page.cursor;
+      if (cursor === undefined || entries.length === limit || checked >= MAX_CHECKED) {
+        return { entries, cursor, total: page.total, dropped: page.dropped.count };
+      }
+    }
+  }
+
+  async discard({ search, keys }: KeptSelection): Promise<number> {
+    await this.#dropOld();
+    let discarded = 0;
+    for (const some of keys === undefined ? [] : partsOf(keys)) {
+      discarded += await this.#run("discardKeys", { search }, some);
+    }
+    if (keys !== undefined) return discarded;
+    let cursor: string | undefined;
+    do {
+      const page = await this.#run("discard", { search, cursor });
+      discarded += page.discarded;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return discarded;
+  }
+
+  async redrive({ search, keys }: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
+    await this.#dropOld();
+    const id = crypto.randomUUID();
+    for (const some of partsOf(keys ?? [])) await this.#run("listForRedrive", { id }, some);
+    const reply = await this.#run("redrive", { id, search, rate, isListed: keys !== undefined });
+    return reply.isRefused ? undefined : progressIn(reply);
+  }
+
+  async redriveProgress(): Promise<EngineRedrive | undefined> {
+    return progressIn(await this.#run("redriveProgress", {}));
+  }
+
+  async stopRedrive(): Promise<EngineRedrive | undefined> {
+    return progressIn(await this.#run("stopRedrive", {}));
+  }
+
   counts(): Promise<Counts> {
     return this.#run("counts", {});
   }
@@ -219,7 +286,7 @@ export class RedisEngine implements Engine {
   }
 
   close(): Promise<void> {
-    this.#stopReconnecting?.();
+    this.#stopReconnecting();
     return this.#connection.release();
   }
 
@@ -240,20 +307,37 @@ export class RedisEngine implements Engine {
     send(this.#run(hasItems ? "addItems" : "add", { delayMs: delay, replaces, folds }, entries));
   }
 
-  /** Puts the discipline in force, in case the server doesn't know it: before the first call, and after a reconnect. */
-  async #setOrder(): Promise<void> {
-    const discipline = this.#discipline;
-    this.#hasOrder = true;
+  /** Drops given-up keys that are too old. */
+  async #dropOld(): Promise<void> {
+    while (await this.#run("dropOld", { max: undefined, maxAgeMs: undefined }));
+  }
+
+  /**
+   * Puts the discipline and the limits on given-up keys in force, in case the server doesn't know them: before the
+   * first call, and after a reconnect.
+   */
+  async #setUp(): Promise<void> {
+    const [discipline, retention] = [this.#discipline, this.#retention];
+    this.#isSetUp = true;
     try {
-      if (discipline !== undefined) await this.#call("setOrder", { plan: discipline.text }, discipline.weights);
+      await Promise.all([
+        discipline && this.#call("setOrder", { plan: discipline.text }, discipline.weights),
+        retention && this.#retain(retention),
+      ]);
     } catch {
-      this.#hasOrder = false; // the next call tries again, and reports its own failure
+      this.#isSetUp = false; // the next call tries again, and reports its own failure
     }
+  }
+
+  /** Puts limits on given-up keys in force, and drops the keys over these limits. */
+  async #retain({ max, maxAge }: Retention): Promise<void> {
+    let isMore = await this.#call("dropOld", { max, maxAgeMs: maxAge });
+    while (isMore) isMore = await this.#call("dropOld", { max: undefined, maxAgeMs: undefined });
   }
 
   #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     this.#sendAdds(); // keeps calls in order
-    if (!this.#hasOrder) this.#setOrder();
+    if (!this.#isSetUp) this.#setUp();
     return this.#call(name, ...args);
   }
 
@@ -273,6 +357,19 @@ interface AnyScript {
 
 function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why, priority }: Finish): RowOf<"turn"> {
   return { key, token, kind, delayMs: delay, given: why ?? given, reason, priority };
+}
+
+/** Divides keys into parts for several calls. */
+function partsOf(keys: readonly string[]): { key: string }[][] {
+  const count = Math.ceil(keys.length / MAX_SELECTED);
+  return Array.from({ length: count }, (_, i) => {
+    return keys.slice(i * MAX_SELECTED, (i + 1) * MAX_SELECTED).map((key) => ({ key }));
+  });
+}
+
+function progressIn(reply: ReplyOf<"redriveProgress">): EngineRedrive | undefined {
+  const { redriven, left, running, pauseMs } = reply;
+  return redriven === undefined ? undefined : { redriven, left, running, pauseMs };
 }
 
 function evicts(address: string, policy: string): Error {

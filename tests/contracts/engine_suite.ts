@@ -604,9 +604,8 @@ export function engineSuite(engineTest: EngineTest): void {
       givenUp: 1,
     });
     await bench.addAfter(1000, "poison");
-    assertEquals((await bench.engine.counts()).givenUp, 1, "until it is due");
-    await bench.pass(1001);
     assertEquals((await bench.engine.counts()).givenUp, 0);
+    await bench.pass(1001);
     const again = await bench.take("o", 5);
     assertEquals([keysOf(again), again.isAlone], [["poison"], true], "it is a suspect still");
   }, { maxStalls: 3 });

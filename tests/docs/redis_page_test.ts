@@ -121,7 +121,7 @@ Deno.test("docs/redis.md: with a document, every option is given where the page 
   const rows = table("given to").map(([, options]) => [...options!.matchAll(/`(\w+)`/g)].map(([, option]) => option!));
   const [ofDocument, ofLoadConfig, ofQueues, ofQueue] = rows.map((options) => options.sort());
   assertEquals(new Set(rows.flat()), new Set(all));
-  assertEquals(ofDocument, ["addWhileDelayed", "discipline", "limiter", "name"]);
+  assertEquals(ofDocument, ["addWhileDelayed", "discipline", "keepGivenUp", "limiter", "name"]);
   assertEquals(ofLoadConfig, all.filter(takes((options) => loadConfig({}, options))).sort());
   assertEquals(ofQueues, all.filter(takes((options) => redisQueues(config, options))).sort());
   assertEquals(ofQueue, all.filter(takes((options) => redisQueues(config, {}).queue("q", options))).sort());
@@ -191,6 +191,12 @@ async function use(url: string): Promise<void> {
   }, { concurrency: 2, maxRetries: 1, onError() {} });
   await queue.whenIdle();
   await pool.stop();
+  const { items: [given] } = await queue.givenUp();
+  await queue.redrive({ keys: [given!.key], rate: 1000 });
+  while ((await queue.redriveProgress())!.running);
+  await queue.stopRedrive();
+  await queue.discard({ search: "a" });
+  await queue.discard({ keys: ["b"] });
   await queue.shutDownWithDrain();
   const throttle = { type: "concurrency", limit: 1 } as const;
   const config = loadConfig({

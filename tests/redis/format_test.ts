@@ -38,6 +38,10 @@ const CALLS: Readonly<Record<string, (queue: RedisQueue) => Promise<unknown>>> =
   resume: (queue) => queue.resume(),
   counts: (queue) => queue.counts(),
   snapshot: (queue) => queue.snapshot(),
+  givenUp: (queue) => queue.givenUp(),
+  discard: (queue) => queue.discard(),
+  redriveProgress: (queue) => queue.redriveProgress(),
+  stopRedrive: (queue) => queue.stopRedrive(),
 };
 
 /** Returns all stored data of a queue. */
@@ -109,7 +113,7 @@ redisTest("format: once the old keys are deleted, the same process goes on", asy
   assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "3");
 });
 
-redisTest("format: a queue keeps its format until it has a discipline, a priority or a pause with an end", async ({
+redisTest("format: a queue keeps its format until it first has what older releases don't know", async ({
   url,
   call,
 }) => {
@@ -119,6 +123,11 @@ redisTest("format: a queue keeps its format until it has a discipline, a priorit
       return queue.add("a").then(() => queue.shutDownWithDrain());
     },
     priority: (queue) => queue.add("a", { priority: 1 }),
+    keepGivenUp: (_, name) => {
+      const queue = createRedisQueue({ name, url, keepGivenUp: 9 });
+      return queue.add("a").then(() => queue.shutDownWithDrain());
+    },
+    redrive: (queue) => queue.redrive(),
     pause: async (queue) => {
       const pool = runWorkers(queue, () => {
         throw new RetryAfterError("1h", "later", { scope: "queue" });

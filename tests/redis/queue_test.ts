@@ -793,7 +793,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
         throttle: { rate: 0, burst: 3 },
       },
       budgeted: { retryBudget: { ratio: 0.1, minRate: 1 } },
-      keeping: { keepGivenUp: 5 },
     },
   });
   const open = redisQueues(config, { url });
@@ -812,7 +811,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
     ConfigError,
     "no retry budget. Leave it out, and limit attempts with 'throttle' (at /queues/budgeted/retryBudget)",
   );
-  assertThrows(() => open.queue("keeping"), ConfigError, "(at /queues/keeping/keepGivenUp)");
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
@@ -885,7 +883,6 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
     maxSleep: "1s",
     onDrop() {},
     retryBudget: { ratio: 0.1, minRate: 1 },
-    keepGivenUp: 100,
     priorityLevels: { high: 5 },
   };
   for (const [option, value] of Object.entries(options)) {

@@ -20,7 +20,9 @@ export interface SharedServer {
 // The server is not started by a test, because it outlives each of them. It ends with the process, at the latest.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
-const url = given ?? own?.url;
+/** URL of the server that the tests of a file share. */
+export const REDIS_URL: string | undefined = given ?? own?.url;
+const url = REDIS_URL;
 
 if (REDIS_SERVER === undefined) {
   const without = given === undefined ? "with Redis" : "that restart Redis";

@@ -206,7 +206,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
 reloadTest("a queue that is gone goes on as it was, and follows again when its name is back", {
   terms: { limiter: MINUTE },
 }, async ({ config, queue, reload, waits }) => {
-  config.reload({ queues: { other: { keepGivenUp: 5 } } });
+  config.reload({ queues: { other: { retryBudget: { ratio: 1, minRate: 1 } } } });
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
@@ -218,8 +218,8 @@ reloadTest(
   {},
   ({ config, queue, reload, name }) => {
     queue.shutDown();
-    reload({ keepGivenUp: 5 });
-    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "newest 10,000");
+    reload({ retryBudget: { ratio: 1, minRate: 1 } });
+    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "no retry budget");
     return Promise.resolve();
   },
 );

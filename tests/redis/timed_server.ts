@@ -12,6 +12,11 @@ export { START } from "../contracts/engine_bench.ts";
 /** Scripts that read the time from an argument of the call: a second key, which scripts don't use otherwise. */
 const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
 
+/** Reports whether a script is the one that takes and finishes keys. */
+export function isTurn(script: Script): boolean {
+  return script === scripts.turn;
+}
+
 /**
  * Function that returns the time for the server, in whole microseconds. The function is called once per script call.
  */
@@ -34,21 +39,24 @@ export class TimedServer implements AsyncDisposable {
     return server;
   }
 
-  /** Opens a queue's engine under a clock. */
+  /**
+   * Opens a queue's engine under a clock. `connect` can replace the connection, which otherwise receives no messages.
+   */
   engine(
     name: string,
     clock: ServerClock,
     settings: Partial<RedisEngineSettings> & { resent?: () => boolean } = {},
+    connect = (calls: Pick<Connection, "run" | "onReconnect">) => calls as Connection,
   ): RedisEngine {
     const { resent = () => false, ...others } = settings;
-    const connection = {
+    const calls = {
       onReconnect: () => () => {},
       run: (script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }) => {
         const mark = options?.retry === "marked" ? [resent() ? "1" : "0"] : [];
         return this.call("EVALSHA", script.sha1, "2", key, `${clock()}`, ...args.map(String), ...mark);
       },
     };
-    return new RedisEngine(connection as unknown as Connection, scripts, {
+    return new RedisEngine(connect(calls), scripts, {
       name,
       leaseDuration: 30_000,
       maxStalls: 5,
@@ -67,7 +75,7 @@ export class TimedServer implements AsyncDisposable {
   /** Removes the stored data of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets priorities duepriorities pastorders pausedgroups";
+      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing failingsince redrive buckets priorities duepriorities pastorders pausedgroups";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
     const others = await this.call("KEYS", `workqueue:{${name}}:order:*`) as string[];
     if (others.length > 0) await this.call("DEL", ...others);

@@ -3,6 +3,10 @@ import { DECIMAL, DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
 
 const args = { delayMs: DURATION, replaces: FLAG, folds: FLAG };
 
+/** Lua for a key that is added after a delay, and was given up. A key that is added now is revived by `makeReady`. */
+export const reviveDelayed = /* lua */ `
+if redis.call('ZSCORE', q.given_up, key) then revive(key, redis.call('HGET', q.stalls, key)) end`;
+
 /** Adds keys, now or after a delay. */
 export const add = declareScript({
   adds: true,
@@ -11,7 +15,13 @@ export const add = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 makeDueReady()
-${eachRow("addAfter(key, delayUs, replaces, folds, 0)")}
+${
+    eachRow(/* lua */ `
+  if delayUs > 0 then
+    ${reviveDelayed}
+  end
+  addAfter(key, delayUs, replaces, folds, 0)`)
+  }
 wakeForReady()
 `,
 });
@@ -28,6 +38,9 @@ if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${
     eachRow(/* lua */ `
   redis.call('HSET', q.items, key, payload)
+  if delayUs > 0 then
+    ${reviveDelayed}
+  end
   addAfter(key, delayUs, replaces, folds, 0)`)
   }
 wakeForReady()
@@ -46,6 +59,9 @@ if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) e
 ${
     eachRow(/* lua */ `
   if hasItems then redis.call('HSET', q.items, key, payload) end
+  if delayUs > 0 then
+    ${reviveDelayed}
+  end
   addAfter(key, delayUs, replaces, folds, priority)`)
   }
 wakeForReady()

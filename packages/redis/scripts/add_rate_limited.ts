@@ -1,3 +1,4 @@
+import { reviveDelayed } from "./add.ts";
 import { declareScript } from "./declare.ts";
 import { DECIMAL, DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
@@ -31,6 +32,7 @@ if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
   if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 end
+${reviveDelayed}
 addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
 wakeForReady()
 return reply(false)

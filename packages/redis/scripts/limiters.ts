@@ -12,6 +12,7 @@
  *   If the plan ignores early failures, ` @DUE` follows: the time when the retry is due.
  * - `errors`, a hash by key: the error of the key's latest failure. A failure without an error keeps the previous
  *   error. Removed with the failures.
+ * - `failingsince`, a hash by key: the time of the first of these failures. Removed with the failures.
  * - `failing`, a sorted set: the keys that have failed, with the negative of `COUNT` as the score, so that the keys
  *   with the most failures come first. Removed with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of
@@ -44,9 +45,10 @@
  * `plan` is the decoded plan, and `given` is JSON text. A negative rate stands for an infinite rate.
  */
 export const limiters = /* lua */ `
--- Removes the error and the "failing" entry of a key.
+-- Removes the error, the time of the first failure and the "failing" entry of a key.
 local function drop_with_failures(key)
   redis.call('HDEL', prefix .. 'errors', key)
+  redis.call('HDEL', prefix .. 'failingsince', key)
   redis.call('ZREM', prefix .. 'failing', key)
 end
 
@@ -237,7 +239,10 @@ local function make_limiters()
     end
 
     local delay = ask(plan[1], '')
-    if failures == 0 then call('HDEL', errors_key, key) end -- left over from forgotten or expired failures
+    if failures == 0 then
+      call('HDEL', errors_key, key) -- left over from forgotten or expired failures
+      call('HSET', prefix .. 'failingsince', key, string.format('%.0f', now))
+    end
     local entry = failures + 1
     if plan[2] then
       local due_at = plan[4] and

@@ -44,7 +44,7 @@ local q = {
 }
 
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
-local KEPT = 10000          -- maximum number of given-up keys, and of lost tokens, that are stored
+local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
@@ -53,7 +53,8 @@ local function whole(number)
 end
 
 -- Versions of the stored data. Scripts refuse data of another version. A queue gets the next version when it first has
--- a discipline, a priority or a pause with an end, which older releases don't know.
+-- something that older releases don't know: a discipline, a priority, a pause with an end, a limit on given-up keys, or
+-- a redrive.
 local FORMAT, NEXT_FORMAT = '3', '4'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
@@ -91,11 +92,12 @@ local checked = tonumber(stored[4]) or 0
 -- q.moving               time up to which ready keys were added to the order, if some may not have been added yet
 -- q.ranked               whether any key was ever added with a priority
 -- q.paused_until         end of a pause with an end; 0 if there is no such pause
+-- q.redrive_at           time of the next step of the running redrive, if one is running
 q.paused_until = 0
 if stored[1] == NEXT_FORMAT then
-  local more = redis.call('HMGET', q.meta, 'order', 'moving', 'ranked', 'until')
+  local more = redis.call('HMGET', q.meta, 'order', 'moving', 'ranked', 'until', 'redrive')
   if more[1] then q.plan_number, q.plan = string.match(more[1], '^(%d+) (.*)$') end
-  q.moving, q.ranked, q.paused_until = more[2], more[3], tonumber(more[4]) or 0
+  q.moving, q.ranked, q.paused_until, q.redrive_at = more[2], more[3], tonumber(more[4]) or 0, tonumber(more[5])
 end
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5] or q.paused_until > now
@@ -257,14 +259,15 @@ local function stopIdling(process)
   return true
 end
 
--- Plans the checks for the next due key. The two processes that have been idle longest check. The second process checks
--- 50 ms later, in case the first process is gone. If \`caller\` is one of the two, returns the time of its check.
--- Notifies another process if it must check earlier than planned.
+-- Plans the checks for the next due key, or the next step of a redrive. The two processes that have been idle longest
+-- check. The second process checks 50 ms later, in case the first process is gone. If \`caller\` is one of the two,
+-- returns the time of its check. Notifies another process if it must check earlier than planned.
 local function watchDue(caller)
   local due = not isPaused and redis.call('ZRANGE', q.delayed, 0, 0, 'WITHSCORES')[2]
   if q.paused_until > now and not stored[5] then due = q.paused_until end
   local change = q.plan and not isPaused and q.ordered().nextChange()
   if change and (not due or change < tonumber(due)) then due = change end
+  if q.redrive_at and (not due or q.redrive_at < tonumber(due)) then due = q.redrive_at end
   if not due then return nil end
   local look
   local rank = 0
@@ -454,18 +457,5 @@ local function putBack(key, holder)
   letGo(key, token, owner, rank, true)
   if rank == '' and not q.ranked then makeReady(key, placeBefore(token), 0)
   else makeReady(key, q.ranks().before(key, flag, token, rank)) end
-end
-
-local function giveUp(key, reason, why)
-  redis.call('HINCRBY', q.meta, 'givenUp', 1)
-  redis.call('HINCRBY', q.meta, 'givenUp:' .. why, 1)
-  redis.call('HSET', q.stalls, key, 'x' .. (redis.call('HGET', q.stalls, key) or '0'))
-  redis.call('ZADD', q.given_up, now, key)
-  redis.call('HSET', q.reasons, key, cjson.encode({ reason, redis.call('HGET', q.items, key) or cjson.null, why }))
-  if redis.call('ZCARD', q.given_up) > KEPT then
-    local oldest = redis.call('ZPOPMIN', q.given_up)[1]
-    redis.call('HDEL', q.reasons, oldest)
-    redis.call('HDEL', q.stalls, oldest)
-  end
 end
 `;

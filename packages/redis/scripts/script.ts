@@ -6,6 +6,7 @@ import { cancelDelayed } from "./cancel_delayed.ts";
 import { counts } from "./counts.ts";
 import { evictionPolicy } from "./eviction_policy.ts";
 import { forget } from "./forget.ts";
+import { discard, discardKeys, givenUp } from "./given_up.ts";
 import { leave } from "./leave.ts";
 import { numRequeues } from "./num_requeues.ts";
 import { pause } from "./pause.ts";
@@ -13,9 +14,11 @@ import { pauseGroup, resumeGroup } from "./pause_group.ts";
 import { pauseUntil } from "./pause_until.ts";
 import { SERVER_TIME } from "./prelude.ts";
 import { promoteDelayed } from "./promote_delayed.ts";
+import { listForRedrive, redrive, redriveProgress, stopRedrive } from "./redrive.ts";
 import { release } from "./release.ts";
 import { renew } from "./renew.ts";
 import { resume } from "./resume.ts";
+import { dropOld } from "./retention.ts";
 import { setOrder } from "./set_order.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
@@ -28,20 +31,28 @@ export const SCRIPTS = {
   addRateLimited,
   cancelDelayed,
   counts,
+  discard,
+  discardKeys,
+  dropOld,
   evictionPolicy,
   forget,
+  givenUp,
   leave,
+  listForRedrive,
   numRequeues,
   pause,
   pauseGroup,
   pauseUntil,
   promoteDelayed,
+  redrive,
+  redriveProgress,
   release,
   renew,
   resume,
   resumeGroup,
   setOrder,
   snapshot,
+  stopRedrive,
   turn,
 };
 

@@ -14,6 +14,8 @@ import {
 } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 import { moveSome } from "./order.ts";
+import { redriveSome } from "./redrive.ts";
+import { dropGivenUp } from "./retention.ts";
 
 /** Outcome of the work on a key. */
 export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
@@ -99,6 +101,7 @@ makeDueReady()
 if q.moving then
 ${moveSome}
 end
+${redriveSome}
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 hear(leaseUs)
 
@@ -121,6 +124,25 @@ local function addFailed(key, delay, priority)
   if q.ranked then q.ranks().raise(q.due_priorities, key, q.ranks().take(q.priorities, key)) end
 end
 
+-- Stores a key as given up, and forgets its failures. \`attempts\` is the number of attempts that the limiter has not
+-- counted. Returns the number of all attempts.
+local function giveUp(key, reason, why, attempts)
+  attempts = attempts + failures_of({ key })[1]
+  local first = redis.call('HGET', prefix .. 'failingsince', key)
+  limiter_forget(key)
+  local at = whole(tick())
+  redis.call('HINCRBY', q.meta, 'givenUp', 1)
+  redis.call('HINCRBY', q.meta, 'givenUp:' .. why, 1)
+  redis.call('HSET', q.stalls, key, 'x' .. (redis.call('HGET', q.stalls, key) or '0'))
+  redis.call('ZADD', q.given_up, at, key)
+  redis.call('HSET', q.reasons, key, cjson.encode({
+    reason, redis.call('HGET', q.items, key) or cjson.null, why, attempts, first or at,
+    q.plan and q.ordered().groupOf and q.ordered().groupOf(key) or nil
+  }))
+  ${dropGivenUp}
+  return attempts
+end
+
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
 local function carryOut(kind, key, token, delay, given, reason, priority)
@@ -139,15 +161,17 @@ local function carryOut(kind, key, token, delay, given, reason, priority)
     if kind == 'failed' then return addFailed(key, wait, priority) end
     return addAfter(key, wait, replaces, folds, priority)
   end
-  limiter_forget(key)
-  if kind == 'requeueAfter' then
-    addAfter(key, delay, replaces, folds, priority)
-  elseif kind == 'givenUp' then
+  if kind == 'givenUp' then
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.
     local flag = split(redis.call('HGET', q.holders, key))
-    if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then giveUp(key, reason, given) end
+    if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then
+      giveUp(key, reason, given, 1)
+      return
+    end
   end
+  limiter_forget(key)
+  if kind == 'requeueAfter' then addAfter(key, delay, replaces, folds, priority) end
 end
 
 -- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
@@ -217,9 +241,7 @@ local function expire()
       local n = #givenUp.key + 1
       givenUp.key[n] = key
       givenUp.payload[n] = redis.call('HGET', q.items, key) or ''
-      givenUp.attempts[n] = stalls + failures_of({ key })[1]
-      limiter_forget(key)
-      giveUp(key, 'Each of its holders was lost: ' .. stalls, 'stalled')
+      givenUp.attempts[n] = giveUp(key, 'Each of its holders was lost: ' .. stalls, 'stalled', stalls)
       dropItem(key)
     end
   end
