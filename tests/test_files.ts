@@ -49,6 +49,7 @@ export const packageFolders: readonly string[] = [
   "prometheus",
   "redis",
   "redis/faults",
+  "redis/history",
   "simulate",
 ];
 

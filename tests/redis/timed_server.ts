@@ -5,16 +5,16 @@ import { limiters } from "@workqueue/core";
 import type { Connection, Retry, Script } from "../../packages/redis/connection/connection.ts";
 import { RedisEngine, type RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
-import { createScripts } from "../../packages/redis/scripts/script.ts";
+import { createScripts, type Scripts } from "../../packages/redis/scripts/script.ts";
 
 export { START } from "../contracts/engine_bench.ts";
 
 /** Scripts that read the time from an argument of the call: a second key, which scripts don't use otherwise. */
-const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
+export const timedScripts: Scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
 
 /** Reports whether a script is the one that takes and finishes keys. */
 export function isTurn(script: Script): boolean {
-  return script === scripts.turn;
+  return script === timedScripts.turn;
 }
 
 /**
@@ -25,16 +25,19 @@ export type ServerClock = () => number;
 /** Server that a test uses over one connection. Calls made together are sent together. */
 export class TimedServer implements AsyncDisposable {
   readonly #client: ReturnType<typeof createClient>;
+  readonly #scripts: Scripts;
 
-  private constructor(client: ReturnType<typeof createClient>) {
+  private constructor(client: ReturnType<typeof createClient>, scripts: Scripts) {
     this.#client = client;
+    this.#scripts = scripts;
   }
 
-  static async connect(url: string): Promise<TimedServer> {
+  /** Connects. Other scripts than those of the package are for tests that must notice a difference. */
+  static async connect(url: string, scripts = timedScripts): Promise<TimedServer> {
     const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
     client.on("error", () => {}); // the call reports the error
     await client.connect();
-    const server = new TimedServer(client as never);
+    const server = new TimedServer(client as never, scripts);
     for (const { text } of Object.values(scripts)) await server.call("SCRIPT", "LOAD", text);
     return server;
   }
@@ -56,7 +59,7 @@ export class TimedServer implements AsyncDisposable {
         return this.call("EVALSHA", script.sha1, "2", key, `${clock()}`, ...args.map(String), ...mark);
       },
     };
-    return new RedisEngine(connect(calls), scripts, {
+    return new RedisEngine(connect(calls), this.#scripts, {
       name,
       leaseDuration: 30_000,
       maxStalls: 5,

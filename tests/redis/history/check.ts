@@ -1,0 +1,47 @@
+/** All checks of a history. */
+
+import { buckets } from "./bucket.ts";
+import type { Line } from "./event.ts";
+import { exclusion } from "./exclusion.ts";
+import { groupLimit, type Groups } from "./group_limit.ts";
+import { History } from "./history.ts";
+import { lostAdds } from "./lost_adds.ts";
+import { type Order, order } from "./order.ts";
+import { type Turns, turns } from "./turns.ts";
+import { unasked } from "./unasked.ts";
+
+/** Rules of a history beyond those that hold for every queue. */
+export interface Rules {
+  /** Whether the queue was idle at the end, so that a missing hand-out is a loss. */
+  readonly isComplete?: boolean;
+  readonly order?: Order | undefined;
+  readonly groups?: Groups | undefined;
+  readonly turns?: Turns | undefined;
+}
+
+/** Name of a check. */
+export type Check = "exclusion" | "lost adds" | "unasked" | "order" | "group limit" | "buckets" | "turns";
+
+/** Result of the checks. */
+export interface Verdict {
+  /** Number of hand-outs. */
+  readonly handOuts: number;
+  /** Violations, each with the check that found it. */
+  readonly wrong: readonly (readonly [Check, string])[];
+}
+
+/** Checks a history, given the lines of each process that wrote it. */
+export function check(files: readonly (readonly Line[])[], rules: Rules): Verdict {
+  const history = new History(files);
+  const found: Record<Check, string[]> = {
+    "exclusion": exclusion(history),
+    "unasked": unasked(history),
+    "buckets": buckets(history),
+    "lost adds": rules.isComplete ? lostAdds(history) : [],
+    "order": rules.order === undefined ? [] : order(history, rules.order),
+    "group limit": rules.groups === undefined ? [] : groupLimit(history, rules.groups),
+    "turns": rules.turns === undefined ? [] : turns(history, rules.turns),
+  };
+  const wrong = Object.entries(found).flatMap(([name, each]) => each.map((text) => [name as Check, text] as const));
+  return { handOuts: history.handOuts.length, wrong };
+}

@@ -1,0 +1,212 @@
+/** Random load on an engine, under a clock that the load sets. Processes crash, stand still and lose replies. */
+
+import type { AttemptBucket, Finish, FinishKind } from "@workqueue/engine";
+import { type DisciplineConfig, disciplines } from "@workqueue/core";
+import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
+import type { RedisEngine } from "../../../packages/redis/engine.ts";
+import { seeded } from "../faults/seeded.ts";
+import { START, type TimedServer } from "../timed_server.ts";
+import { uniqueName } from "../unique_name.ts";
+import type { Line } from "./event.ts";
+import { recordCalls } from "./record.ts";
+
+/** Lease duration, in milliseconds. */
+const LEASE = 3000;
+const GROUPS = ["a", "b", "c"];
+const KINDS: readonly FinishKind[] = [
+  "succeeded",
+  "succeeded",
+  "done",
+  "retry",
+  "failed",
+  "handedBack",
+  "requeueAfter",
+];
+
+/** Settings of a load. */
+export interface Load {
+  readonly seed: number;
+  readonly steps: number;
+  readonly discipline?: DisciplineConfig;
+  readonly bucket?: AttemptBucket;
+  /** Whether all keys are added before the first one is taken, and nothing fails. */
+  readonly isBacklog?: boolean;
+  /** Whether few keys are ready, because few are added, and most of them are delayed. */
+  readonly isDelayed?: boolean;
+}
+
+/** Process that takes keys. A process that crashed or lost its leases goes on under another name. */
+interface Process {
+  owner: string;
+  readonly held: { key: string; token: string }[];
+  renewedAt: number;
+  /** Time until which the process stands still. */
+  stillUntil: number;
+}
+
+/** Runs a load until the queue is idle. Returns the history. */
+export async function runLoad(server: TimedServer, load: Load): Promise<Line[]> {
+  const name = uniqueName("load");
+  try {
+    return await new Run(server, name, load).run();
+  } finally {
+    await server.clear(name);
+  }
+}
+
+class Run {
+  readonly #lines: Line[] = [];
+  readonly #random: () => number;
+  readonly #engine: RedisEngine;
+  readonly #load: Load;
+  readonly #processes: Process[] = [];
+  /** Tokens of the past, which no longer count. */
+  readonly #past: { key: string; token: string }[] = [];
+  /** Time since the start, in milliseconds. The server's clock may be set back, but the queue's time goes on. */
+  #now = 0;
+  #setBack = 0;
+  #owners = 0;
+  #keys = 0;
+
+  constructor(server: TimedServer, name: string, load: Load) {
+    this.#load = load;
+    this.#random = seeded(load.seed);
+    const { discipline } = load;
+    this.#engine = server.engine(name, () => Math.floor(START + (this.#now - this.#setBack) * 1000), {
+      leaseDuration: LEASE,
+      discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
+    });
+    recordCalls(this.#engine, () => START / 1000 + this.#now, () => (line) => this.#lines.push(line));
+    for (let i = 0; i < 3; i++) this.#processes.push(this.#start());
+  }
+
+  async run(): Promise<Line[]> {
+    const { steps, isBacklog = false } = this.#load;
+    if (isBacklog) {
+      for (let i = 0; i < steps; i++) await this.#add();
+    } else {
+      for (let i = 0; i < steps; i++) await this.#step();
+    }
+    await this.#drain();
+    return this.#lines;
+  }
+
+  async #step(): Promise<void> {
+    await this.#pass(3 + this.#below(30));
+    const process = this.#processes[this.#below(this.#processes.length)]!;
+    const choice = this.#below(100);
+    if (choice < 30) return this.#load.isDelayed && choice < 20 ? undefined : await this.#add();
+    if (choice < 34) return void await this.#engine.cancelDelayed(this.#key());
+    if (choice < 38) return void await this.#engine.promoteDelayed(this.#key());
+    if (process.stillUntil > this.#now) return;
+    if (choice < 82) return await this.#turn(process, this.#below(4));
+    if (choice < 86) return await this.#finishPast();
+    if (choice < 90) return await this.#loseReply(process);
+    if (choice < 92) return this.#crash(process);
+    if (choice < 94) return void (process.stillUntil = this.#now + this.#below(3 * LEASE));
+    if (choice < 96) return await this.#leave(process);
+    if (choice < 98) return await this.#pass(this.#below(LEASE));
+    await this.#setClockBack(1000 + this.#below(100_000));
+  }
+
+  /** Sets the server's clock back. The calls before and after it leave the queue's time as it is in the load. */
+  async #setClockBack(ms: number): Promise<void> {
+    await this.#engine.counts();
+    this.#setBack += ms;
+    await this.#engine.counts();
+  }
+
+  async #add(): Promise<void> {
+    if (this.#load.isBacklog) await this.#pass(3);
+    const entries = Array.from({ length: this.#load.isBacklog ? 1 : 1 + this.#below(2) }, () => {
+      const isDelayed = !this.#load.isBacklog && this.#below(4) < (this.#load.isDelayed ? 3 : 1);
+      const priority = this.#load.discipline === undefined ? 0 : this.#below(4);
+      return { key: this.#key(), payload: "", delay: isDelayed ? 20 + this.#below(400) : 0, priority };
+    });
+    if (this.#load.discipline !== undefined) await this.#engine.addEach(entries);
+    else for (const { delay, ...entry } of entries) await this.#engine.add([entry], delay);
+  }
+
+  async #turn(process: Process, wanted: number, finishes = this.#someFinishes(process)): Promise<void> {
+    const { owner, held } = process;
+    const throttle = this.#load.bucket;
+    const reply = await this.#engine.turn({ process: owner, owner, known: held.length, wanted, throttle, finishes });
+    this.#past.push(...finishes.map(({ key, token }) => ({ key, token })));
+    if (reply.isLost) this.#crash(process);
+    process.held.push(...reply.taken);
+    if (reply.taken.length > 0) process.renewedAt = this.#now;
+  }
+
+  /** Returns finishes of some of the keys of a process, which it doesn't have from now on. */
+  #someFinishes(process: Process, kinds = KINDS): Finish[] {
+    const count = Math.min(process.held.length, this.#below(3));
+    return process.held.splice(0, count).map(({ key, token }) => {
+      const kind = kinds[this.#below(kinds.length)]!;
+      return { key, token, kind, given: "", reason: kind === "failed" ? "no" : "", delay: 0 };
+    });
+  }
+
+  async #finishPast(): Promise<void> {
+    const past = this.#past[this.#below(this.#past.length)];
+    const finishes = past === undefined ? [] : [{ ...past, kind: "succeeded" as const }];
+    await this.#turn({ owner: "late", held: [], renewedAt: 0, stillUntil: 0 }, 0, finishes);
+  }
+
+  async #loseReply(process: Process): Promise<void> {
+    const known = process.held.slice();
+    await this.#turn(process, 2);
+    const isKept = process.held.slice(0, known.length).every(({ token }, i) => token === known[i]?.token);
+    if (!isKept) return; // it has another name now
+    process.held.splice(known.length);
+    await this.#engine.release(process.owner, process.held.map(({ token }) => token));
+  }
+
+  async #leave(process: Process): Promise<void> {
+    await this.#engine.leave(process.owner, process.owner);
+    this.#crash(process);
+  }
+
+  #crash(process: Process): void {
+    this.#past.push(...process.held.splice(0));
+    Object.assign(process, this.#start());
+  }
+
+  #start(): Process {
+    return { owner: `owner ${++this.#owners}`, held: [], renewedAt: this.#now, stillUntil: 0 };
+  }
+
+  async #drain(): Promise<void> {
+    for (const process of this.#processes) process.stillUntil = 0;
+    for (let round = 0; round < 400; round++) {
+      await this.#pass(50);
+      for (const process of this.#processes) {
+        await this.#turn(process, 2, this.#someFinishes(process, ["succeeded"]));
+      }
+      if (round % 10 !== 0) continue;
+      const { ready, blocked, delayed, processing } = await this.#engine.counts();
+      if (ready + blocked + delayed + processing === 0) return;
+    }
+  }
+
+  /** Lets time pass, in which processes renew their leases. */
+  async #pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= LEASE / 10) {
+      this.#now += Math.min(left, LEASE / 10);
+      for (const process of this.#processes) {
+        if (process.stillUntil > this.#now || this.#now - process.renewedAt < LEASE / 3) continue;
+        process.renewedAt = this.#now;
+        await this.#engine.renew(process.owner);
+      }
+    }
+  }
+
+  /** Returns a key: one of a few, or a new one. */
+  #key(): string {
+    const group = GROUPS[this.#below(GROUPS.length)];
+    return this.#load.isBacklog || this.#below(2) === 0 ? `${group}/new ${++this.#keys}` : `${group}/${this.#below(6)}`;
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+}

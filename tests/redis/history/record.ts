@@ -1,0 +1,78 @@
+/** Recording of the calls of engines on Redis. */
+
+import type { Finish, RankedEntry, TurnReply, TurnRequest } from "@workqueue/engine";
+import type { RedisEngine } from "../../../packages/redis/engine.ts";
+import type { Call, Reply, Write } from "./event.ts";
+
+/** Methods that are recorded: the call for the arguments, and the reply for the result. */
+const RECORDED: { [Name in keyof RedisEngine]?: readonly [CallOf, ReplyOf?] } = {
+  add: [(_engine, entries: readonly { key: string }[], delay = 0) => ({
+    do: "add",
+    rows: entries.map(({ key }) => [key, delay, 0]),
+  })],
+  addEach: [(_engine, entries: readonly RankedEntry[]) => ({
+    do: "add",
+    rows: entries.map(({ key, delay, priority }) => [key, delay, priority]),
+  })],
+  turn: [
+    ({ settings }, { owner, wanted, throttle, finishes }: TurnRequest) => ({
+      do: "turn",
+      owner,
+      wanted,
+      lease: settings.leaseDuration,
+      bucket: throttle && { id: throttle.id, rate: throttle.rate, burst: throttle.burst },
+      finishes: finishes.map(({ key, token, kind, delay = 0 }: Finish) => [key, token, kind, delay]),
+    }),
+    ({ taken, answers, givenUp, isLost }: TurnReply) => ({
+      taken: taken.map(({ key, token, priority = 0 }) => [key, token, priority]),
+      answers,
+      givenUp: givenUp.map(({ key }) => key),
+      isLost,
+    }),
+  ],
+  renew: [({ settings }, owner: string) => ({ do: "renew", owner, lease: settings.leaseDuration }), isSo],
+  release: [(_engine, owner: string, known: readonly string[]) => ({ do: "release", owner, known })],
+  leave: [(_engine, _process: string, owner: string) => ({ do: "leave", owner })],
+  cancelDelayed: [(_engine, key: string) => ({ do: "cancel", key }), isSo],
+  promoteDelayed: [(_engine, key: string) => ({ do: "promote", key }), isSo],
+};
+
+// deno-lint-ignore no-explicit-any -- each method has its own arguments
+type CallOf = (engine: RedisEngine, ...args: any[]) => Call;
+// deno-lint-ignore no-explicit-any -- each method has its own result
+type ReplyOf = (result: any) => Reply;
+
+function isSo(result: boolean): Reply {
+  return { isSo: result };
+}
+
+/**
+ * Records the calls of an engine from now on, or, given the prototype of engines, of every engine of this process.
+ * `now` returns the time in milliseconds. `writeOf` returns the function that writes the lines of a queue.
+ */
+export function recordCalls(
+  target: RedisEngine,
+  now: () => number,
+  writeOf: (queue: string) => Write | undefined,
+): void {
+  let calls = 0;
+  for (const [name, [callOf, replyOf = () => ({})]] of Object.entries(RECORDED)) {
+    const method = target[name as "add"] as (...args: unknown[]) => Promise<unknown>;
+    const recorded = async function (this: RedisEngine, ...args: unknown[]): Promise<unknown> {
+      const write = writeOf(this.settings.name);
+      if (write === undefined) return await method.apply(this, args);
+      const call = ++calls;
+      write({ at: now(), call, ...callOf(this, ...args) });
+      try {
+        const result = await method.apply(this, args);
+        write({ at: now(), reply: call, ...replyOf(result) });
+        return result;
+      } catch (error) {
+        const { mayHaveRun = true } = error as { mayHaveRun?: boolean };
+        write({ at: now(), failed: call, mayHaveRun });
+        throw error;
+      }
+    };
+    Object.defineProperty(target, name, { value: recorded, writable: true, configurable: true });
+  }
+}
