@@ -1,6 +1,7 @@
 import type { GivenUpOptions, GivenUpPage, GivenUpRetention, GivenUpSelection, RedriveOptions } from "@workqueue/core";
 import {
   DISCARD,
+  inOneLine,
   limitsOf,
   LIST_GIVEN_UP,
   LIST_OPTIONS,
@@ -39,9 +40,10 @@ export class GivenUpItems<T> {
     const { search = "", limit = 100, cursor } = options;
     const page = await this.#engine.givenUp({ search, limit, cursor });
     return {
-      items: page.entries.map(({ payload, group, ...entry }) => ({
+      items: page.entries.map(({ payload, group, error, ...entry }) => ({
         item: this.#items.read({ key: entry.key, payload }),
         ...entry,
+        error: inOneLine(error), // earlier releases stored errors with several lines
         ...group !== undefined && { group },
       })),
       ...limit > 0 && page.cursor !== undefined && { cursor: page.cursor },

@@ -13,6 +13,7 @@ function onRedis(more: RemoteQueueOptions = {}) {
     const queues = await TimedQueues.connect(REDIS_URL!);
     const queue = queues.open(uniqueName("given-up"), {
       limiter: LIMITER,
+      onQueueError() {},
       keepGivenUp,
       ...hasGroups && { discipline: { type: "fair", separator: "/" } },
       ...more,

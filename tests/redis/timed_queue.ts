@@ -42,7 +42,6 @@ export class TimedQueues implements AsyncDisposable {
       ...calls,
       address: "server",
       database: 0,
-      isUp: true,
       run: async (script, ...args) => {
         this.#running++;
         try {

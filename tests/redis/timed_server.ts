@@ -49,10 +49,11 @@ export class TimedServer implements AsyncDisposable {
     name: string,
     clock: ServerClock,
     settings: Partial<RedisEngineSettings> & { resent?: () => boolean } = {},
-    connect = (calls: Pick<Connection, "run" | "onReconnect">) => calls as Connection,
+    connect = (calls: Pick<Connection, "isUp" | "run" | "onReconnect">) => calls as Connection,
   ): RedisEngine {
     const { resent = () => false, ...others } = settings;
     const calls = {
+      isUp: true,
       onReconnect: () => () => {},
       run: (script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }) => {
         const mark = options?.retry === "marked" ? [resent() ? "1" : "0"] : [];

@@ -1,0 +1,130 @@
+/** Tests of redrives with queue objects, and of given-up items that earlier releases stored. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue, type RedisQueue, redisQueues } from "@workqueue/redis";
+import { newQueue, open, take, until } from "./faults/faults.ts";
+import { RedisProxy } from "./proxy.ts";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+
+/** Gives items up, in this order. */
+async function giveUp(queue: RedisQueue, ...items: string[]): Promise<void> {
+  const pool = runWorkers(queue, () => {
+    throw new TerminalError("no");
+  }, { onError() {} });
+  await queue.addAll(items);
+  await until(async () => (await queue.counts()).givenUp === items.length);
+  await pool.stop();
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`);
+
+redisTest("redrive: a process without workers takes the steps of the redrive that it began", async ({ url }) => {
+  await using opened = open(url, uniqueName("redrive"));
+  const { queue } = opened;
+  await giveUp(queue, ...numbered(500));
+  await queue.redrive();
+  await until(async () => (await queue.counts()).ready === 500); // counting takes no steps
+  await queue.addAll(["x"]);
+  const lease = await take(queue);
+  await lease.finish({ giveUp: "no" });
+  await queue.redrive({ rate: 1000, search: "item 0" });
+  assertEquals(await queue.redriveProgress(), { redriven: 1, left: 0, running: false });
+});
+
+redisTest("redrive: a process that is shut down leaves its redrive to others, who see and stop it", async ({ url }) => {
+  const name = uniqueName("redrive");
+  await using other = open(url, name);
+  const { queue } = open(url, name);
+  await giveUp(queue, ...numbered(5));
+  assertEquals(await queue.redrive({ rate: 0.001 }), { redriven: 1, left: 4, running: true });
+  await queue.shutDownWithDrain();
+  await assertRejects(() => queue.redrive(), Error, "this queue object was shut down");
+  await assertRejects(() => other.queue.redrive(), Error, "a redrive of this queue is running");
+  assertEquals(await other.queue.redriveProgress(), { redriven: 1, left: 4, running: true });
+  assertEquals(await other.queue.stopRedrive(), { redriven: 1, left: 4, running: false });
+  assertEquals((await other.queue.redrive()).redriven, 4);
+});
+
+redisTest("redrive: a call whose reply was lost is repeated, and has begun once", async ({ url }) => {
+  const { name } = newQueue(url);
+  await using proxy = await RedisProxy.start(url);
+  await using opened = open(proxy.url, name);
+  const { queue } = opened;
+  await giveUp(queue, "a", "b", "c");
+  for (const selection of [{ keys: ["a", "b"] }, { search: "c" }]) {
+    const lost = proxy.loseReply("0.001");
+    const [begun] = await Promise.all([queue.redrive({ ...selection, rate: 0.001 }), lost]);
+    assert(begun.redriven === 1, JSON.stringify(begun));
+    await queue.stopRedrive();
+  }
+});
+
+redisTest("redrive: keys that nothing can have are ignored", async ({ url }) => {
+  await using opened = open(url, uniqueName("redrive"));
+  const { queue } = opened;
+  await giveUp(queue, "a", "b");
+  assertEquals(await queue.redrive({ keys: [1, null, "\ud800", "a"] }), { redriven: 1, left: 0, running: false });
+  assertEquals(await queue.discard({ keys: [undefined, "\ud800", "c"] }), 0);
+  assertEquals((await queue.givenUp()).items.map(({ key }) => key), ["b"]);
+});
+
+/** Stores given-up keys as releases before these calls stored them: several at one time. */
+async function storeOld(call: SharedServer["call"], name: string, keys: readonly string[]): Promise<void> {
+  const prefix = `workqueue:{${name}}:`;
+  const at = `${Date.now() * 1000 - 1_000_000}`;
+  await call("HSET", `${prefix}meta`, "format", "3");
+  for (const key of keys) {
+    await call("ZADD", `${prefix}givenup`, at, key);
+    await call("HSET", `${prefix}reasons`, key, `["TerminalError: no\\nstock",null,"terminal"]`);
+    await call("HSET", `${prefix}stalls`, key, "x0");
+  }
+}
+
+redisTest("given up: items of earlier releases are listed in pages, redriven and discarded", async ({ url, call }) => {
+  const name = uniqueName("given-up");
+  const keys = ["a", "b", "c", "d", "e", "f"];
+  await storeOld(call, name, keys);
+  await using opened = open(url, name);
+  const { queue } = opened;
+  const { items: [first] } = await queue.givenUp();
+  const { firstFailedAgoMs, givenUpAgoMs, ...shown } = first!;
+  assertEquals(shown, {
+    item: "f",
+    key: "f",
+    error: "TerminalError: no stock",
+    attempts: 1,
+    reason: "terminal",
+  });
+  assert(givenUpAgoMs >= 1000 && firstFailedAgoMs === givenUpAgoMs);
+  const pages: unknown[] = [];
+  for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++) {
+    const { items, cursor: next } = await queue.givenUp({ limit: 2, cursor });
+    pages.push(items.map(({ key }) => key));
+    cursor = next;
+  }
+  assertEquals(pages, [["f", "e"], ["d", "c"], ["b", "a"]]);
+  await queue.redrive({ search: "B", rate: 1000 });
+  await until(async () => !(await queue.redriveProgress())!.running);
+  assertEquals((await queue.counts()).ready, 1);
+  assertEquals(await queue.discard({ search: "e" }), 5); // the error has an "e"
+});
+
+redisTest("given up: a reload of a config changes the limits, and so does the first call", async ({ url }) => {
+  const name = uniqueName("given-up");
+  const document = (keepGivenUp?: number | { max: number; maxAge: string }) => ({
+    queues: { [name]: { ...keepGivenUp !== undefined && { keepGivenUp } } },
+  });
+  const config = loadConfig(document(5));
+  await using queue = redisQueues(config, { url, onQueueError() {} }).queue(name);
+  await giveUp(queue, ...numbered(5));
+  const total = async () => (await queue.givenUp()).total;
+  config.reload(document(3));
+  await until(async () => await total() === 3);
+  config.reload(document()); // changes nothing
+  await using other = createRedisQueue({ name, url, keepGivenUp: 2 });
+  assertEquals([await total(), (await other.counts()).givenUp, await total()], [3, 2, 2]);
+  config.reload(document({ max: 9, maxAge: "1ms" }));
+  await until(async () => await total() === 0);
+  assertEquals((await queue.givenUp()).dropped, 5);
+});
