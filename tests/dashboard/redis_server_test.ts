@@ -1,7 +1,7 @@
 /** Tests of the dashboard with queues on a real Redis server. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { runWorkers } from "@workqueue/core";
+import { runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisLease } from "@workqueue/redis";
 import { redisTest, uniqueName } from "../redis/redis_tests.ts";
 import { TimedServer } from "../redis/timed_server.ts";
@@ -190,4 +190,53 @@ redisTest("Redis: an attempt that timed out fails on the page at once, and is co
     200,
     "1 item is taken back, and will not run unless added again.",
   ]);
+});
+
+redisTest("Redis: given-up items are listed with their errors, redriven at a rate, and discarded", async ({ url }) => {
+  interface Order {
+    readonly id: string;
+  }
+  const open = (name: string) => createRedisQueue<Order>({ name, url, limiter, keyOf: ({ id }) => id });
+  const name = uniqueName("orders");
+  await using queue = open(name);
+  await using worked = open(name);
+  let isFixed = false;
+  const done: string[] = [];
+  const pool = runWorkers(worked, ({ id }) => {
+    if (!isFixed) throw new TerminalError(id.startsWith("late") ? `503 after ${id.slice(4)} ms` : `no stock for ${id}`);
+    done.push(id);
+  }, { onError() {} });
+  await worked.addAll(["order/1", "late7", "order/2", "late12", "order/3"].map((id) => ({ id })));
+  await worked.whenIdle();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const { givenUp } = await asked.details("orders", "?limit=1");
+  assertEquals(
+    [givenUp!.total, givenUp!.dropped, givenUp!.items.map(({ key, error, reason }) => [key, error, reason])],
+    [5, 0, [["order/3", "TerminalError: no stock for order/3", "terminal"]]],
+  );
+  assertEquals(givenUp!.errors.map(({ message, items }) => [message, items]), [
+    ["TerminalError: no stock for *", 3],
+    ["TerminalError: 503 after * ms", 2],
+  ]);
+  assertEquals((await asked.details("orders", "?search=STOCK")).givenUp!.matching, 3);
+
+  isFixed = true;
+  const post = (action: string, body: object = {}) => asked.post(`api/queues/orders/${action}`, body);
+  assertEquals(await post("redrive", { key: "order/2" }), [200, "The redrive is done: 1 item was added again."]);
+  assertEquals(await post("redrive", { error: "TerminalError: 503 after * ms", rate: 0.001 }), [
+    200,
+    "The redrive has begun, at most 0.001 a second: 1 item was added again, 1 left to check.",
+  ]);
+  const { givenUp: during } = await asked.details("orders");
+  assertEquals(during!.redrive, { redriven: 1, left: 1, running: true, rate: 0.001 });
+  assertEquals((await post("redrive", { search: "" }))[0], 422);
+  assertEquals((await post("stop-redrive"))[0], 200);
+  assertEquals(await post("discard", { search: "STOCK" }), [200, "2 given-up items are discarded."]);
+  assertEquals(await post("redrive", { search: "", rate: 1000 }), [
+    200,
+    "The redrive is done: 1 item was added again.",
+  ]);
+  await worked.whenIdle();
+  assertEquals(done, ["order/2", "late7", "late12"]);
+  await pool.stop();
 });

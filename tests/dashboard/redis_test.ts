@@ -12,6 +12,7 @@ function remote(
     processing = 1,
     more = [] as readonly string[],
     keyOf = undefined as ((item: string) => string) | undefined,
+    keepsGivenUp = false,
   } = {},
 ) {
   const calls: string[] = [];
@@ -71,6 +72,11 @@ function remote(
     promoteDelayed: (item: string) => call(`promoteDelayed ${item}`, () => waiting.delete(item)),
     cancelDelayed: (item: string) => call(`cancelDelayed ${item}`, () => waiting.delete(item)),
     forget: (item: string) => call(`forget ${item}`, () => {}),
+    ...keepsGivenUp && {
+      givenUp: () => call("givenUp", () => ({ items: [], total: 1, dropped: 0 })),
+      redriveProgress: () => call("redriveProgress", () => undefined),
+      ...{ redrive() {}, stopRedrive() {}, discard() {} },
+    },
   };
   /** Changes the state of the server. Returns a function that lets a stopped server answer its open calls. */
   const is = (state: typeof server) => {
@@ -244,7 +250,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
 
 Deno.test("Redis: while a server is silent, all else is shown each second, and nobody waits for ever", async () => {
   using time = new FakeTime();
-  const { queue, is } = remote();
+  const { queue, is } = remote({ keepsGivenUp: true });
   using asked = new Asked({ queues: { orders: { queue } } });
   await flush();
   is("silent");

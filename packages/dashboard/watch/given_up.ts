@@ -5,11 +5,16 @@ import type { GivenUpErrorGroup, GivenUpList, GivenUpRow, RedriveState } from ".
 import { patternOf } from "./error_patterns.ts";
 import { MAX_LISTED } from "./source.ts";
 import { cut, errorText } from "./texts.ts";
+import { within } from "./timer.ts";
 
 /** Maximum number of groups of errors to show. */
 const MAX_GROUPS = 50;
-/** Maximum number of calls for one list. A call checks a bounded number of items. */
+/** Maximum number of calls for one list of a queue in memory. A call checks a bounded number of items. */
 const MAX_CALLS = 10;
+/** The same for a queue on a server, which does nothing else while it checks items. */
+const MAX_CALLS_TO_SERVER = 1;
+/** Longest wait for a list, in milliseconds. Shorter than the interval between looks at the queues. */
+const PATIENCE = 900;
 /** Longest time without a turn of the event loop, in milliseconds. */
 const MAX_SLICE = 4;
 
@@ -34,21 +39,39 @@ export function keeperOf(queue: unknown): GivenUpQueue<unknown> | undefined {
 export class GivenUpItems {
   readonly #queue: GivenUpQueue<unknown>;
   readonly #textOf: (item: unknown) => string;
+  readonly #maxCalls: number;
+  /** Lists that are being read, by search and limit. */
+  readonly #reading = new Map<string, Promise<GivenUpList | null>>();
   /** Rate of the latest redrive that was started here; `null` if it has none. */
   #rate: number | null = null;
 
-  constructor(queue: GivenUpQueue<unknown>, textOf: (item: unknown) => string) {
+  constructor(queue: GivenUpQueue<unknown>, textOf: (item: unknown) => string, isOnServer: boolean) {
     this.#queue = queue;
     this.#textOf = textOf;
+    this.#maxCalls = isOnServer ? MAX_CALLS_TO_SERVER : MAX_CALLS;
   }
 
-  /** Lists the newest items that match a search. Returns `null` if the queue can't be asked. Never rejects. */
+  /**
+   * Lists the newest items that match a search. Returns `null` if the queue can't be asked or doesn't answer soon.
+   * Never rejects.
+   */
   async list(search: string, limit: number): Promise<GivenUpList | null> {
+    const name = `${limit} ${search}`;
+    let list = this.#reading.get(name);
+    if (list === undefined) {
+      list = this.#read(search, limit).finally(() => this.#reading.delete(name));
+      this.#reading.set(name, list);
+    }
+    return await within(list, PATIENCE) ?? null;
+  }
+
+  /** Never rejects. */
+  async #read(search: string, limit: number): Promise<GivenUpList | null> {
     const entries: GivenUpEntry<unknown>[] = [];
     let cursor: string | undefined;
     try {
       const { total, dropped } = await this.#queue.givenUp({ limit: 0 });
-      for (let calls = 0; calls < MAX_CALLS && total > 0 && entries.length < MAX_LISTED; calls++) {
+      for (let calls = 0; calls < this.#maxCalls && total > 0 && entries.length < MAX_LISTED; calls++) {
         const page = await this.#queue.givenUp({ search, limit: MAX_LISTED - entries.length, cursor });
         entries.push(...page.items);
         cursor = page.cursor;

@@ -109,7 +109,7 @@ export class WatchedQueue implements Disposable {
     const { pausing, groups } = this.source;
     this.groups = groups && new BlockedGroups(groups);
     const keeper = keeperOf(queue);
-    this.givenUp = keeper && new GivenUpItems(keeper, this.textOf);
+    this.givenUp = keeper && new GivenUpItems(keeper, this.textOf, this.source.engine === "redis");
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches({

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { runWorkers } from "@workqueue/core";
+import { runWorkers, TerminalError } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { createRedisQueue } from "@workqueue/redis";
 import { hasChromium } from "../../chromium.ts";
@@ -44,5 +44,39 @@ if (hasChromium) {
     await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 1 item" }).click();
     await visitor.sees("1 item is taken back", visitor.result());
     assertEquals((await shown.snapshot()).delayedItems.map(({ item }) => item), ["bad/2"]);
+  });
+
+  redisTest("page on Redis: given-up items are found, redriven and discarded", async ({ url }) => {
+    const name = uniqueName("orders");
+    await using shown = createRedisQueue({ name, url });
+    await using worked = createRedisQueue({ name, url });
+    let isFixed = false;
+    const done: string[] = [];
+    await using _pool = runWorkers(worked, (item) => {
+      if (!isFixed) throw new TerminalError(`no stock for ${item}`);
+      done.push(item);
+    }, { onError() {} });
+    await worked.addAll(["order/1", "order/2", "order/3", "mail/1"]);
+    await worked.whenIdle();
+    isFixed = true;
+
+    using dashboard = createDashboard({ queues: { orders: { queue: shown } }, view: allowLocal, control: allowLocal });
+    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, dashboard.fetch);
+    await using visitor = await visit(`http://127.0.0.1:${server.addr.port}/#/queues/orders`);
+    const items = visitor.section("Given-up items");
+    await visitor.sees("TerminalError: no stock for mail/1", items);
+    await visitor.button("Redrive: order/2").click();
+    await visitor.sees("The redrive is done: 1 item was added again.", visitor.result());
+    await visitor.page.getByLabel("Redrives per second").fill("0.001");
+    await visitor.button("Redrive… items with “TerminalError: no stock for *”").click();
+    await visitor.page.getByRole("dialog").getByRole("button", { name: "Redrive 3 items" }).click();
+    await visitor.sees("1 item added again, 2 left.", visitor.section("Redrive"));
+    await visitor.button("Stop redrive").click();
+    await visitor.button("Discard all given-up items…").click();
+    await visitor.page.getByRole("dialog").getByRole("button", { name: "Discard 2 items" }).click();
+    await visitor.sees("2 given-up items are discarded.", visitor.result());
+    await visitor.sees("No given-up items.", items);
+    await worked.whenIdle();
+    assertEquals(done, ["order/2", "order/1"]);
   });
 } else browserTest("page on Redis", () => Promise.resolve());
