@@ -23,6 +23,7 @@ function engineWith(
 ): { engine: RedisEngine; calls: string[] } {
   const calls: string[] = [];
   const connection: Partial<Connection> = {
+    onReconnect: () => () => {},
     run(script, _key, args) {
       calls.push([NAMES.get(script), ...args.slice(NAMES.get(script) === "add" ? 3 : 0)].join(" "));
       return answer();
