@@ -6,6 +6,10 @@ import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
+import { check } from "./history/check.ts";
+import type { Line } from "./history/event.ts";
+import { QueueTime } from "./history/queue_time.ts";
+import { recordCalls } from "./history/record.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 import { TimedServer } from "./timed_server.ts";
 
@@ -17,6 +21,7 @@ export class Bench extends EngineBench {
   readonly engine: RedisEngine;
   /** Whether each call is marked as one that was sent before. */
   isResent = false;
+  readonly #queueTime = new QueueTime();
 
   constructor(readonly server: TimedServer, settings: Partial<RedisEngineSettings> = {}) {
     super();
@@ -25,7 +30,7 @@ export class Bench extends EngineBench {
 
   open(settings: Partial<RedisEngineSettings>): RedisEngine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
-    return this.server.engine(this.name, () => this.time, options);
+    return this.server.engine(this.name, () => this.#queueTime.read(this.time), options);
   }
 
   order(discipline: DisciplineConfig): RedisEngine {
@@ -34,6 +39,13 @@ export class Bench extends EngineBench {
 
   async stallsOf(key: string): Promise<number> {
     return Number(await this.stored("HGET", "stalls", key));
+  }
+
+  /** Records the calls of the engine from now on. Returns the lines of the history. */
+  record(): Line[] {
+    const lines: Line[] = [];
+    recordCalls(this.engine, () => this.#queueTime.at(this.time) / 1000, () => (line) => lines.push(line));
+    return lines;
   }
 
   /** Runs a command on one of the queue's Redis keys. */
@@ -64,8 +76,10 @@ export async function checkRedisOwners(url: string, options: { runs: number; see
   await using server = await TimedServer.connect(url);
   await checkOwners(async (settings, use) => {
     const bench = new Bench(server, settings);
+    const history = bench.record();
     try {
       const { givenUp } = await use(bench);
+      assertEquals(check([history], { isComplete: true, order: {} }).wrong, []);
       for (const name of ["stalls", "holders", "delayed", "suspects"]) {
         if (name !== "stalls" || givenUp === 0) assertEquals(await bench.stored("EXISTS", name), 0, name);
       }

@@ -46,6 +46,7 @@ serverTest("idle queues are quiet, whatever is in them", async () => {
         for (const throttle of [undefined, new TokenBucket(0.001, 1)]) {
           const { name, stored } = newQueue(url);
           const opened = stack.use(open(url, name));
+          opened.history.ignore();
           const now = await time();
           if (waiting) await stored.call("ZADD", "delayed", String(now + LATER), "delayed");
           if (holds !== "nothing") {

@@ -5,6 +5,7 @@ import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOpti
 import { setTimeout as delay } from "node:timers/promises";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
+import { historyOf, type RecordedHistory } from "./recorded.ts";
 
 /** Timeout, in milliseconds, after which a test fails if a condition has not become true. */
 const DEADLINE = 60_000;
@@ -13,13 +14,14 @@ const LOOK_AGAIN = 5;
 /** Limiter whose delays are short enough for a test. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Queue object and all errors reported to its `onQueueError`. */
+/** Queue object, all errors reported to its `onQueueError`, and the history of the queue. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
+  readonly history: RecordedHistory;
 }
 
-/** Opens a queue that is shut down at the end of the block. */
+/** Opens a queue that is shut down at the end of the block. Its history is checked when all have shut it down. */
 export function open(url: string, name: string, options: Partial<RedisQueueOptions> = {}): Opened {
   const errors: unknown[] = [];
   const queue = createRedisQueue({
@@ -29,9 +31,14 @@ export function open(url: string, name: string, options: Partial<RedisQueueOptio
     onQueueError: (error) => errors.push(error),
     ...options,
   });
-  // A failed test may leave items processing.
-  const close = () => queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
-  return { queue, errors, [Symbol.asyncDispose]: close };
+  const history = historyOf(name);
+  const checkHistory = history.use();
+  const close = async () => {
+    // A failed test may leave items processing.
+    await queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
+    checkHistory();
+  };
+  return { queue, errors, history, [Symbol.asyncDispose]: close };
 }
 
 export async function take(queue: RedisQueue): Promise<RedisLease> {

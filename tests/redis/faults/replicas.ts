@@ -60,5 +60,6 @@ export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas
   assertEquals(runs.size, items);
   assertEquals([...runs].filter(([, count]) => count > 1), []);
   assertEquals([await stored.stalls(), producer.errors, consumer.errors], [0, [], []]);
+  producer.history.check({ isComplete: true, order: {} });
   return { refused: await refused() };
 }

@@ -21,7 +21,15 @@ export async function survivors(): Promise<number> {
   await using witness = await Witness.start();
   const { name } = newQueue(server.url);
   await using opened = open(server.url, name);
-  const args = { url: server.url, witness: witness.url, name, leaseDuration: 2000, maxStalls: 5, failsOnce: false };
+  const args = {
+    url: server.url,
+    witness: witness.url,
+    name,
+    history: opened.history.folder,
+    leaseDuration: 2000,
+    maxStalls: 5,
+    failsOnce: false,
+  };
   const start = () => startWorker("Deno", { ...args, concurrency: CONCURRENCY, ms: 1000 });
   const workers = await Promise.all([start(), start(), start()]);
   await Promise.all(workers.map(({ ready }) => ready));
@@ -45,5 +53,6 @@ export async function survivors(): Promise<number> {
   await Promise.all(others.map(({ ended }) => ended));
   await witness.read();
   assertEquals([witness.ends.size, witness.wrong, witness.errors, opened.errors], [items, [], [], []]);
+  opened.history.check({ isComplete: true, order: {} });
   return rate;
 }

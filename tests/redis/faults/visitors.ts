@@ -22,7 +22,14 @@ export async function rareVisitors({ every, atMost }: Visits): Promise<number> {
   await using witness = await Witness.start();
   const { name, stored } = newQueue(server.url);
   await using producer = open(server.url, name, { leaseDuration: 1000 });
-  const args = { url: server.url, witness: witness.url, name, maxStalls: 5, failsOnce: false };
+  const args = {
+    url: server.url,
+    witness: witness.url,
+    name,
+    history: producer.history.folder,
+    maxStalls: 5,
+    failsOnce: false,
+  };
   const worker = await startWorker("Deno", { ...args, leaseDuration: 1000, concurrency: 1, ms: 600_000 });
   await worker.ready;
   await producer.queue.add("a");
@@ -40,6 +47,7 @@ export async function rareVisitors({ every, atMost }: Visits): Promise<number> {
     assert(await (lease as RedisLease).finish());
     await producer.queue.whenIdle();
     assertEquals(producer.errors, []);
+    producer.history.check({ isComplete: true });
     return visit;
   }
 }

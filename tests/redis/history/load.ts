@@ -8,6 +8,7 @@ import { seeded } from "../faults/seeded.ts";
 import { START, type TimedServer } from "../timed_server.ts";
 import { uniqueName } from "../unique_name.ts";
 import type { Line } from "./event.ts";
+import { QueueTime } from "./queue_time.ts";
 import { recordCalls } from "./record.ts";
 
 /** Lease duration, in milliseconds. */
@@ -62,8 +63,9 @@ class Run {
   readonly #processes: Process[] = [];
   /** Tokens of the past, which no longer count. */
   readonly #past: { key: string; token: string }[] = [];
-  /** Time since the start, in milliseconds. The server's clock may be set back, but the queue's time goes on. */
+  /** Time since the start, in milliseconds. */
   #now = 0;
+  /** Time by which the server's clock was set back, in milliseconds. */
   #setBack = 0;
   #owners = 0;
   #keys = 0;
@@ -72,11 +74,13 @@ class Run {
     this.#load = load;
     this.#random = seeded(load.seed);
     const { discipline } = load;
-    this.#engine = server.engine(name, () => Math.floor(START + (this.#now - this.#setBack) * 1000), {
+    const time = () => Math.floor(START + (this.#now - this.#setBack) * 1000);
+    const queueTime = new QueueTime();
+    this.#engine = server.engine(name, () => queueTime.read(time()), {
       leaseDuration: LEASE,
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
     });
-    recordCalls(this.#engine, () => START / 1000 + this.#now, () => (line) => this.#lines.push(line));
+    recordCalls(this.#engine, () => queueTime.at(time()) / 1000, () => (line) => this.#lines.push(line));
     for (let i = 0; i < 3; i++) this.#processes.push(this.#start());
   }
 
@@ -106,14 +110,7 @@ class Run {
     if (choice < 94) return void (process.stillUntil = this.#now + this.#below(3 * LEASE));
     if (choice < 96) return await this.#leave(process);
     if (choice < 98) return await this.#pass(this.#below(LEASE));
-    await this.#setClockBack(1000 + this.#below(100_000));
-  }
-
-  /** Sets the server's clock back. The calls before and after it leave the queue's time as it is in the load. */
-  async #setClockBack(ms: number): Promise<void> {
-    await this.#engine.counts();
-    this.#setBack += ms;
-    await this.#engine.counts();
+    this.#setBack += 1000 + this.#below(100_000);
   }
 
   async #add(): Promise<void> {

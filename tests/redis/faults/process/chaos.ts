@@ -35,6 +35,7 @@ export async function survive({ seed, items, processes, ms }: Chaos): Promise<Su
     url: server.url,
     witness: witness.url,
     name,
+    history: opened.history.folder,
     leaseDuration: 2000,
     maxStalls: 1000,
     concurrency: 20,
@@ -80,5 +81,6 @@ export async function survive({ seed, items, processes, ms }: Chaos): Promise<Su
   await witness.read();
   assertEquals([witness.wrong, witness.errors, opened.errors], [[], [], []]);
   assertEquals(witness.ends.size, added);
+  opened.history.check({ isComplete: true, order: {} });
   return { kills, items: added, handled: [...witness.ends.values()].reduce((sum, ends) => sum + ends.length, 0) };
 }

@@ -5,15 +5,17 @@ import { runWorkers } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { recordQueue } from "../../history/folder.ts";
 import type { WorkerArguments } from "./workers.ts";
 
-const { url, witness, name, leaseDuration, maxStalls, concurrency, ms, failsOnce, poison } = JSON
+const { url, witness, name, history, leaseDuration, maxStalls, concurrency, ms, failsOnce, poison } = JSON
   .parse(process.argv[2]!) as WorkerArguments;
 
 const notes = createClient({ url: witness });
 await notes.connect();
 const note = (...words: unknown[]) => notes.rPush("notes", words.join(" "));
 
+if (history !== undefined) recordQueue(name, history);
 const queue = createRedisQueue({
   name,
   url,

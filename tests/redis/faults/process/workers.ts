@@ -14,6 +14,8 @@ export interface WorkerArguments {
   /** URL of the server that stores the notes. */
   witness: string;
   name: string;
+  /** Folder of the queue's history. By default, the worker records none. */
+  history?: string;
   leaseDuration: number;
   maxStalls: number;
   concurrency: number;

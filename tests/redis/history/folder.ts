@@ -1,0 +1,46 @@
+/** Folder of the history of a queue: one file of JSON lines for each process that uses the queue. */
+
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { RedisEngine } from "../../../packages/redis/engine.ts";
+import type { Line, Write } from "./event.ts";
+import { recordCalls } from "./record.ts";
+
+/** Real time, even if a test replaces `Date`. */
+const now = Date.now;
+
+/** Writers of this process, by queue. */
+const writers = new Map<string, Write>();
+let isRecording = false;
+
+/**
+ * Records the calls of all engines of this process for a queue, in a file of the folder. Each line is written before
+ * the call is sent, so that it is there if the process is killed. Returns a function that ends the recording.
+ */
+export function recordQueue(queue: string, folder: string): () => void {
+  if (!isRecording) recordCalls(RedisEngine.prototype, () => now(), (queue) => writers.get(queue));
+  isRecording = true;
+  const file = openSync(join(folder, `${process.pid}.jsonl`), "a");
+  writers.set(queue, (line) => void writeSync(file, `${JSON.stringify(line)}\n`));
+  return () => {
+    if (writers.delete(queue)) closeSync(file);
+  };
+}
+
+export function createFolder(): string {
+  return mkdtempSync(join(tmpdir(), "workqueue_history_"));
+}
+
+/** Returns the lines of each process. */
+export function readFolder(folder: string): Line[][] {
+  return readdirSync(folder).map((name) => {
+    const lines = readFileSync(join(folder, name), "utf8").split("\n");
+    return lines.slice(0, -1).map((line) => JSON.parse(line)); // a killed process may leave half a line at the end
+  });
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
