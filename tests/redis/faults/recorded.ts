@@ -41,7 +41,7 @@ export class RecordedHistory {
       histories.delete(this.#name);
       this.#end();
       try {
-        if (!this.#isIgnored) this.check({});
+        if (!this.#isIgnored && !this.#isKept) this.check({});
       } finally {
         this.remove();
       }

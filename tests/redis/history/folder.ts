@@ -8,9 +8,6 @@ import { RedisEngine } from "../../../packages/redis/engine.ts";
 import type { Line, Write } from "./event.ts";
 import { recordCalls } from "./record.ts";
 
-/** Real time, even if a test replaces `Date`. */
-const now = Date.now;
-
 /** Writers of this process, by queue. */
 const writers = new Map<string, Write>();
 let isRecording = false;
@@ -18,9 +15,10 @@ let isRecording = false;
 /**
  * Records the calls of all engines of this process for a queue, in a file of the folder. Each line is written before
  * the call is sent, so that it is there if the process is killed. Returns a function that ends the recording.
+ * All processes must use the same clock, which is the clock of the machine by default.
  */
-export function recordQueue(queue: string, folder: string): () => void {
-  if (!isRecording) recordCalls(RedisEngine.prototype, () => now(), (queue) => writers.get(queue));
+export function recordQueue(queue: string, folder: string, now: () => number = Date.now): () => void {
+  if (!isRecording) recordCalls(RedisEngine.prototype, now, (queue) => writers.get(queue));
   isRecording = true;
   const file = openSync(join(folder, `${process.pid}.jsonl`), "a");
   writers.set(queue, (line) => void writeSync(file, `${JSON.stringify(line)}\n`));

@@ -58,19 +58,27 @@ export interface HandOut {
   readonly token: number;
   readonly priority: number;
   readonly owner: Owner;
+  readonly lease: Renewal;
   readonly bucket: { readonly id: string; readonly rate: number; readonly burst: number } | undefined;
   readonly from: Point;
   readonly to: Point;
   readonly finishes: Finish[];
 }
 
+/** Call that renewed a lease. */
+interface Renewal {
+  readonly to: Point;
+  /**
+   * Time at which the lease ended at the earliest, in milliseconds. Includes the renewals after this one, up to the
+   * first one that may have come too late.
+   */
+  until: number;
+}
+
 /** Owner of leases. */
 export interface Owner {
-  /**
-   * Calls that were answered and renewed the lease: when each was sent, and when the lease ended at the earliest. The
-   * end includes later calls up to the first gap that is longer than the lease.
-   */
-  readonly renewals: { readonly from: Point; until: number }[];
+  /** Calls that were answered and that renewed the lease. */
+  readonly renewals: Renewal[];
   /** Calls that may have ended some of its leases, each with the tokens that it kept. */
   readonly ends: { readonly from: Point; readonly kept: ReadonlySet<string> }[];
 }
@@ -80,6 +88,9 @@ const RETURNS: ReadonlySet<FinishKind> = new Set(["requeueAfter", "retry", "fail
 
 /** Time, in milliseconds, by which the clocks of writers and the queue's time may differ. */
 export const SLACK = 2;
+
+/** Time, in milliseconds, in which a call takes effect. */
+const DOUBT = 1000;
 
 /** Reports whether a call was certainly sent after a hand-out took effect. */
 function isAfter(call: Point, { token, to }: HandOut): boolean {
@@ -97,8 +108,8 @@ export class History {
   readonly dropped = new Map<string, Point[]>();
   /** Keys that were promoted, so that their delays may have been shorter. */
   readonly promoted = new Set<string>();
-  /** Calls that may have handed out keys nobody knows of, and calls that hand such keys back. */
-  readonly doubtful: Point[] = [];
+  /** Times, in milliseconds, at which keys may have been handed out, or handed back, that no process knows of. */
+  readonly doubts: { readonly from: number; readonly to: number }[] = [];
   readonly writers: number;
   readonly #owners = new Map<string, Owner>();
   readonly #byToken = new Map<string, HandOut>();
@@ -115,16 +126,15 @@ export class History {
     for (const { renewals } of this.#owners.values()) {
       for (let i = renewals.length - 2; i >= 0; i--) {
         const [one, next] = [renewals[i]!, renewals[i + 1]!];
-        if (next.from.at <= one.until) one.until = Math.max(one.until, next.until);
+        if (next.to.at <= one.until) one.until = Math.max(one.until, next.until);
       }
     }
   }
 
   /** Reports whether a hand-out was certainly in force when another one was made. */
   isHeldAt(one: HandOut, next: HandOut): boolean {
-    const { token, owner, to, finishes } = one;
-    const renewal = owner.renewals.findLast(({ from }) => from.line <= to.line);
-    if ((renewal?.until ?? 0) <= next.token / 1000 + SLACK) return false;
+    const { token, owner, lease, to, finishes } = one;
+    if (lease.until <= next.token / 1000 + SLACK) return false;
     if (finishes.some(({ counts, period }) => counts !== false && !isAfter(period.from, next))) return false;
     return !owner.ends.some(({ from, kept }) => isBefore(to, from) && !kept.has(`${token}`) && !isAfter(from, next));
   }
@@ -160,10 +170,10 @@ export class History {
       case "turn":
         return this.#readTurn(call, period, reply, finishes);
       case "renew":
-        if (reply.isSo) this.#owner(from, call.owner).renewals.push({ from, until: from.at + call.lease });
+        if (reply.isSo) this.#owner(from, call.owner).renewals.push({ to: to!, until: from.at + call.lease });
         return;
       case "release":
-        this.doubtful.push(to ?? from);
+        this.doubts.push({ from: from.at - DOUBT, to: (to ?? from).at });
         this.#owner(from, call.owner).ends.push({ from, kept: new Set(call.known) });
         return;
       case "leave":
@@ -185,11 +195,22 @@ export class History {
   ): void {
     const { from, to } = period;
     const owner = this.#owner(from, name);
-    if (to === undefined && wanted > 0) this.doubtful.push(from);
+    if (to === undefined && wanted > 0) this.doubts.push({ from: from.at - DOUBT, to: from.at });
     if (isLost) owner.ends.push({ from, kept: new Set() });
-    if (taken.length > 0) owner.renewals.push({ from, until: from.at + lease });
+    const renewal = { to: to!, until: from.at + lease };
+    if (taken.length > 0) owner.renewals.push(renewal);
     for (const [key, token, priority] of taken) {
-      const handOut = { key, token: Number(token), priority, owner, bucket, from, to: to!, finishes: [] };
+      const handOut = {
+        key,
+        token: Number(token),
+        priority,
+        owner,
+        lease: renewal,
+        bucket,
+        from,
+        to: to!,
+        finishes: [],
+      };
       this.handOuts.push(handOut);
       this.#byToken.set(token, handOut);
     }

@@ -53,7 +53,7 @@ function knownReadiness(
     if (add.byFinish || add.maxDelay > 0 || add.priority !== priority) return undefined;
     if (end !== undefined && !isBefore(end.period.to!, add.period.from)) return undefined;
   }
-  if (history.doubtful.some((point) => isBefore(from, point) && point.at <= to.at)) return undefined;
+  if (history.doubts.some((doubt) => doubt.from <= to.at && doubt.to >= from.at)) return undefined;
   const start = headStart(priority);
   return { handOut, earliest: from.at - start, latest: since.at - start, since };
 }

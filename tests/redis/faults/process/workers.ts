@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { runtimes } from "../../../runtimes.ts";
 import { callRedis, RedisServer } from "../../server.ts";
+import type { StormArguments } from "./storm_worker.ts";
 
 /** Arguments of a worker. Durations are in milliseconds. */
 export interface WorkerArguments {
@@ -39,9 +40,14 @@ export interface Worker {
 
 const SCRIPT = fileURLToPath(new URL("worker.ts", import.meta.url));
 
-export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments): Promise<Worker> {
+/** Starts a worker, or another script that prints a line when it is ready. */
+export async function startWorker(
+  runtime: "Deno" | "Bun",
+  args: WorkerArguments | StormArguments,
+  script = SCRIPT,
+): Promise<Worker> {
   const [file, ...options] = await runtimes[runtime]!();
-  const child: ChildProcess = spawn(file!, [...options, SCRIPT, JSON.stringify(args)], {
+  const child: ChildProcess = spawn(file!, [...options, script, JSON.stringify(args)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit").then(([code, signal]) => code ?? signal);

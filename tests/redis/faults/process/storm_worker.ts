@@ -1,0 +1,58 @@
+/**
+ * Process that works on several queues until SIGTERM, and records their histories. SIGUSR2 sets its wall clock ahead or
+ * back. Its argument is JSON: {@linkcode StormArguments}.
+ */
+
+import { realNow, stepClock } from "./stepping_date.ts";
+import { type DisciplineConfig, runWorkers } from "@workqueue/core";
+import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { recordQueue } from "../../history/folder.ts";
+
+/** Queue of a storm. */
+export interface StormQueue {
+  readonly name: string;
+  /** Folder of the queue's history. */
+  readonly history: string;
+  readonly discipline: DisciplineConfig;
+}
+
+/** Arguments of the script. */
+export interface StormArguments {
+  readonly url: string;
+  /** Duration of a lease, in milliseconds. */
+  readonly leaseDuration: number;
+  readonly queues: readonly StormQueue[];
+}
+
+const { url, leaseDuration, queues } = JSON.parse(process.argv[2]!) as StormArguments;
+const AN_HOUR = 3_600_000;
+
+process.on("SIGUSR2", () => stepClock((Math.random() - 0.5) * AN_HOUR));
+
+const opened = queues.map(({ name, history, discipline }) => {
+  recordQueue(name, history, realNow);
+  const queue = createRedisQueue({
+    name,
+    url,
+    leaseDuration,
+    discipline,
+    callTimeout: "1m",
+    maxStalls: 1_000_000,
+    limiter: { type: "exponential", baseDelay: 5, maxDelay: 50 },
+    onQueueError: (error) => error instanceof RedisConnectionError || console.error(String(error)),
+  });
+  const pool = runWorkers(queue, async () => {
+    const luck = Math.random();
+    await delay(luck < 0.002 ? 2 * leaseDuration : 5 * Math.random());
+    if (luck > 0.97) throw new Error("not yet");
+  }, { concurrency: 10, onError() {} });
+  return { queue, pool };
+});
+
+process.on("SIGTERM", async () => {
+  await Promise.all(opened.map(({ queue }) => queue.shutDownWithDrain()));
+  await Promise.all(opened.map(({ pool }) => pool.finished));
+});
+console.log("ready");
