@@ -25,7 +25,7 @@ export abstract class EngineBench {
   abstract open(settings: Partial<EngineSettings>): Engine;
 
   /** Opens another engine for the same queue, which puts a discipline in force. */
-  abstract order(discipline: DisciplineConfig): Engine;
+  abstract order(discipline: DisciplineConfig, settings?: Partial<EngineSettings>): Engine;
 
   /** Returns how often a key has stalled since the last attempt that ended. */
   abstract stallsOf(key: string): Promise<number>;

@@ -35,11 +35,31 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 7), ["newer", "five", "old", "late", "clampedHigh", "clamped"]);
   });
 
+  engineTest("rule 12: of keys that may go at the same time, the first that became ready goes first", async (bench) => {
+    const engine = bench.order({ ...AGING, maxHeadStart: "10ms" });
+    await addRanked(engine, { first: 10 });
+    const names = ["d", "b", "e", "a", "c"];
+    // Each of these keys is added 1 ms after the one before, and has a head start that is 1 ms longer.
+    for (const [i, name] of names.entries()) {
+      bench.jump(1);
+      await addRanked(engine, { [name]: i });
+    }
+    assertEquals(keysOf(await bench.take("o", 3, 0, engine)), ["first", ...names].slice(0, 3));
+    assertEquals(await takeOneByOne(bench, engine, 3), names.slice(2));
+  });
+
   engineTest("rule 12: strict priorities go first, and a raised key goes to the end of its priority", async (bench) => {
     const engine = bench.order(STRICT);
     await addRanked(engine, { a: 1, b: 2, c: 2, d: 1 });
     await addRanked(engine, { a: 2, b: 1 });
     assertEquals(await takeOneByOne(bench, engine, 4), ["b", "c", "a", "d"]);
+  });
+
+  engineTest("the higher priority counts, also if the first of a queue is negative", async (bench) => {
+    const engine = bench.order(STRICT, { replaces: true });
+    await addRanked(engine, { a: 0 }, 1);
+    await addRanked(engine, { a: -2 });
+    assertEquals((await bench.take("o", 1, 0, engine)).taken.map(({ priority }) => priority ?? 0), [0]);
   });
 
   engineTest("rule 12: a raised key keeps its age", async (bench) => {
@@ -240,6 +260,20 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     { ...FAIR, within: STRICT, maxPerGroup: 3 },
     AGING,
   ];
+  engineTest("a discipline put in force lets keys end that are processing", async (bench) => {
+    await bench.add("a/1", "a/2");
+    let held = (await bench.take("o", 1)).taken[0]!;
+    for (const discipline of changes) {
+      const engine = bench.order(discipline);
+      await addRanked(engine, { [held.key]: 5 });
+      await bench.finish(held.key, held.token, "succeeded", engine);
+      held = (await bench.take("o", 1, 0, engine)).taken[0]!;
+      assert(held);
+    }
+    const { ready, blocked, processing } = await bench.engine.counts();
+    assertEquals([ready + blocked, processing], [1, 1]);
+  });
+
   engineTest("a discipline put in force applies to keys that are ready already, however many", async (bench) => {
     const COUNT = 450;
     await bench.add(...Array.from({ length: COUNT }, (_, i) => `${i % 7}/${i}`));

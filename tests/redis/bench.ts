@@ -33,8 +33,8 @@ export class Bench extends EngineBench {
     return this.server.engine(this.name, () => this.#queueTime.read(this.time), options);
   }
 
-  order(discipline: DisciplineConfig): RedisEngine {
-    return this.open({ discipline: planDiscipline("test", disciplines.describe(discipline)) });
+  order(discipline: DisciplineConfig, settings: Partial<RedisEngineSettings> = {}): RedisEngine {
+    return this.open({ ...settings, discipline: planDiscipline("test", disciplines.describe(discipline)) });
   }
 
   async stallsOf(key: string): Promise<number> {

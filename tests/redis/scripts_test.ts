@@ -15,18 +15,21 @@ import {
   rows,
   TEXT,
 } from "../../packages/redis/scripts/fields.ts";
-import { prelude } from "../../packages/redis/scripts/prelude.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
+import { shorten } from "../../packages/redis/scripts/shorten.ts";
 import { createThrottleScripts } from "../../packages/redis/scripts/throttle_script.ts";
 
-/** Returns the non-empty lines that follow the prelude of a script. */
+/** A script without a prelude. */
+const plain = { prelude: () => "" };
+
+/** Returns the non-empty lines that follow the first line of a script. */
 function linesOf({ lua }: { lua(time: string): string }): string[] {
-  const [, text] = lua("{ 0, 0 }").split(prelude("{ 0, 0 }"));
-  return text!.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return lua("{ 0, 0 }").split("\n").slice(1).map((line) => line.trim()).filter((line) => line !== "");
 }
 
 Deno.test("scripts: each argument is a variable in Lua, in the order in which it is sent", () => {
   const script = declareScript({
+    ...plain,
     args: { key: TEXT, count: NUMBER, isNew: FLAG, delayMs: DURATION, error: optional(TEXT), rate: optional(NUMBER) },
     reply: NUMBER,
     body: "return reply(key, count, isNew, delayUs, error, rate)",
@@ -43,6 +46,7 @@ Deno.test("scripts: each argument is a variable in Lua, in the order in which it
 
 Deno.test("scripts: rows follow the arguments, and a mark follows the rows", () => {
   const script = declareScript({
+    ...plain,
     retry: "marked",
     args: { owner: TEXT },
     rows: { key: TEXT, delayMs: DURATION },
@@ -72,6 +76,7 @@ const reply = fields({
 
 Deno.test("scripts: what Lua sends is read by name, in the order in which it is declared", () => {
   const script = declareScript({
+    ...plain,
     args: {},
     reply,
     body: "pauseUs, isLost, tokens = nil, 1, {}\ntaken.key, taken.failures, taken.readyForUs = {}, {}, {}",
@@ -79,7 +84,7 @@ Deno.test("scripts: what Lua sends is read by name, in the order in which it is 
   assertEquals(linesOf(script).slice(0, 1), ["local taken = { key = {}, failures = {}, readyForUs = {} }"]);
   assertEquals(
     linesOf(script).at(-1),
-    "return reply({ pauseUs or false, isLost, tokens, redis.call('HMGET', q.meta, 'failed', 'givenUp:stalled'), " +
+    "return q.reply({ pauseUs or false, isLost, tokens, redis.call('HMGET', q.meta, 'failed', 'givenUp:stalled'), " +
       "{ taken.key, taken.failures, taken.readyForUs } })",
   );
   const sent = [null, 1, ["1", "2"], ["7", null], [["a", "b"], [0, 3], []]];
@@ -122,6 +127,51 @@ Deno.test("scripts: on the node of a cluster, messages go to subscribers on this
     assertEquals([name, onNode.text.match(/\bPUBLISH\b/g)], [name, null]);
     assertEquals(onNode.text.replaceAll("SPUBLISH", "PUBLISH"), text);
   }
+});
+
+const LIBRARY = `
+local q = {
+  meta = KEYS[1],
+  ready = prefix .. 'ready', -- used by one
+  idle = prefix .. 'idle', -- used by nobody
+}
+local BATCH, OTHER = 1, 2
+local MOST = 200  -- of keys
+local FAR = 2^53 - 1
+local function one()
+  return three(q.ready, MOST)
+end
+
+-- Is not used.
+function q.two()
+  if FAR then return end
+  return one()
+end
+
+function three(...)
+  local function nested() end
+end
+`;
+
+Deno.test("scripts: functions and names of keys that a script does not use are left out", () => {
+  const used = shorten(`${LIBRARY}return one()\n`);
+  assertEquals(used.match(/function (?:q\.)?\w+/g), ["function one", "function three", "function nested"]);
+  assertEquals(used.match(/\w+ = (?:prefix|KEYS).*/g), [
+    "meta = KEYS[1],",
+    "ready = prefix .. 'ready', -- used by one",
+  ]);
+  assertEquals(shorten(`${LIBRARY}return three()\n`).match(/function (?:q\.)?\w+/g), [
+    "function three",
+    "function nested",
+  ]);
+  assertEquals(shorten(`${LIBRARY}return q.two()\n`).match(/function (?:q\.)?\w+/g)!.length, 4);
+});
+
+Deno.test("scripts: constants stand where they are used", () => {
+  const text = shorten(`${LIBRARY}return q.two()\n`);
+  assert(text.includes("three(q.ready, 200)") && text.includes("if (2^53 - 1) then"));
+  assertEquals(text.match(/\b(?:MOST|FAR)\b/), null);
+  assert(text.includes("local BATCH, OTHER = 1, 2"));
 });
 
 Deno.test("scripts: a value that is forgotten does not compile", () => {

@@ -1,11 +1,19 @@
 import { declareScript } from "./declare.ts";
 import { DECIMAL, DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
 
+/** Returns Lua that reads what the order of groups needs for the rows, because a call for several keys is fast. */
+const expectKeys = (eachRow: (lua: string) => string) => /* lua */ `
+if q.hasGroups then
+  local keys = {}
+${eachRow("keys[#keys + 1] = key")}
+  q.ordered().expect(keys)
+end`;
+
 const args = { delayMs: DURATION, replaces: FLAG, folds: FLAG };
 
 /** Lua for a key that is added after a delay, and was given up. A key that is added now is revived by `makeReady`. */
 export const reviveDelayed = /* lua */ `
-if redis.call('ZSCORE', q.given_up, key) then revive(key, redis.call('HGET', q.stalls, key)) end`;
+if redis.call('ZSCORE', q.given_up, key) then q.revive(key, redis.call('HGET', q.stalls, key)) end`;
 
 /** Adds keys, now or after a delay. */
 export const add = declareScript({
@@ -14,15 +22,16 @@ export const add = declareScript({
   rows: { key: TEXT },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
-makeDueReady()
+q.makeDueReady()
+${expectKeys(eachRow)}
 ${
     eachRow(/* lua */ `
   if delayUs > 0 then
     ${reviveDelayed}
   end
-  addAfter(key, delayUs, replaces, folds, 0)`)
+  q.addAfter(key, delayUs, replaces, folds, 0)`)
   }
-wakeForReady()
+q.wakeForReady()
 `,
 });
 
@@ -33,7 +42,8 @@ export const addItems = declareScript({
   rows: { key: TEXT, payload: TEXT },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
-makeDueReady()
+q.makeDueReady()
+${expectKeys(eachRow)}
 if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${
     eachRow(/* lua */ `
@@ -41,9 +51,9 @@ ${
   if delayUs > 0 then
     ${reviveDelayed}
   end
-  addAfter(key, delayUs, replaces, folds, 0)`)
+  q.addAfter(key, delayUs, replaces, folds, 0)`)
   }
-wakeForReady()
+q.wakeForReady()
 `,
 });
 
@@ -54,7 +64,8 @@ export const addEach = declareScript({
   rows: { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
-makeDueReady()
+q.makeDueReady()
+${expectKeys(eachRow)}
 if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${
     eachRow(/* lua */ `
@@ -62,8 +73,8 @@ ${
   if delayUs > 0 then
     ${reviveDelayed}
   end
-  addAfter(key, delayUs, replaces, folds, priority)`)
+  q.addAfter(key, delayUs, replaces, folds, priority)`)
   }
-wakeForReady()
+q.wakeForReady()
 `,
 });

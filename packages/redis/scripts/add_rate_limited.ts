@@ -25,16 +25,16 @@ export const addRateLimited = declareScript({
   },
   reply: optional(NUMBER),
   body: /* lua */ `
-makeDueReady()
+q.makeDueReady()
 local delay, failures = limiters().when(cjson.decode(plan), key, given, now, minDelayUs)
-if not delay then return reply(failures) end
+if not delay then return q.reply(failures) end
 if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
   if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 end
 ${reviveDelayed}
-addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
-wakeForReady()
-return reply(false)
+q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
+q.wakeForReady()
+return q.reply(false)
 `,
 });

@@ -6,13 +6,13 @@ export const cancelDelayed = declareScript({
   args: { key: TEXT },
   reply: FLAG,
   body: /* lua */ `
-makeDueReady()
+q.makeDueReady()
 local due = redis.call('ZSCORE', q.delayed, key)
-if not due or tonumber(due) <= now then return reply(0) end
+if not due or tonumber(due) <= now then return q.reply(0) end
 redis.call('ZREM', q.delayed, key)
-if q.ranked then q.ranks().take(q.due_priorities, key) end
-stopFolding(key)
-if not isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then dropItem(key) end
-return reply(1)
+if q.ranked then q.priorityStore().take(q.due_priorities, key) end
+q.stopFolding(key)
+if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then q.dropItem(key) end
+return q.reply(1)
 `,
 });

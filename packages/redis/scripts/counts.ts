@@ -21,7 +21,7 @@ export const NUMBERS = {
  */
 export const setNumbers = /* lua */ `
 local due = behind and redis.call('ZCOUNT', q.delayed, '-inf', now) or 0
-local blocked = q.plan and q.ordered().size() - q.ordered().ready() or 0
+local blocked = q.hasGroups and q.ordered().size() - q.ordered().ready() or 0
 local ready = redis.call('ZCARD', q.ready) - blocked + redis.call('ZCARD', q.stalled) +
   redis.call('ZCARD', q.suspects) + due
 local delayed = redis.call('ZCARD', q.delayed) - due
@@ -49,7 +49,7 @@ export const counts = declareScript({
   args: {},
   reply: fields(NUMBERS),
   body: /* lua */ `
-makeDueReady()
+q.makeDueReady()
 ${setNumbers}
 `,
 });

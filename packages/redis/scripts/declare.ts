@@ -1,6 +1,7 @@
 import type { Retry } from "../connection/connection.ts";
 import { type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
 import { prelude as queuePrelude } from "./prelude.ts";
+import { shorten } from "./shorten.ts";
 
 /** Declaration of a script. */
 export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
@@ -22,7 +23,7 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    * @default {the prelude of a queue's scripts}
    */
   readonly prelude?: (time: string) => string;
-  /** Lua functions that the script's body needs. Omit unneeded functions, because each call defines them again. */
+  /** Lua functions that the script's body needs. */
   readonly functions?: string;
   readonly args: Args;
   /** Fields of each row. The rows follow the arguments. */
@@ -82,7 +83,7 @@ end`;
   const text = `${functions}\n${begin}\n${bodyWith(eachRow)}\n${reply.end ?? ""}`;
   return {
     retry,
-    lua: (time) => `#!lua${adds ? "" : " flags=allow-oom"}\n${prelude(time)}\n${text}`,
+    lua: (time) => `#!lua${adds ? "" : " flags=allow-oom"}\n${shorten(`${prelude(time)}\n${text}\n`)}`,
     write(values, ...[rows = []]: [rows?: readonly ValuesOf<Row>[]]) {
       const sent: string[] = [];
       for (const [name, field] of fields) sent.push(field.write(values[name]));

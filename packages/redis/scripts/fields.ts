@@ -158,7 +158,7 @@ export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
   const inLua = entries.map(([name, field]) => [luaName(name), field] as const);
   return {
     begin: inLua.map(([variable, field]) => field.declareInLua?.(variable) ?? "").join("\n"),
-    end: `return reply({ ${inLua.map(([variable, field]) => field.writeInLua?.(variable) ?? variable).join(", ")} })`,
+    end: `return q.reply({ ${inLua.map(([variable, field]) => field.writeInLua?.(variable) ?? variable).join(", ")} })`,
     uses: inLua.flatMap(([variable, field]) => field.usesInLua?.(variable) ?? [variable]),
     read(sent) {
       const replied = sent as unknown[];
@@ -173,7 +173,7 @@ export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
 }
 
 /** Empty reply. The body returns nothing. */
-export const NOTHING: Reply<void> = { read() {}, end: "return reply(0)" };
+export const NOTHING: Reply<void> = { read() {}, end: "return q.reply(0)" };
 
 /** Returns the name of a field in Lua. */
 export function luaName(name: string): string {

@@ -9,6 +9,6 @@ export const forget = declareScript({
   reply: NOTHING,
   body: /* lua */ `
 limiter_forget(key)
-stopFolding(key)
+q.stopFolding(key)
 `,
 });

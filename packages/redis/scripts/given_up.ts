@@ -135,6 +135,6 @@ ${
     ${forget}
   end`)
   }
-return reply(discarded)
+return q.reply(discarded)
 `,
 });

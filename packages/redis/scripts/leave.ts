@@ -9,15 +9,15 @@ export const leave = declareScript({
   args: { process: TEXT, owner: TEXT },
   reply: FLAG,
   body: /* lua */ `
-if stopIdling(process) then watchDue() end
+if q.stopIdling(process) then q.watchDue() end
 if dutyOwner == owner then redis.call('HDEL', q.meta, 'duty') end
 local keys = redis.call('SRANDMEMBER', q.held_by .. owner, BATCH)
 for _, key in ipairs(keys) do
-  putBack(key, redis.call('HGET', q.holders, key))
+  q.putBack(key, redis.call('HGET', q.holders, key))
 end
-wakeForReady()
-if redis.call('EXISTS', q.held_by .. owner) == 1 then return reply(1) end
+q.wakeForReady()
+if redis.call('EXISTS', q.held_by .. owner) == 1 then return q.reply(1) end
 redis.call('ZREM', q.owners, owner)
-return reply(0)
+return q.reply(0)
 `,
 });

@@ -10,6 +10,6 @@ export const pause = declareScript({
   reply: NUMBER,
   body: /* lua */ `
 redis.call('HSETNX', q.meta, 'paused', whole(now - offset))
-return reply(redis.call('HINCRBY', q.meta, 'pauses', 1))
+return q.reply(redis.call('HINCRBY', q.meta, 'pauses', 1))
 `,
 });

@@ -9,15 +9,15 @@ export const pauseGroup = declareScript({
   args: { group: TEXT, durationMs: DURATION },
   reply: FLAG,
   body: /* lua */ `
-makeDueReady()
-if not q.plan or not q.ordered().pause then return reply(0) end
+q.makeDueReady()
+if not q.hasGroups then return q.reply(0) end
 redis.call('ZREMRANGEBYSCORE', q.paused_groups, '-inf', whole(now))
 if durationUs > 0 then
   redis.call('ZADD', q.paused_groups, 'GT', whole(now + durationUs), group)
   q.ordered().pause(group, now + durationUs)
-  watchDue()
+  q.watchDue()
 end
-return reply(1)
+return q.reply(1)
 `,
 });
 
@@ -26,11 +26,11 @@ export const resumeGroup = declareScript({
   args: { group: TEXT },
   reply: FLAG,
   body: /* lua */ `
-makeDueReady()
-if not q.plan or not q.ordered().resume then return reply(0) end
+q.makeDueReady()
+if not q.hasGroups then return q.reply(0) end
 redis.call('ZREM', q.paused_groups, group)
 q.ordered().resume(group)
-wakeForReady()
-return reply(1)
+q.wakeForReady()
+return q.reply(1)
 `,
 });

@@ -6,10 +6,10 @@ export const pauseUntil = declareScript({
   args: { durationMs: DURATION },
   reply: NOTHING,
   body: /* lua */ `
-q.ranks().useNextFormat()
+q.useNextFormat()
 q.paused_until = math.max(q.paused_until, now + durationUs)
 redis.call('HSET', q.meta, 'until', whole(q.paused_until))
 isPaused = true
-watchDue()
+q.watchDue()
 `,
 });

@@ -10,11 +10,12 @@ export const promoteDelayed = declareScript({
   reply: FLAG,
   body: /* lua */ `
 local due = redis.call('ZSCORE', q.delayed, key)
-if not due or tonumber(due) <= now then return reply(0) end
+if not due or tonumber(due) <= now then return q.reply(0) end
 redis.call('ZREM', q.delayed, key)
-stopFolding(key)
-come(key, tick(), redis.call('HGET', q.holders, key), q.ranked and q.ranks().take(q.due_priorities, key) or 0)
-wakeForReady()
-return reply(1)
+q.stopFolding(key)
+local priority = q.ranked and q.priorityStore().take(q.due_priorities, key) or 0
+q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority)
+q.wakeForReady()
+return q.reply(1)
 `,
 });

@@ -59,7 +59,7 @@ do
     local isChosen = isFound(key, entry) and (not list or redis.call('ZSCORE', q.given_up, key) == at)
     if isChosen then
       if entry[2] ~= cjson.null then redis.call('HSET', q.items, key, entry[2]) end
-      addNow(key, true, false, 0)
+      q.addNow(key, true, false, 0)
       redriven = redriven + 1
       next = next + interval
     end
@@ -147,12 +147,12 @@ export const redrive = declareScript({
   },
   reply: PROGRESS,
   body: /* lua */ `
-makeDueReady()
+q.makeDueReady()
 local job = prefix .. 'redrive'
 local isRepeated = redis.call('HGET', job, 'id') == id -- the call was repeated because its reply was lost
 local isRefused = q.redrive_at and not isRepeated and 1 or 0
 if isRefused == 0 and not isRepeated then
-  q.ranks().useNextFormat()
+  q.useNextFormat()
   redis.call('DEL', job)
   redis.call('HSET', job, 'id', id, 'search', search, 'until', whole(now), 'position', '-inf', 'passed', 0, 'next',
     whole(now), 'redriven', 0)
@@ -163,8 +163,8 @@ if isRefused == 0 and not isRepeated then
   end
   q.redrive_at = now
   ${step}
-  wakeForReady()
-  watchDue()
+  q.wakeForReady()
+  q.watchDue()
 end
 ${readProgress}
 `,
@@ -177,9 +177,9 @@ export const redriveProgress = declareScript({
   body: /* lua */ `
 local isRefused = 0
 if q.redrive_at and q.redrive_at <= now then
-  makeDueReady()
+  q.makeDueReady()
   ${step}
-  wakeForReady()
+  q.wakeForReady()
 end
 ${readProgress}
 `,

@@ -29,14 +29,14 @@ local seen = {}
 local page = redis.call('SSCAN', q.held_by .. owner, cursor, 'COUNT', BATCH)
 local holders = #page[2] > 0 and redis.call('HMGET', q.holders, unpack(page[2])) or {}
 for i, key in ipairs(page[2]) do
-  local _, token = split(holders[i])
+  local _, token = q.split(holders[i])
   if known[token] then
     seen[#seen + 1] = token
   elseif tonumber(token) <= final then
-    putBack(key, holders[i])
+    q.putBack(key, holders[i])
   end
 end
-wakeForReady()
+q.wakeForReady()
 cursor = page[1]
 `,
 });

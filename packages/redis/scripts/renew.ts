@@ -6,10 +6,10 @@ export const renew = declareScript({
   args: { owner: TEXT, leaseMs: DURATION },
   reply: FLAG,
   body: /* lua */ `
-hear(leaseUs)
-if not redis.call('ZSCORE', q.owners, owner) then return reply(0) end
-redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
-if dutyOwner == owner then takeDuty(owner, leaseUs, dutyStage) end
-return reply(1)
+q.hear(leaseUs)
+if not redis.call('ZSCORE', q.owners, owner) then return q.reply(0) end
+redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
+if dutyOwner == owner then q.takeDuty(owner, leaseUs, dutyStage) end
+return q.reply(1)
 `,
 });

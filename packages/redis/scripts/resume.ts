@@ -13,7 +13,7 @@ local isLast = not pause or tonumber(redis.call('HGET', q.meta, 'pauses')) == pa
 if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
   isPaused = false
   for _ = 1, BATCH do
-    if not wake() then break end
+    if not q.wake() then break end
   end
 end
 `,

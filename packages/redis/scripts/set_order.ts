@@ -12,13 +12,15 @@ export const setOrder = declareScript({
   rows: { group: TEXT, weight: DECIMAL },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
-if q.plan == plan then return reply(0) end
-q.ranks().useNextFormat()
+if q.plan == plan then return q.reply(0) end
+q.useNextFormat()
 if q.plan then redis.call('HSET', q.past_orders, q.plan_number, q.plan) end
 q.plan_number, q.plan = whole(redis.call('HINCRBY', q.meta, 'orders', 1)), plan
 redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. plan)
 ${eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)")}
-q.order, q.moving = nil, '-inf'
+redis.call('HDEL', q.meta, 'fair')
+q.hasGroups = string.sub(plan, 1, 7) == '["fair"'
+q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
 
 -- Keys that are processing count for their groups.
 local cursor = '0'
@@ -27,15 +29,16 @@ repeat
   cursor = page[1]
   for i = 1, #page[2], 2 do
     local key = page[2][i]
-    local flag, token, owner, rank = split(page[2][i + 1])
-    local priority, place = q.ranks().parse(rank)
-    rank = '@' .. priority .. ',' .. (place and whole(place) or '') .. ',' .. (q.ordered().adopt(key) or '')
+    local flag, token, owner, rank = q.split(page[2][i + 1])
+    local priority, place = q.parseRank(rank)
+    local note = q.hasGroups and q.ordered().adopt(key) or ''
+    rank = '@' .. priority .. ',' .. (place and whole(place) or '') .. ',' .. note
     redis.call('HSET', q.holders, key, flag .. token .. rank .. ':' .. owner)
   end
 until cursor == '0'
 local paused = redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')
-for i = 1, q.ordered().pause and #paused or 0, 2 do q.ordered().pause(paused[i], tonumber(paused[i + 1])) end
+for i = 1, q.hasGroups and #paused or 0, 2 do q.ordered().pause(paused[i], tonumber(paused[i + 1])) end
 ${moveSome}
-wakeForReady()
+q.wakeForReady()
 `,
 });

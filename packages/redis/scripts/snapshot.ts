@@ -57,7 +57,7 @@ export const snapshot = declareScript({
     blockedGroups: rows({ group: TEXT, reason: REASON, blocked: NUMBER, changesInMs: optional(DURATION) }),
   }),
   body: /* lua */ `
-makeDueReady()
+q.makeDueReady()
 ${setNumbers}
 local isPaused = isPaused and 1 or 0
 
@@ -76,7 +76,7 @@ for i = 1, math.min(#found, limit) do readyEntries.key[i] = found[i][1] end
 for _, key in ipairs(q.plan and q.ordered().list(limit - #readyEntries.key) or {}) do
   readyEntries.key[#readyEntries.key + 1] = key
 end
-for i, found in ipairs(q.plan and q.ordered().listBlocked and q.ordered().listBlocked(limit) or {}) do
+for i, found in ipairs(q.hasGroups and q.ordered().listBlocked(limit) or {}) do
   blockedGroups.group[i], blockedGroups.reason[i], blockedGroups.blocked[i] = found[1], found[2], found[3]
   blockedGroups.changesInUs[i] = found[4] and found[4] - now or false
 end
@@ -93,8 +93,8 @@ for i = 1, #holders / 2 do
   processingEntries.key[i] = holders[2 * i - 1]
   processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
   if q.ranked then
-    local _, _, _, rank = split(holders[2 * i])
-    processingEntries.priority[i] = string.format('%.17g', (q.ranks().parse(rank)))
+    local _, _, _, rank = q.split(holders[2 * i])
+    processingEntries.priority[i] = string.format('%.17g', (q.parseRank(rank)))
   end
 end
 
@@ -116,7 +116,7 @@ while #failingEntries.key < limit and from < limit + SPARE do
     local at = dues[i]
     if counts[i] == 0 then
       forgotten[#forgotten + 1] = key -- forgotten by a process of an older release, or expired
-    elseif at or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
+    elseif at or q.isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
       failingEntries.key[n] = key
       failingEntries.attempts[n] = counts[i]
       failingEntries.error[n] = errors[i] or ''
@@ -138,6 +138,7 @@ addPayloads(delayedEntries)
 addPayloads(processingEntries)
 addPayloads(failingEntries)
 
+if q.ranked then q.priorityStore().save() end
 local function addPriorities(entries, hash)
   local keys = entries.key
   for from = 1, q.ranked and #keys or 0, 1000 do

@@ -41,7 +41,7 @@ ${steadyTime("q.state", "stored[2]", "stored[3]")}
 local heard, used = tonumber(stored[4]) or 0, tonumber(stored[5]) or 0
 
 -- Stores the throttle's state and returns the reply of the script.
-local function reply(value)
+function q.reply(value)
   redis.call('HSET', q.state, 'last', whole(now), 'heard', whole(heard), 'used', whole(used))
   return value
 end

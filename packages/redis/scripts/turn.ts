@@ -97,22 +97,22 @@ export const turn = declareScript({
     givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),
   }),
   body: (eachRow) => /* lua */ `
-makeDueReady()
+q.makeDueReady()
 if q.moving then
 ${moveSome}
 end
 ${redriveSome}
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
-hear(leaseUs)
+q.hear(leaseUs)
 
 local decoded -- the decoded plan
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
 -- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
 -- is an add during the attempt: the key is no longer marked as added again.
-local function addFailed(key, delay, priority)
-  if not folds or delay <= 0 then return addAfter(key, delay, replaces, folds, priority) end
-  delayUntil(key, tick() + delay, priority)
+function q.addFailed(key, delay, priority)
+  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority) end
+  q.delayUntil(key, q.tick() + delay, priority)
   if not hasFolding then
     redis.call('HSET', q.meta, 'folding', 1)
     hasFolding = true
@@ -121,23 +121,23 @@ local function addFailed(key, delay, priority)
   local holder = redis.call('HGET', q.holders, key)
   if string.sub(holder, 1, 1) == '-' then return end
   redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
-  if q.ranked then q.ranks().raise(q.due_priorities, key, q.ranks().take(q.priorities, key)) end
+  if q.ranked then q.priorityStore().raise(q.due_priorities, key, q.priorityStore().take(q.priorities, key)) end
 end
 
 -- Stores a key as given up, and forgets its failures. \`attempts\` is the number of attempts that the limiter has not
 -- counted. Returns the number of all attempts.
-local function giveUp(key, reason, why, attempts)
+function q.giveUp(key, reason, why, attempts)
   attempts = attempts + failures_of({ key })[1]
   local first = redis.call('HGET', prefix .. 'failingsince', key)
   limiter_forget(key)
-  local at = whole(tick())
+  local at = whole(q.tick())
   redis.call('HINCRBY', q.meta, 'givenUp', 1)
   redis.call('HINCRBY', q.meta, 'givenUp:' .. why, 1)
   redis.call('HSET', q.stalls, key, 'x' .. (redis.call('HGET', q.stalls, key) or '0'))
   redis.call('ZADD', q.given_up, at, key)
   redis.call('HSET', q.reasons, key, cjson.encode({
     reason, redis.call('HGET', q.items, key) or cjson.null, why, attempts, first or at,
-    q.plan and q.ordered().groupOf and q.ordered().groupOf(key) or nil
+    q.hasGroups and q.ordered().groupOf(key) or nil
   }))
   ${dropGivenUp}
   return attempts
@@ -145,9 +145,9 @@ end
 
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
-local function carryOut(kind, key, token, delay, given, reason, priority)
+function q.carryOut(kind, key, token, delay, given, reason, priority)
   if kind == 'done' then return end
-  if kind == 'handedBack' then return addNow(key, replaces, folds, priority) end
+  if kind == 'handedBack' then return q.addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
     decoded = decoded or cjson.decode(plan)
     local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
@@ -158,46 +158,47 @@ local function carryOut(kind, key, token, delay, given, reason, priority)
       errors[#errors + 1] = reason
     end
     wait = math.max(math.floor(wait * 1000 + 0.5), delay)
-    if kind == 'failed' then return addFailed(key, wait, priority) end
-    return addAfter(key, wait, replaces, folds, priority)
+    if kind == 'failed' then return q.addFailed(key, wait, priority) end
+    return q.addAfter(key, wait, replaces, folds, priority)
   end
   if kind == 'givenUp' then
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.
-    local flag = split(redis.call('HGET', q.holders, key))
+    local flag = q.split(redis.call('HGET', q.holders, key))
     if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then
-      giveUp(key, reason, given, 1)
+      q.giveUp(key, reason, given, 1)
       return
     end
   end
   limiter_forget(key)
-  if kind == 'requeueAfter' then addAfter(key, delay, replaces, folds, priority) end
+  if kind == 'requeueAfter' then q.addAfter(key, delay, replaces, folds, priority) end
 end
 
 -- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
 -- limiter's input must be computed for that number.
 local function finish(key, token, kind, delay, given, reason, wish)
-  promoteKey(key)
+  q.promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
   local flag, current, holdingOwner, rank
-  if holder then flag, current, holdingOwner, rank = split(holder) end
+  if holder then flag, current, holdingOwner, rank = q.split(holder) end
   if current ~= token then
     -- If the call may have run before, a token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
   local priority, place = 0, nil
-  if rank ~= '' then priority, place = q.ranks().parse(rank) end
-  local failures = carryOut(kind, key, token, delay, given, reason, wish or priority)
+  if rank ~= '' and kind ~= 'succeeded' then priority, place = q.parseRank(rank) end
+  local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority)
   if failures then return { failures } end
   if kind ~= 'succeeded' and kind ~= 'done' then
-    flag = split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
+    flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
-  letGo(key, token, holdingOwner, rank, hasStalled)
+  q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
-    makeReady(key, kind == 'handedBack' and place or tick(), q.ranked and q.ranks().get(q.priorities, key) or 0)
+    local newPriority = q.ranked and q.priorityStore().get(q.priorities, key) or 0
+    q.makeReady(key, kind == 'handedBack' and place or q.tick(), newPriority)
   else
-    dropItem(key)
+    q.dropItem(key)
   end
   return 1
 end
@@ -211,45 +212,45 @@ if #errors > 0 then limiters().keep_errors(errors) end
 local FEW = math.max(1, math.floor((known + wanted) / 8)) -- maximum number of keys that stalled once, per owner
 
 -- Returns the earliest end of another owner's lease. Graces that have not been computed yet are not included.
-local function firstEnd()
+function q.firstEnd()
   local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
   return tonumber(ends[1] ~= owner and ends[2] or ends[4])
 end
 
 -- Takes keys away from owners whose lease has expired. As soon as this begins, the owner has lost all of its keys.
 -- Doesn't check in each turn, because leases are long.
-local function expire()
+function q.expire()
   if now - checked < CHECKS then return end
 
   -- Handles a key whose holder was lost. The key returns to its earlier place. From the third stall on, the key was
   -- processed alone, so the key itself caused the stall.
   local function stall(key)
-    local flag, token, _, rank = split(redis.call('HGET', q.holders, key))
+    local flag, token, _, rank = q.split(redis.call('HGET', q.holders, key))
     redis.call('HDEL', q.holders, key)
-    if rank ~= '' then q.ranks().done(key, token, rank) end
+    if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
     redis.call('ZADD', q.lost, token, token)
     local stalls = redis.call('HINCRBY', q.stalls, key, 1)
     if stalls < math.max(maxStalls, 3) then
-      local place, priority = placeBefore(token), 0
-      if rank ~= '' or q.ranked then place, priority = q.ranks().before(key, flag, token, rank) end
-      redis.call('ZADD', lineOf(stalls), place, key)
-      if priority ~= 0 then q.ranks().set(q.priorities, key, priority) end
+      local place, priority = q.placeBefore(token), 0
+      if rank ~= '' or q.ranked then place, priority = q.placeOf(key, flag, token, rank) end
+      redis.call('ZADD', q.lineOf(stalls), place, key)
+      if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
-      redis.call('ZADD', q.suspects, tick(), key)
+      redis.call('ZADD', q.suspects, q.tick(), key)
     else
       local n = #givenUp.key + 1
       givenUp.key[n] = key
       givenUp.payload[n] = redis.call('HGET', q.items, key) or ''
-      givenUp.attempts[n] = giveUp(key, 'Each of its holders was lost: ' .. stalls, 'stalled', stalls)
-      dropItem(key)
+      givenUp.attempts[n] = q.giveUp(key, 'Each of its holders was lost: ' .. stalls, 'stalled', stalls)
+      q.dropItem(key)
     end
   end
 
   local over = redis.call('ZRANGE', q.owners, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
   for i = 1, #over, 2 do
     local gone = over[i]
-    local ends = graceEnd(tonumber(over[i + 1]), leaseUs)
+    local ends = q.graceEnd(tonumber(over[i + 1]), leaseUs)
     if gone == owner then
       -- The caller is alive.
     elseif ends > now then
@@ -263,7 +264,7 @@ local function expire()
       end
     end
   end
-  checked = math.min(now, (firstEnd() or math.huge) - CHECKS)
+  checked = math.min(now, (q.firstEnd() or math.huge) - CHECKS)
   local gone = redis.call('ZRANGE', q.expired, 0, 0)[1]
   if not gone then return end
   local keys = redis.call('SPOP', q.held_by .. gone, BATCH)
@@ -274,12 +275,12 @@ local function expire()
   redis.call('ZREMRANGEBYRANK', q.lost, 0, -KEPT - 1)
   -- Wakes several processes, because each process takes only a few of these keys.
   for _ = 1, isPaused and 0 or math.ceil(#keys / FEW) do
-    if not wake() then break end
+    if not q.wake() then break end
   end
 end
 
 -- Returns the µs until another owner's duty to try suspects ends, or nil if no other owner has the duty.
-local function dutyLeft()
+function q.dutyLeft()
   local left = dutyOwner and dutyOwner ~= owner and dutyEnd - now or 0
   return left > 0 and left or nil
 end
@@ -288,71 +289,83 @@ end
 -- note of the order.
 q.places, q.notes = nil, nil
 
--- Returns the functions that take keys in the order of a discipline.
-function q.inOrder()
+-- Returns functions that take stalled keys and suspects, which most turns don't have.
+function q.stalledKeys()
   local LOOKS = 100
-  q.places, q.notes = {}, {}
 
   -- Returns the first key of a line, with its place, whose group may have another key; nil if there is none among the
   -- first LOOKS keys.
-  local function firstAdmitted(line)
-    local keys = redis.call('ZRANGE', line, 0, LOOKS - 1, 'WITHSCORES')
+  local function first(line)
+    local keys = redis.call('ZRANGE', line, 0, q.hasGroups and LOOKS - 1 or 0, 'WITHSCORES')
     for i = 1, #keys, 2 do
-      if q.ordered().admits(keys[i]) then return { keys[i], keys[i + 1] } end
+      if not q.hasGroups or q.ordered().admits(keys[i]) then return keys[i], keys[i + 1] end
     end
   end
 
-  local function takeAdmitted(line, key, place, keys)
-    local n, _ = #keys + 1, nil
-    keys[n], q.places[n] = key, place
-    _, q.notes[n] = q.ordered().admit(key)
+  local function takeFrom(line, key, place, keys)
+    local n = #keys + 1
+    keys[n] = key
+    if q.plan then q.places[n] = place end
+    if q.hasGroups then q.notes[n] = q.ordered().admit(key) end
+    if wantsTimes then taken.readyForUs[n] = q.readyFor(place) end
     redis.call('ZREM', line, key)
   end
 
-  -- Takes up to \`count\` keys: at most \`few\` stalled keys, which go first because they were handed out before, and
-  -- ready keys.
-  local function take(few, count)
-    local keys = {}
-    while #keys < math.min(few, count) do
-      local stalled = firstAdmitted(q.stalled)
-      if not stalled then break end
-      takeAdmitted(q.stalled, stalled[1], stalled[2], keys)
-      redis.call('SADD', q.stalled_by .. owner, stalled[1])
-    end
-    local more, moreNotes = q.ordered().take(count - #keys)
-    if #more == 0 then return keys end
-    local since = redis.call('ZMSCORE', q.ready, unpack(more))
-    redis.call('ZREM', q.ready, unpack(more))
-    for i, key in ipairs(more) do
-      local n = #keys + 1
-      keys[n], q.places[n], q.notes[n] = key, since[i], moreNotes[i]
-    end
-    return keys
+  -- Returns the suspect to take and its place, if a suspect is next in order, and whether nothing else may be taken.
+  -- One owner at a time has the duty to try suspects. This owner takes no other keys. After its earlier keys are
+  -- finished, it takes one suspect after another. An owner without keys takes the duty from an owner that still has
+  -- other keys.
+  local function findSuspect()
+    local suspect, place = first(q.suspects)
+    if not suspect then return nil, nil, false end
+    local next = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
+    if math.min(next, behind or math.huge) < tonumber(place) then return nil, nil, false end
+    local holdsNothing = redis.call('SCARD', q.held_by .. owner) == 0
+    if q.dutyLeft() and (dutyStage == '!' or not holdsNothing) then return nil, nil, false end
+    dutyOwner, dutyStage = owner, holdsNothing and '!' or ':'
+    q.takeDuty(owner, leaseUs, dutyStage)
+    return holdsNothing and suspect or nil, place, true
   end
 
-  return firstAdmitted, takeAdmitted, take
-end
+  -- Returns the number of stalled keys that this owner may take.
+  local function fewCount()
+    return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
+  end
 
--- Returns the suspect to take, if a suspect is next in order, and whether nothing else may be taken. One owner at a
--- time has the duty to try suspects. This owner takes no other keys. After its earlier keys are finished, it takes one
--- suspect after another. An owner without keys takes the duty from an owner that still has other keys.
-local function findSuspect()
-  local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
-  if q.plan then suspect = q.inOrder()(q.suspects) or {} end
-  if #suspect == 0 then return nil, false end
-  local first = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
-  first = math.min(first, behind or math.huge)
-  if first < tonumber(suspect[2]) then return nil, false end
-  local holdsNothing = redis.call('SCARD', q.held_by .. owner) == 0
-  if dutyLeft() and (dutyStage == '!' or not holdsNothing) then return nil, false end
-  dutyOwner, dutyStage = owner, holdsNothing and '!' or ':'
-  takeDuty(owner, leaseUs, dutyStage)
-  return holdsNothing and suspect[1] or nil, true
-end
+  -- Takes up to \`few\` stalled keys. In a queue with a discipline, they go first, because they were handed out before.
+  local function takeFew(few, keys)
+    while #keys < few do
+      local key, place = first(q.stalled)
+      if not key then return end
+      takeFrom(q.stalled, key, place, keys)
+      redis.call('SADD', q.stalled_by .. owner, key)
+    end
+  end
 
--- Returns the number of keys in the stalled line that this owner may take.
-local function fewCount()
-  return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
+  -- Pops up to \`count\` keys from two lines, in the order of their places: at most \`few\` stalled keys, and ready
+  -- keys.
+  local function popMerged(few, count)
+    local stalled = redis.call('ZRANGE', q.stalled, 0, math.min(few, count) - 1, 'WITHSCORES')
+    local ready = redis.call('ZRANGE', q.ready, 0, count - 1, 'WITHSCORES')
+    local popped, i, j = {}, 1, 1
+    while #popped < 2 * count and (stalled[i] or ready[j]) do
+      if not ready[j] or (stalled[i] and tonumber(stalled[i + 1]) < tonumber(ready[j + 1])) then
+        popped[#popped + 1], popped[#popped + 2] = stalled[i], stalled[i + 1]
+        redis.call('SADD', q.stalled_by .. owner, stalled[i])
+        i = i + 2
+      else
+        popped[#popped + 1], popped[#popped + 2] = ready[j], ready[j + 1]
+        j = j + 2
+      end
+    end
+    if i > 1 then redis.call('ZREMRANGEBYRANK', q.stalled, 0, (i - 3) / 2) end
+    if j > 1 then redis.call('ZREMRANGEBYRANK', q.ready, 0, (j - 3) / 2) end
+    return popped
+  end
+
+  return {
+    takeFrom = takeFrom, findSuspect = findSuspect, fewCount = fewCount, takeFew = takeFew, popMerged = popMerged,
+  }
 end
 
 local pauseUs, isLost, isAlone, isShort = nil, 0, 0, false
@@ -361,50 +374,31 @@ local function note(delay)
   if not pauseUs or delay < pauseUs then pauseUs = math.max(delay, 0) end
 end
 
-local function readyCount()
+function q.readyCount()
   if q.plan then return q.ordered().ready() end
   return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
 end
 
 -- Returns the time that a key has been ready, computed from its place. For a returned key, this is the time since its
 -- hand-out to the holder that did not finish it.
-local function readyFor(place)
+function q.readyFor(place)
   local since = tonumber(place)
   return now - (since < 0 and since + 2^53 or since)
-end
-
--- Pops up to \`count\` keys from two lines, in the order of their places: at most \`few\` stalled keys, and ready keys.
-local function popMerged(few, count)
-  local stalled = redis.call('ZRANGE', q.stalled, 0, math.min(few, count) - 1, 'WITHSCORES')
-  local ready = redis.call('ZRANGE', q.ready, 0, count - 1, 'WITHSCORES')
-  local popped, i, j = {}, 1, 1
-  while #popped < 2 * count and (stalled[i] or ready[j]) do
-    if not ready[j] or (stalled[i] and tonumber(stalled[i + 1]) < tonumber(ready[j + 1])) then
-      popped[#popped + 1], popped[#popped + 2] = stalled[i], stalled[i + 1]
-      redis.call('SADD', q.stalled_by .. owner, stalled[i])
-      i = i + 2
-    else
-      popped[#popped + 1], popped[#popped + 2] = ready[j], ready[j + 1]
-      j = j + 2
-    end
-  end
-  if i > 1 then redis.call('ZREMRANGEBYRANK', q.stalled, 0, (i - 3) / 2) end
-  if j > 1 then redis.call('ZREMRANGEBYRANK', q.ready, 0, (j - 3) / 2) end
-  return popped
 end
 
 -- Takes keys and returns them.
 local function take()
   if isPaused then return {} end
-  local suspect, alone, few = nil, false, 0
+  local stalledKeys, suspect, place, alone, few = nil, nil, nil, false, 0
   if redis.call('EXISTS', q.stalled, q.suspects) > 0 then
-    suspect, alone = findSuspect()
-    few = alone and 0 or fewCount()
+    stalledKeys = q.stalledKeys()
+    suspect, place, alone = stalledKeys.findSuspect()
+    few = alone and 0 or stalledKeys.fewCount()
   end
   isAlone = alone and 1 or 0
   -- The ready keys are counted only if a backlog of due keys or a bucket limits the number of keys to take.
   local count = suspect and 1 or alone and 0 or wanted
-  if not alone and (behind or bucketId) then count = math.min(wanted, few + readyCount()) end
+  if not alone and (behind or bucketId) then count = math.min(wanted, few + q.readyCount()) end
   if count > 0 and bucketId then
     local available, next = count, nil
     count, next = limiters().tokens_take(bucketId, bucketRate, bucketBurst, available)
@@ -412,39 +406,40 @@ local function take()
     if next then note(next) end
   end
   if count == 0 then return {} end
-  if q.plan then
-    local _, takeAdmitted, takeInOrder = q.inOrder()
-    local keys = {}
-    if suspect then takeAdmitted(q.suspects, suspect, redis.call('ZSCORE', q.suspects, suspect), keys)
-    else keys = takeInOrder(few, count) end
+  local keys = {}
+  if q.plan then q.places, q.notes = {}, {} end
+  if suspect then
+    stalledKeys.takeFrom(q.suspects, suspect, place, keys)
+  elseif q.plan then
+    if few > 0 then stalledKeys.takeFew(math.min(few, count), keys) end
+    local before = #keys
+    local more, places, notes = q.ordered().take(count - before)
+    if #more > 0 then redis.call('ZREM', q.ready, unpack(more)) end
+    for i, key in ipairs(more) do
+      local n = before + i
+      keys[n], q.places[n], q.notes[n] = key, places[i], notes and notes[i]
+      if wantsTimes then taken.readyForUs[n] = q.readyFor(places[i]) end
+    end
     if bucketId and #keys < count then
       limiters().tokens_give_back(bucketId, bucketRate, bucketBurst, count - #keys)
     end
-    for i = 1, wantsTimes and #keys or 0 do taken.readyForUs[i] = readyFor(q.places[i]) end
-    return keys
-  end
-  if suspect then
-    if wantsTimes then taken.readyForUs[1] = readyFor(redis.call('ZSCORE', q.suspects, suspect)) end
-    redis.call('ZREM', q.suspects, suspect)
-    return { suspect }
-  end
-  local popped, keys = few > 0 and popMerged(few, count) or redis.call('ZPOPMIN', q.ready, count), {}
-  for i = 1, #popped, 2 do
-    keys[#keys + 1] = popped[i]
-    if wantsTimes then taken.readyForUs[#keys] = readyFor(popped[i + 1]) end
+  else
+    local popped = few > 0 and stalledKeys.popMerged(few, count) or redis.call('ZPOPMIN', q.ready, count)
+    for i = 1, #popped, 2 do
+      keys[#keys + 1] = popped[i]
+      if wantsTimes then taken.readyForUs[#keys] = q.readyFor(popped[i + 1]) end
+    end
   end
   return keys
 end
 
-local function hold()
+function q.hold()
   local keys, tokens, holders = taken.key, taken.token, {}
   if q.ranked then
-    taken.priority = redis.call('HMGET', q.priorities, unpack(keys))
-    redis.call('HDEL', q.priorities, unpack(keys))
-    for i = 1, #keys do taken.priority[i] = taken.priority[i] or '0' end
+    taken.priority = q.priorityStore().takeAll(q.priorities, keys)
   end
   for i, key in ipairs(keys) do
-    tokens[i] = whole(tick())
+    tokens[i] = whole(q.tick())
     local rank = ''
     if q.ranked or q.plan then
       rank = '@' .. (taken.priority[i] or '0') .. ',' .. (q.plan and q.places[i] or '') .. ',' ..
@@ -456,7 +451,7 @@ local function hold()
   redis.call('HINCRBY', q.meta, 'handedOut', #keys)
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
-  redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
+  redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
   taken.failures, taken.isEarly = failures_of(keys)
   taken.isEarly = taken.isEarly or {}
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
@@ -466,19 +461,19 @@ end
 -- Records that a process is idle because it got fewer keys than it wanted. A message notifies the process of new work.
 -- The process itself checks for changes that come with time: for expired leases, and for due keys if it is one of the
 -- two processes that check for them. While other owners have keys, an idle process calls as often as they renew.
-local function beIdle()
+function q.beIdle()
   redis.call('ZADD', q.idle, 'NX', now, process)
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
   redis.call('HDEL', q.looks, process) -- this call has stopped the process's timer
   -- Two idle processes call three times per lease duration, so that leases of current and later owners end on time. If
   -- leases last 15 s or more, every idle process calls often enough, because it calls at least every 5 s.
   if leaseUs < 15000000 and redis.call('ZRANK', q.idle, process) < 2 then note(leaseUs / 3) end
-  local look = watchDue(process)
+  local look = q.watchDue(process)
   if look then note(look - now) end
-  local first = firstEnd()
-  local over = redis.call('EXISTS', q.expired) == 1 and now or first and graceEnd(first, leaseUs)
+  local first = q.firstEnd()
+  local over = redis.call('EXISTS', q.expired) == 1 and now or first and q.graceEnd(first, leaseUs)
   if over then note(math.min(math.max(over, checked + CHECKS) - now, leaseUs / 3)) end
-  local duty = dutyLeft()
+  local duty = q.dutyLeft()
   if duty and redis.call('EXISTS', q.suspects) == 1 then note(duty) end
 end
 
@@ -488,17 +483,17 @@ if wanted > 0 then
     (known > 0 and not redis.call('ZSCORE', q.owners, owner)) then
     isLost = 1
   else
-    expire()
+    q.expire()
     taken.key = take()
-    if #taken.key > 0 then hold() end
+    if #taken.key > 0 then q.hold() end
     isIdle = #taken.key < wanted and isAlone == 0 and not isShort
   end
 end
 if isIdle then
-  beIdle()
-else
-  if stopIdling(process) then watchDue() end
-  if #taken.key == wanted or isAlone == 1 then wakeForReady() end
+  q.beIdle()
+elseif redis.call('EXISTS', q.idle) == 1 then
+  if q.stopIdling(process) then q.watchDue() end
+  if #taken.key == wanted or isAlone == 1 then q.wakeForReady() end
 end
 `,
 });

@@ -33,7 +33,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "two keys that are taken together have one token": {
     load: FIFO,
     noticedBy: "exclusion",
-    text: "tokens[i] = whole(tick())",
+    text: "tokens[i] = whole(q.tick())",
     replacement: "tokens[i] = whole(last)",
   },
   "a lease is half as long": {
@@ -46,7 +46,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     load: FIFO,
     noticedBy: "exclusion",
     script: "renew",
-    text: "redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)",
+    text: "redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)",
     replacement: "",
   },
   "an add during processing leaves no mark": {
@@ -58,14 +58,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a retry is dropped": {
     load: FIFO,
     noticedBy: "lost adds",
-    text: "return addAfter(key, wait, replaces, folds, priority)",
+    text: "return q.addAfter(key, wait, replaces, folds, priority)",
     replacement: "return",
   },
   "a key that becomes due while it is processing is dropped": {
     load: "delays",
     noticedBy: "lost adds",
-    text: "come(key, due[2 * i], held[i],",
-    replacement: ";(held[i] and type or come)(key, due[2 * i], held[i],",
+    text: "q.come(key, due[2 * i], held[i],",
+    replacement: ";(held[i] and type or q.come)(key, due[2 * i], held[i],",
   },
   "keys of a lost owner are dropped": {
     load: FIFO,
@@ -83,27 +83,27 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     load: FIFO,
     noticedBy: "lost adds",
     script: "release",
-    text: "putBack(key, holders[i])",
+    text: "q.putBack(key, holders[i])",
     replacement: "",
   },
   "keys of a process that leaves are dropped": {
     load: FIFO,
     noticedBy: "lost adds",
     script: "leave",
-    text: "putBack(key, redis.call('HGET', q.holders, key))",
+    text: "q.putBack(key, redis.call('HGET', q.holders, key))",
     replacement: "redis.call('SREM', q.held_by .. owner, key)",
   },
   "a finished key becomes ready again": {
     load: FIFO,
     noticedBy: "unasked",
-    text: "if flag == '+' then\n    makeReady",
-    replacement: "if true then\n    makeReady",
+    text: "if flag == '+' then\n    local newPriority",
+    replacement: "if true then\n    local newPriority",
   },
   "a delay is half as long": {
     load: "delays",
     noticedBy: "unasked",
-    text: "delayUntil(key, tick() + delay, priority)",
-    replacement: "delayUntil(key, tick() + delay / 2, priority)",
+    text: "q.delayUntil(key, q.tick() + delay, priority)",
+    replacement: "q.delayUntil(key, q.tick() + delay / 2, priority)",
   },
   "the newest key is taken first": {
     load: FIFO,

@@ -5,13 +5,14 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { RUNTIMES } from "../../run_script.ts";
 import { runtimes } from "../../runtimes.ts";
-import { open, until } from "../faults/faults.ts";
+import { QUICK, until } from "../faults/faults.ts";
 import { redisTest, uniqueName } from "../redis_tests.ts";
 
 const SCRIPT = fileURLToPath(new URL("redrive_worker.ts", import.meta.url));
@@ -20,8 +21,8 @@ const COUNT = 60;
 for (const runtime of RUNTIMES) {
   redisTest(`redrive: its process on ${runtime} is killed, and the workers go on with it`, async ({ url }) => {
     const name = uniqueName("redrive");
-    await using opened = open(url, name);
-    const { queue, errors } = opened;
+    const errors: unknown[] = [];
+    await using queue = createRedisQueue({ name, url, limiter: QUICK, onQueueError: (error) => errors.push(error) });
     let isFixed = false;
     const done: string[] = [];
     const pool = runWorkers(queue, (item) => {
