@@ -124,6 +124,14 @@ export function engineGivenUpSuite(engineTest: EngineTest): void {
     assertEquals((await bench.engine.counts()).ready, 1400);
   });
 
+  engineTest("given up: a discard during a redrive doesn't make it pass over keys", async (bench) => {
+    await giveUp(bench, ...numbered(200), "needle");
+    const { left } = (await bench.engine.redrive({ search: "needle", keys: undefined }, undefined))!;
+    if (left > 0) await bench.engine.discard({ search: "", keys: [`key ${200 - left}`] }); // it was checked last
+    while ((await bench.engine.redriveProgress())!.running);
+    assertEquals((await bench.engine.redriveProgress())!.redriven, 1);
+  });
+
   engineTest("given up: keys that are given up again during a redrive are not added again", async (bench) => {
     await giveUp(bench, "a", "b", "c");
     await bench.engine.redrive({ search: "", keys: ["a", "b", "c"] }, 10);

@@ -101,3 +101,26 @@ redisTest(
   "engine: whatever owners do, no key has two of them, none is lost, and what is over does not count",
   ({ url }) => checkRedisOwners(url, { runs: RUNS, seed: given === undefined ? 0 : Math.floor(Math.random() * 1e6) }),
 );
+
+engineTest("given-up keys that are dropped, and failures that are forgotten, leave nothing behind", async (bench) => {
+  await bench.engine.keepGivenUp({ max: 1, maxAge: undefined });
+  await bench.add("a", "b", "c");
+  const { taken } = await bench.take("o", 3);
+  const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;
+  await bench.turn("o", taken.map(({ key, token }) => ({ key, token, ...end })));
+  for (const name of ["stalls", "reasons"]) assertEquals(await bench.stored("HKEYS", name), ["c"], name);
+  await bench.engine.addRateLimited({ key: "d", payload: "" }, true, "", 0);
+  assertEquals(await bench.stored("HKEYS", "failingsince"), ["d"]);
+  await bench.engine.forget("d");
+  assertEquals(await bench.stored("EXISTS", "failingsince"), 0);
+});
+
+engineTest("a redrive calls an idle process at once", async (bench) => {
+  await bench.add("a", "b");
+  const { taken } = await bench.take("o", 2);
+  const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;
+  await bench.turn("o", taken.map(({ key, token }) => ({ key, token, ...end })), 1);
+  assertEquals(await bench.stored("ZCARD", "idle"), 1);
+  await bench.engine.redrive({ search: "", keys: undefined }, 1);
+  assertEquals(await bench.stored("ZCARD", "idle"), 0, "it is taken for gone, as it doesn't listen");
+});

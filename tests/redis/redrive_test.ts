@@ -74,11 +74,10 @@ async function storeOld(call: SharedServer["call"], name: string, keys: readonly
   const prefix = `workqueue:{${name}}:`;
   const at = `${Date.now() * 1000 - 1_000_000}`;
   await call("HSET", `${prefix}meta`, "format", "3");
-  for (const key of keys) {
-    await call("ZADD", `${prefix}givenup`, at, key);
-    await call("HSET", `${prefix}reasons`, key, `["TerminalError: no\\nstock",null,"terminal"]`);
-    await call("HSET", `${prefix}stalls`, key, "x0");
-  }
+  const entry = '["TerminalError: no\\nstock",null,"terminal"]';
+  await call("ZADD", `${prefix}givenup`, ...keys.flatMap((key) => [at, key]));
+  await call("HSET", `${prefix}reasons`, ...keys.flatMap((key) => [key, entry]));
+  await call("HSET", `${prefix}stalls`, ...keys.flatMap((key) => [key, "x0"]));
 }
 
 redisTest("given up: items of earlier releases are listed in pages, redriven and discarded", async ({ url, call }) => {
@@ -108,6 +107,37 @@ redisTest("given up: items of earlier releases are listed in pages, redriven and
   await until(async () => !(await queue.redriveProgress())!.running);
   assertEquals((await queue.counts()).ready, 1);
   assertEquals(await queue.discard({ search: "e" }), 5); // the error has an "e"
+});
+
+redisTest(
+  "given up: any number of items that earlier releases gave up at one time are reached",
+  async ({ url, call }) => {
+    const name = uniqueName("given-up");
+    await storeOld(call, name, [...numbered(1100), "needle"]);
+    await using opened = open(url, name);
+    const { queue } = opened;
+    await queue.redrive({ search: "needle" });
+    await until(async () => !(await queue.redriveProgress())!.running);
+    assertEquals([(await queue.counts()).ready, (await queue.givenUp({ search: "item" })).total], [1, 1100]);
+    assertEquals(await queue.discard({ search: "item" }), 1100);
+  },
+);
+
+redisTest("redrive: the list of its keys is removed with it, or expires if it never began", async ({ url, call }) => {
+  const name = uniqueName("redrive");
+  await using opened = open(url, name);
+  const { queue } = opened;
+  const lists = async () => {
+    const keys = await call("KEYS", `workqueue:{${name}}:redrive:*`) as string[];
+    return await Promise.all(keys.map(async (key) => Number(await call("TTL", key)) > 0));
+  };
+  await giveUp(queue, "a", "b", "c");
+  await queue.redrive({ keys: ["a", "b"], rate: 0.001 });
+  assertEquals(await lists(), [false]); // never expires
+  await assertRejects(() => queue.redrive({ keys: ["c"] }), Error, "a redrive of this queue is running");
+  assertEquals((await lists()).sort(), [false, true]);
+  await queue.stopRedrive();
+  assertEquals(await lists(), [true]);
 });
 
 redisTest("given up: a reload of a config changes the limits, and so does the first call", async ({ url }) => {
