@@ -9,15 +9,19 @@ import { storm } from "./process/storm.ts";
 const { values } = parseArgs({
   options: { seed: { type: "string", default: "1" }, seconds: { type: "string", default: "60" } },
 });
+const SITES = ["server", "server", "cluster"] as const;
 const LONGEST = 30;
 const seed = Number(values.seed);
 
 let handOuts = 0;
 for (let left = Number(values.seconds), round = 0; left > 0; left -= LONGEST, round++) {
+  const site = SITES[round % SITES.length]!;
   const seconds = Math.min(left, LONGEST);
-  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000 });
+  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000, site });
   handOuts += result.handOuts;
   const faults = Object.entries(result.faults).map(([kind, count]) => `${count} × ${kind}`).join(", ");
-  console.log(`Seed ${seed}, ${seconds} s: ${result.handOuts} hand-outs, ${faults}. ${handOuts} hand-outs so far.`);
+  console.log(
+    `Seed ${seed}, ${seconds} s, ${site}: ${result.handOuts} hand-outs, ${faults}. ${handOuts} hand-outs so far.`,
+  );
 }
 console.log("Nothing was lost, no key had two owners, and no group exceeded its limit.");

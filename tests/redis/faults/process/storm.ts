@@ -5,10 +5,9 @@ import type { DisciplineConfig } from "@workqueue/core";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../../history/check.ts";
-import { RedisProxy } from "../../proxy.ts";
-import { RedisServer } from "../../server.ts";
-import { newQueue, open, type Opened, until } from "../faults.ts";
+import { open, type Opened } from "../faults.ts";
 import { seeded } from "../seeded.ts";
+import { type Site, startCluster, startServer, type Way } from "./sites.ts";
 import type { StormArguments } from "./storm_worker.ts";
 import { startWorker, type Worker } from "./workers.ts";
 
@@ -37,7 +36,10 @@ export interface Storm {
   readonly seed: number;
   /** Duration of the storm, in milliseconds. */
   readonly ms: number;
+  readonly site: keyof typeof SITES;
 }
+
+const SITES = { server: startServer, cluster: startCluster } as const;
 
 /** Result of a storm. */
 export interface Weathered {
@@ -46,104 +48,82 @@ export interface Weathered {
   readonly faults: Readonly<Record<string, number>>;
 }
 
-/** Process with its own way to the server. */
+/** Place of a process, with its way to the servers. */
 interface Place {
-  readonly proxy: RedisProxy;
+  readonly way: Way;
   worker: Worker;
   isBusy: boolean;
 }
 
 /**
- * Adds keys while processes are killed, stopped, cut off, delayed and confused about the time, and while the server
- * restarts. Checks the histories of the queues after the last key has ended.
+ * Adds keys while processes are killed, stopped, cut off, delayed and confused about the time, and while their servers
+ * suffer. Checks the histories of the queues after the last key has ended.
  */
-export async function storm({ seed, ms }: Storm): Promise<Weathered> {
+export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered> {
   const random = seeded(seed);
   const below = (limit: number) => Math.floor(random() * limit);
-  await using server = await RedisServer.start({ appendonly: true });
+  await using site: Site = await SITES[kind]();
   await using stack = new AsyncDisposableStack();
-  const queues = QUEUES.map(({ discipline, rules }) => {
-    const { name } = newQueue(server.url);
-    return { name, discipline, rules, opened: stack.use(open(server.url, name, { discipline, callTimeout: "1m" })) };
-  });
-  const start = (i: number, url: string) => {
+  const queues = await Promise.all(QUEUES.map(async ({ discipline, rules }, i) => {
+    const name = await site.nameQueue(i);
+    const opened = stack.use(open("", name, { url: undefined, ...site.at, discipline, callTimeout: "1m" }));
+    return { name, discipline, rules, opened };
+  }));
+  const start = (i: number, { at }: Way) => {
     const args: StormArguments = {
-      url,
+      at,
       leaseDuration: LEASE,
       queues: queues.map(({ name, discipline, opened }) => ({ name, discipline, history: opened.history.folder })),
     };
     return startWorker(i % 2 === 0 ? "Deno" : "Bun", args, WORKER);
   };
   const places: Place[] = await Promise.all(Array.from({ length: PROCESSES }, async (_, i) => {
-    const proxy = stack.use(await RedisProxy.start(server.url));
-    return { proxy, worker: await start(i, proxy.url), isBusy: false };
+    const way = await site.openWay();
+    return { way, worker: await start(i, way), isBusy: false };
   }));
+  stack.defer(() => places.forEach(({ worker }) => worker.end()));
   await Promise.all(places.map(({ worker }) => worker.ready));
 
-  const faults: Record<string, (place: Place, i: number) => Promise<void>> = {
-    async kill(place, i) {
+  const faults = {
+    async kill(place: Place, i: number) {
       place.worker.kill("SIGKILL");
       await place.worker.ended;
-      place.worker = await start(i, place.proxy.url);
+      place.worker = await start(i, place.way);
       await place.worker.ready;
     },
-    async stop({ worker }) {
+    async stop({ worker }: Place) {
       worker.kill("SIGSTOP");
       await delay(2 * LEASE * random());
       worker.kill("SIGCONT");
     },
-    async cut({ proxy }) {
-      proxy.refuse();
-      proxy.dropAll();
-      await delay(random() < 0.5 ? 0 : 2 * LEASE * random());
-      proxy.refuse(false);
-    },
-    async delay({ proxy }) {
-      proxy.holdReplies();
-      await delay(2 * LEASE * random());
-      proxy.holdReplies(false);
-    },
-    async step({ worker }) {
-      worker.kill("SIGUSR2");
-      await Promise.resolve();
-    },
+    cut: ({ way }: Place) => way.cut(random() < 0.5 ? 0 : 2 * LEASE * random()),
+    delay: ({ way }: Place) => way.delay(2 * LEASE * random()),
+    step: ({ worker }: Place) => Promise.resolve(worker.kill("SIGUSR2")),
   };
-  const kinds = ["kill", "stop", "stop", "cut", "cut", "delay", "delay", "step"];
+  const kinds = ["kill", "stop", "stop", "cut", "cut", "delay", "delay", "step"] as const;
   const counts: Record<string, number> = {};
   const end = performance.now() + ms;
-  const count = (kind: string) => counts[kind] = (counts[kind] ?? 0) + 1;
+  const count = (fault: string) => void (counts[fault] = (counts[fault] ?? 0) + 1);
   const hitPlaces = async () => {
-    const running = new Set<Promise<void>>();
+    const running: Promise<void>[] = [];
     while (performance.now() < end) {
       await delay(20 + below(150));
       const i = below(PROCESSES);
-      const kind = kinds[below(kinds.length)]!;
       const place = places[i]!;
       if (place.isBusy) continue;
+      const nth = running.length;
+      const kind = kinds[nth < kinds.length ? nth : below(kinds.length)]!; // at least one of each
       count(kind);
       place.isBusy = true;
-      const fault = faults[kind]!(place, i).finally(() => {
-        running.delete(fault);
-        place.isBusy = false;
-      });
-      running.add(fault);
+      const fault = faults[kind](place, i).finally(() => place.isBusy = false);
+      fault.catch(() => {}); // reported at the end
+      running.push(fault);
     }
     await Promise.all(running);
   };
-  const restart = async () => {
-    for (let wait = ms / 4; performance.now() + wait < end; wait = Math.max(ms / 2, 5000)) {
-      await delay(wait);
-      count("restart");
-      await server.kill("SIGKILL");
-      await delay(LEASE * random());
-      await server.start();
-      // A server that is killed while it writes a script to its file may keep a part, which the second start from then
-      // on runs as if it were the whole (https://github.com/valkey-io/valkey/pull/4342). So the file is written anew.
-      await server.call("BGREWRITEAOF");
-      await until(async () => /aof_rewrite_in_progress:0/.test(String(await server.call("INFO", "persistence"))));
-    }
-  };
-  await Promise.all([hitPlaces(), restart(), ...queues.map(({ opened }) => produce(opened, end, below))]);
+  const names = queues.map(({ name }) => name);
+  const producing = queues.map(({ opened }) => produce(opened, end, below));
+  await Promise.all([hitPlaces(), site.suffer(names, end, random, count), ...producing]);
   for (const { opened } of queues) await opened.queue.whenIdle();
 
   for (const { worker } of places) worker.kill("SIGTERM");

@@ -9,6 +9,7 @@ import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { recordQueue } from "../../history/folder.ts";
+import type { At } from "./sites.ts";
 
 /** Queue of a storm. */
 export interface StormQueue {
@@ -20,13 +21,13 @@ export interface StormQueue {
 
 /** Arguments of the script. */
 export interface StormArguments {
-  readonly url: string;
+  readonly at: At;
   /** Duration of a lease, in milliseconds. */
   readonly leaseDuration: number;
   readonly queues: readonly StormQueue[];
 }
 
-const { url, leaseDuration, queues } = JSON.parse(process.argv[2]!) as StormArguments;
+const { at, leaseDuration, queues } = JSON.parse(process.argv[2]!) as StormArguments;
 const AN_HOUR = 3_600_000;
 
 process.on("SIGUSR2", () => stepClock((Math.random() - 0.5) * AN_HOUR));
@@ -35,7 +36,7 @@ const opened = queues.map(({ name, history, discipline }) => {
   recordQueue(name, history, realNow);
   const queue = createRedisQueue({
     name,
-    url,
+    ...at,
     leaseDuration,
     discipline,
     callTimeout: "1m",

@@ -36,6 +36,8 @@ export interface Worker {
   /** Resolves to the exit code of the process, or to the signal that killed it. */
   readonly ended: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
+  /** Kills the process if it still runs. */
+  end(): void;
 }
 
 const SCRIPT = fileURLToPath(new URL("worker.ts", import.meta.url));
@@ -58,6 +60,7 @@ export async function startWorker(
     ended,
     // Deno reports a child as killed by the signal from `child.kill` even if the child handled the signal and exited.
     kill: (signal) => void process.kill(child.pid!, signal),
+    end: () => void child.kill("SIGKILL"),
   };
 }
 
