@@ -6,6 +6,9 @@
 import { commandOn, until, type Workspace } from "./cli.ts";
 import { Screen } from "./screen.ts";
 
+/** Time limit for the shell to end once the CLI was told to, in milliseconds. */
+const END_GRACE = 5000;
+
 async function findScript(): Promise<boolean> {
   try {
     const { stdout } = await new Deno.Command("script", { args: ["--version"], stdin: "null" }).output();
@@ -118,6 +121,9 @@ export class PseudoTerminal implements AsyncDisposable {
       // The CLI has ended.
     }
     await this.#keyboard.close().catch(() => {});
+    // After a failed test, the shell may still wait for a file. Without `script`, the terminal hangs up on the shell.
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), END_GRACE);
     await this.ended;
+    clearTimeout(timer);
   }
 }
