@@ -9,7 +9,15 @@ import { JsrRegistry } from "./jsr_registry.ts";
 import { NpmRegistry } from "./npm_registry.ts";
 
 /** Packages that make up the command, each after its dependencies. */
-const PACKAGES = [".", "packages/config-file", "packages/dashboard", "packages/simulate", "packages/cli"];
+const PACKAGES = [
+  ".",
+  "packages/config-file",
+  "packages/dashboard",
+  "packages/simulate",
+  "packages/engine",
+  "packages/redis",
+  "packages/cli",
+];
 
 /**
  * Functions that install the command in an empty folder, one for each runtime. Each function returns the start of the

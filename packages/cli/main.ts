@@ -13,7 +13,8 @@
  * line, a config or a file is wrong; 130 if the run was interrupted.
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
- * shows the delays of limiters. `workqueue simulate` shows what a config does under a load.
+ * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue dead` lists,
+ * redrives and discards the given-up items of a queue on Redis.
  *
  * @module
  */
@@ -32,13 +33,14 @@ import {
   type SchemaFlags,
   type SimulateFlags,
 } from "./commands/config_flags.ts";
+import { addDeadCommands } from "./commands/dead_flags.ts";
 import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate"];
+export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "dead"];
 
 /** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;
@@ -78,6 +80,12 @@ export async function main(args: string[], standardInput: Readable = process.std
   addSimulateFlags(program.command("simulate")).action(async (files: string[], flags: SimulateFlags) => {
     const { simulateCommand } = await import("./commands/simulate_command.ts");
     exitCode = await simulateCommand(files, flags);
+  });
+  const dead = () => import("./commands/dead_command.ts");
+  addDeadCommands(program.command("dead"), {
+    list: async (flags) => void (exitCode = await (await dead()).deadListCommand(flags)),
+    redrive: async (flags) => void (exitCode = await (await dead()).deadRedriveCommand(flags)),
+    discard: async (flags) => void (exitCode = await (await dead()).deadDiscardCommand(flags)),
   });
   try {
     await program.parseAsync(args, { from: "user" });

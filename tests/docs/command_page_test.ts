@@ -3,6 +3,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Tokens } from "marked";
 import { ROOT } from "../cli/cli.ts";
+import { giveUpAll } from "../redis/give_up_all.ts";
+import { REDIS_SERVER, RedisServer } from "../redis/server.ts";
 import { tokensOf } from "./markdown.ts";
 import { openShell } from "./shell.ts";
 
@@ -31,6 +33,7 @@ function lasting(text: string): string {
     .replace(/^(Wall time|Queue wait|Work time) .*$/gm, "$1")
     .replace(/http:\S+:\d+\/\?token=[0-9a-f]{32}$/gm, "ADDRESS")
     .replace(/"hash":"[0-9a-f]+"/g, '"hash"')
+    .replace(/[^ ]+ m?s ago\)/g, "AGO)")
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, "TIME")
     .replace(/Seconds":[\d.]+/g, 'Seconds"')
     .trimEnd();
@@ -41,9 +44,15 @@ function withoutSummaries(text: string): string {
 }
 
 Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
-  const { workspace, run } = await openShell();
+  await using server = REDIS_SERVER === undefined ? undefined : await RedisServer.start();
+  if (server !== undefined) {
+    const errors = { "a.jpg": "no such file", "b.jpg": "no such file", "c.jpg": "HTTP 503" };
+    await giveUpAll(server.url, "images", errors);
+  }
+  const { workspace, run } = await openShell(server === undefined ? {} : { WORKQUEUE_REDIS: server.url });
   await using _ = workspace;
   for (const { script, shown } of examples) {
+    if (server === undefined && script.includes("workqueue dead")) continue;
     const printed = await run(script);
     const isWhole = /^Work time /m.test(shown);
     assertEquals(lasting(isWhole ? printed : withoutSummaries(printed)), lasting(shown), script);
@@ -61,8 +70,8 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     ([, name]) => name!,
   );
   assertEquals(names, ["run", "check", "schema", "delays", "simulate"]);
-  for (const name of names) {
-    const used = optionsInScripts(name);
+  for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
+    const used = optionsInScripts(name.split(" ")[0]!);
     const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:-\w, )*--[a-z-]+/gm)]
       .map(([flags]) => flags.trim().split(", "))
       .filter((flags) => !flags.includes("--help"));

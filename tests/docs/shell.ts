@@ -5,10 +5,13 @@ import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
 const DEADLINE = 120_000;
 
 /**
- * Opens a directory that contains the examples. Scripts in it can run the command as `workqueue`. There, `workqueue` is
- * an executable and not a shell function, so scripts can kill it through `$PPID`.
+ * Opens a directory that contains the examples. `variables` are added to the environment of scripts. Scripts in it can
+ * run the command as `workqueue`. There, `workqueue` is an executable and not a shell function, so scripts can kill it
+ * through `$PPID`.
  */
-export async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
+export async function openShell(
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
   const workspace = new Workspace();
   Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
   const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`);
@@ -18,7 +21,7 @@ export async function openShell(): Promise<{ workspace: Workspace; run(script: s
     const { stdout } = await new Deno.Command("sh", {
       args: ["-c", `exec 2>&1\n${script}`],
       cwd: workspace.directory,
-      env: { PATH: `${programs}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+      env: { PATH: `${programs}:${Deno.env.get("PATH")}`, NO_COLOR: "1", ...variables },
       signal: AbortSignal.timeout(DEADLINE),
     }).output();
     return new TextDecoder().decode(stdout);

@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+
+/** Options of all commands that use a queue on a server. */
+export interface QueueFlags {
+  /** Name of the queue. */
+  readonly queue: string;
+  /** Address of the server. Default: that in the environment, or a server on this machine. */
+  readonly redis?: string;
+  /** Path of the certificate of the authority that signed the server's certificate. */
+  readonly ca?: string;
+}
+
+/** Environment variable with the default of `--redis`. */
+export const REDIS_VARIABLE = "WORKQUEUE_REDIS";
+
+/** Adds the options that name a queue on a server. */
+export function addQueueFlags(command: Command): Command {
+  return command
+    .requiredOption("--queue <name>", "name of the queue on the server")
+    .option(
+      "--redis <url>",
+      `address of Redis or Valkey; default: ${REDIS_VARIABLE}, or redis://localhost:6379`,
+    )
+    .option("--ca <file>", "certificate (PEM) of the authority that signed the server's, for rediss:// URLs");
+}
