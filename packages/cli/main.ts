@@ -13,8 +13,9 @@
  * line, a config or a file is wrong; 130 if the run was interrupted.
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
- * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue dead` lists,
- * redrives and discards the given-up items of a queue on Redis.
+ * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
+ * to a queue on Redis, `workqueue status` shows such a queue, and `workqueue dead` lists, redrives and discards its
+ * given-up items.
  *
  * @module
  */
@@ -34,13 +35,15 @@ import {
   type SimulateFlags,
 } from "./commands/config_flags.ts";
 import { addDeadCommands } from "./commands/dead_flags.ts";
+import { addPushFlags, type PushFlags } from "./commands/push_flags.ts";
 import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
+import { addStatusFlags, type StatusFlags } from "./commands/status_flags.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "dead"];
+export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "push", "status", "dead"];
 
 /** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;
@@ -80,6 +83,14 @@ export async function main(args: string[], standardInput: Readable = process.std
   addSimulateFlags(program.command("simulate")).action(async (files: string[], flags: SimulateFlags) => {
     const { simulateCommand } = await import("./commands/simulate_command.ts");
     exitCode = await simulateCommand(files, flags);
+  });
+  addPushFlags(program.command("push")).action(async (flags: PushFlags) => {
+    const { pushCommand } = await import("./commands/push_command.ts");
+    exitCode = await pushCommand(flags, standardInput);
+  });
+  addStatusFlags(program.command("status")).action(async (flags: StatusFlags) => {
+    const { statusCommand } = await import("./commands/status_command.ts");
+    exitCode = await statusCommand(flags);
   });
   const dead = () => import("./commands/dead_command.ts");
   addDeadCommands(program.command("dead"), {

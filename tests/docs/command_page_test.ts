@@ -10,6 +10,9 @@ import { openShell } from "./shell.ts";
 
 const PAGE = "docs/command.md";
 
+/** Subcommands that need a server, so that the page can't run them. `queue_commands_test.ts` uses their options. */
+const NEED_REDIS = ["push", "status"];
+
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
 /**
@@ -69,7 +72,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
     ([, name]) => name!,
   );
-  assertEquals(names, ["run", "check", "schema", "delays", "simulate"]);
+  assertEquals(names, ["run", "check", "schema", "delays", "simulate", ...NEED_REDIS]);
   for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
     const used = optionsInScripts(name.split(" ")[0]!);
     const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:-\w, )*--[a-z-]+/gm)]
@@ -77,7 +80,10 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
       .filter((flags) => !flags.includes("--help"));
     assert(options.length > 0);
     for (const flags of options) {
-      assert(flags.some((flag) => used.has(flag)), `no script has workqueue ${name} ${flags}`);
+      assert(
+        NEED_REDIS.includes(name) || flags.some((flag) => used.has(flag)),
+        `no script has workqueue ${name} ${flags}`,
+      );
       for (const flag of flags) assertMatch(explained, new RegExp(`\`${flag}[\` ]`), `no table has ${flag}`);
     }
   }

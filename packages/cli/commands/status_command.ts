@@ -1,0 +1,49 @@
+import type { RemoteQueueSnapshot } from "@workqueue/redis";
+import { openQueue } from "../remote/open_queue.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { formatSeconds, printable } from "../system/text.ts";
+import { print } from "./print.ts";
+import type { StatusFlags } from "./status_flags.ts";
+
+/** Number of failing items that the text shows. */
+const SHOWN = 5;
+/** Largest number of items in each list of the JSON. */
+const LISTED = 100;
+
+/**
+ * Runs `workqueue status`: prints the contents of a queue on Redis.
+ *
+ * @param flags The options.
+ * @returns The exit code.
+ * @throws {UsageError} If an option is invalid, or the output can't be written.
+ * @throws {Error} If the server fails.
+ */
+export async function statusCommand(flags: StatusFlags): Promise<number> {
+  const queue = await openQueue(flags);
+  try {
+    const snapshot = await queue.snapshot({ limit: flags.json ? LISTED : SHOWN });
+    await print(flags.json ? `${JSON.stringify(snapshot, undefined, 2)}\n` : describe(snapshot));
+  } finally {
+    queue.shutDown();
+  }
+  return EXIT.succeeded;
+}
+
+function describe(snapshot: RemoteQueueSnapshot): string {
+  const { name, paused, ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs, delayedItems } = snapshot;
+  const next = delayedItems[0]?.dueInMs;
+  const rows: [name: string, value: string | number][] = [
+    ["Queue", printable(name)],
+    ...paused ? [["State", "paused"] as [string, string]] : [],
+    ["Ready", ready === 0 ? ready : `${ready}, the oldest for ${formatSeconds(oldestReadyMs / 1000)}`],
+    ["Blocked", blocked],
+    ["Delayed", next === undefined ? delayed : `${delayed}, the next is due in ${formatSeconds(next / 1000)}`],
+    ["Processing", processing],
+    ["Failing", failing],
+    ["Given up", givenUp],
+  ];
+  const errors = snapshot.failingItems.map(({ item, attempts, error }) =>
+    `  ${printable(item)}: ${printable(error)} (${attempts === 1 ? "1 attempt" : `${attempts} attempts`})`
+  );
+  return [...rows.map(([name, value]) => name.padEnd(12) + value), ...errors, ""].join("\n");
+}

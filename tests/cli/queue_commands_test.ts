@@ -1,0 +1,72 @@
+/** Tests of the commands that use a queue on Redis, with a real server. */
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { redisTest, uniqueName } from "../redis/redis_tests.ts";
+import { runtimes, Workspace } from "./cli.ts";
+
+for (const runtime of Object.keys(runtimes)) {
+  redisTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ url }) => {
+    await using workspace = new Workspace(runtime);
+    const queue = ["--redis", url, "--queue", uniqueName("pushed")];
+    const pushed = await workspace.run(["push", ...queue], "a\nb\n\na\n");
+    assertEquals(pushed, { code: 0, stdout: "", stderr: "Added 3 lines.\n" });
+    workspace.write("later", "c\0");
+    const later = ["--input", "later", "-0", "--delay", "1h", "--priority", "3", "--quiet"];
+    assertEquals(await workspace.run(["push", ...queue, ...later]), { code: 0, stdout: "", stderr: "" });
+
+    const { code, stdout } = await workspace.run(["status", ...queue, "--json"]);
+    const { ready, delayed, readyItems, delayedItems } = JSON.parse(stdout);
+    assertEquals([code, ready, delayed], [0, 2, 1]);
+    assertEquals(readyItems.map(({ item }: { item: string }) => item), ["a", "b"]);
+    assertEquals([delayedItems[0].item, delayedItems[0].priority], ["c", 3]);
+    const text = await workspace.run(["status", ...queue]);
+    assertMatch(text.stdout, /^Ready {7}2, the oldest for .+\nBlocked {5}0\nDelayed {5}1, the next is due in .+$/m);
+  });
+}
+
+redisTest("queue commands: push waits until the queue is short enough, and refuses lines", async ({ url }) => {
+  await using workspace = new Workspace();
+  const queue = ["--redis", url, "--queue", uniqueName("short")];
+  const bytes = new Uint8Array([...new TextEncoder().encode("a\nb\n"), 0xff, 0x0a]);
+  const { code, stderr } = await workspace.run(["push", ...queue, "--when-below", "9"], bytes);
+  assertEquals({ code, stderr }, { code: 1, stderr: "Refused (not UTF-8): line 3\nAdded 2 lines.\n" });
+  const waiting = await workspace.start(["push", ...queue, "--when-below", "2"], "c\n");
+  // The first look at the queue can't be seen from outside, so the queue is emptied by the test itself.
+  const { createRedisQueue } = await import("@workqueue/redis");
+  const own = createRedisQueue({ name: queue[3]!, url });
+  for (let i = 0; i < 2; i++) {
+    const lease = await own.get();
+    if (!lease.shutdown) await lease.finish();
+  }
+  assertEquals((await waiting.ended).code, 0);
+  await own.shutDownWithDrain();
+});
+
+redisTest("queue commands: the server may be named by a variable", async ({ url }) => {
+  await using workspace = new Workspace();
+  const { code } = await workspace.run(["status", "--queue", "q"], "", `WORKQUEUE_REDIS='${url}' "$@"`);
+  assertEquals(code, 0);
+});
+
+const WRONG: Record<string, [args: string[], message: string]> = {
+  "no queue": [["--redis", "redis://localhost"], "required option '--queue <name>' not specified"],
+  "a URL of another protocol": [["--redis", "http://localhost", "--queue", "q"], "must begin with redis://"],
+  "a queue with braces": [["--redis", "redis://localhost", "--queue", "{q}"], "non-empty string without braces"],
+  "certificates that are not there": [
+    ["--redis", "rediss://localhost", "--queue", "q", "--ca", "nope.pem"],
+    "Cannot read certificate 'nope.pem': there is no such file",
+  ],
+  "certificates without TLS": [["--redis", "redis://localhost", "--queue", "q", "--ca", "list"], "'tls.ca' must be"],
+};
+
+for (const [name, [args, message]] of Object.entries(WRONG)) {
+  Deno.test(`queue commands: ${name} is refused`, async () => {
+    await using workspace = new Workspace();
+    workspace.write("list", "a\n");
+    for (const command of ["push", "status"]) {
+      const { code, stderr } = await workspace.run([command, ...args], "a\n");
+      assertEquals(code, 2, stderr);
+      assertStringIncludes(stderr, message);
+    }
+  });
+}
