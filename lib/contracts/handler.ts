@@ -52,6 +52,11 @@ export interface HandlerContext {
    */
   readonly token: bigint | undefined;
   /**
+   * The span that added the item, as a `traceparent` of W3C Trace Context, if its queue keeps it. Queues on Redis do;
+   * `tracedHandler` of `@workqueue/opentelemetry` links to it.
+   */
+  readonly trace: string | undefined;
+  /**
    * Books more cost for this attempt with the pool's `throttle`, at once, when the handler learns what the attempt
    * costs, such as the number of tokens that a language model used. Has no effect if the pool has no throttle or its
    * throttle ignores costs. The function can be destructured.

@@ -133,6 +133,12 @@ export interface QueueHooks<T> {
   readonly keepsGivenUp?: boolean;
 
   /**
+   * Whether adds have the option `trace`, and attempts get it as `context.trace`. Without the hook, `tracedAdds` of
+   * `@workqueue/opentelemetry` remembers the spans of adds in this process.
+   */
+  readonly keepsTraces?: boolean;
+
+  /**
    * Reports whether the queue is shut down and nothing is ready or blocked. Without the hook, a pool with a `throttle`
    * ends only when no key is delayed or processing.
    */

@@ -229,6 +229,8 @@ export interface WorkLease<T> extends Lease<T> {
   readonly signal?: AbortSignal | undefined;
   /** Fencing token, which the handler receives as `context.token`. */
   readonly token?: bigint | undefined;
+  /** Traceparent of the span that added the item, which the handler receives as `context.trace`. */
+  readonly trace?: string | undefined;
 }
 
 /** An attempt of a pool, as seen by its source. */

@@ -178,6 +178,10 @@ export class AttemptContext implements HandlerContext {
     return this.#attempt.lease.token;
   }
 
+  get trace(): string | undefined {
+    return this.#attempt.lease.trace;
+  }
+
   /** Creates a new function each time the property is read, as `addedAgain` does. */
   get charge(): (cost: number) => void {
     const attempt = this.#attempt;

@@ -114,6 +114,19 @@ export interface RemoteQueueOptions<T = string> {
   onQueueError?: ((error: unknown) => void) | undefined;
 }
 
+/** Options of the calls of a {@linkcode RemoteQueue} that add an item. */
+export interface RemoteAddOptions extends AddOptions {
+  /**
+   * The span that adds the item, as a `traceparent` of W3C Trace Context, such as
+   * `"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`. The attempts at the item get it as `context.trace`. If
+   * an item is added several times, the newest add applies, even if it has none. `tracedAdds` of
+   * `@workqueue/opentelemetry` sets this option.
+   *
+   * @default {none}
+   */
+  trace?: string | undefined;
+}
+
 /** Options of {@linkcode RemoteQueue.addAll}. A function returns the value for each item. */
 export interface RemoteAddAllOptions<T> {
   /**
@@ -129,6 +142,12 @@ export interface RemoteAddAllOptions<T> {
    * @default {0}
    */
   delay?: Duration | ((item: T) => Duration | undefined) | undefined;
+  /**
+   * The span that adds the items, as in {@linkcode RemoteAddOptions}.
+   *
+   * @default {none}
+   */
+  trace?: string | undefined;
 }
 
 /**
@@ -159,25 +178,27 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * `addWhileDelayed`.
    *
    * @param item The item.
-   * @param options The item's priority, for a `discipline` that uses priorities.
+   * @param options The item's priority, for a `discipline` that uses priorities, and the span that adds it.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
    * @throws {RangeError} (as a rejection) If `priority` is `NaN` or infinite.
-   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form, or if an option is unknown or of
-   * the wrong type.
+   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form, if an option is unknown or of
+   * the wrong type, or if `trace` is not a traceparent.
    */
-  add(item: T, options?: AddOptions): Promise<void>;
+  add(item: T, options?: RemoteAddOptions): Promise<void>;
 
   /**
    * Adds items in order, in calls of up to 200 items. If a call fails, items from earlier calls stay in the queue.
    *
    * @param items The items.
    * @param options Priorities and delays: a value for all items, or a function that returns the value for each item.
+   * The `trace` of the span that adds the items.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
    * @throws {RangeError} (as a rejection) If a priority or delay is `NaN` or infinite. In that case, no item is added.
    * @throws {TypeError} (as a rejection) If `items` is a string or not an iterable, if an item has no valid key or no
-   * JSON form, or if an option is unknown or of the wrong type. In that case, no item is added.
+   * JSON form, if an option is unknown or of the wrong type, or if `trace` is not a traceparent. In that case, no item
+   * is added.
    */
   addAll(items: Iterable<T>, options?: RemoteAddAllOptions<T>): Promise<void>;
 
@@ -187,14 +208,14 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    *
    * @param item The item.
    * @param delay Milliseconds, or a string such as `"5s"`. If the delay is zero or negative, the item is added now.
-   * @param options The item's priority, for a `discipline` that uses priorities.
+   * @param options The item's priority, for a `discipline` that uses priorities, and the span that adds it.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
    * @throws {RangeError} (as a rejection) If `delay` or `priority` is `NaN` or infinite.
-   * @throws {TypeError} (as a rejection) If `delay` is not a duration, if the item has no valid key or no JSON form, or
-   * if an option is unknown or of the wrong type.
+   * @throws {TypeError} (as a rejection) If `delay` is not a duration, if the item has no valid key or no JSON form, if
+   * an option is unknown or of the wrong type, or if `trace` is not a traceparent.
    */
-  addAfter(item: T, delay: Duration, options?: AddOptions): Promise<void>;
+  addAfter(item: T, delay: Duration, options?: RemoteAddOptions): Promise<void>;
 
   /**
    * Counts a failure of the item, and adds the item after the limiter's delay, or after `minDelay` if that is longer.
@@ -203,7 +224,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    *
    * @param item The item.
    * @param options Shortest delay (`minDelay`), in milliseconds or as a string such as `"30s"`; 0 by default. The
-   * item's `priority`, for a `discipline` that uses priorities.
+   * item's `priority`, for a `discipline` that uses priorities. The `trace` of the span that adds the item.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`, or if the reply was lost.
    * @throws {RangeError} (as a rejection) If `minDelay` or `priority` is `NaN` or infinite, or if the limiter's delay
@@ -211,7 +232,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * @throws {TypeError} (as a rejection) If an option is unknown or invalid, or if the item has no valid key or no JSON
    * form.
    */
-  addRateLimited(item: T, options?: AddOptions & { minDelay?: Duration | undefined }): Promise<void>;
+  addRateLimited(item: T, options?: RemoteAddOptions & { minDelay?: Duration | undefined }): Promise<void>;
 
   /**
    * Cancels a delayed item. Does nothing if the item is not delayed.
@@ -452,6 +473,8 @@ export interface RemoteLease<T = string> extends AsyncDisposable {
   readonly shutdown: false;
   /** Priority with which the item was handed out: the highest priority among the adds that led to this lease. */
   readonly priority: number;
+  /** The option `trace` of the newest add of the item, if it had one. */
+  readonly trace: string | undefined;
   /** Number of this attempt: 1, plus the number of failures since the item's failures were last forgotten. */
   readonly attempt: number;
   /**

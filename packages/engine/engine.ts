@@ -44,6 +44,8 @@ export interface Entry {
   readonly key: string;
   /** Item as JSON in a queue with `keyOf`; otherwise empty. */
   readonly payload: string;
+  /** W3C traceparent of the span that adds the item, if known. */
+  readonly trace?: string | undefined;
 }
 
 /** Entry with a delay and a priority of its own. */
@@ -152,6 +154,8 @@ export interface TakenKey {
   readonly failures: number;
   /** Highest priority among the adds that led to this hand-out. Missing if no key of the queue ever had a priority. */
   readonly priority: number | undefined;
+  /** Traceparent of the newest add, if it had one. */
+  readonly trace: string | undefined;
   /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
   readonly isEarly: boolean | undefined;
   /** Milliseconds for which the key had been ready. Present only if {@linkcode Engine.measuresTimes} is true. */

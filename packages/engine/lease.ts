@@ -21,6 +21,7 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly key: string;
   readonly attempt: number;
   readonly priority: number;
+  readonly trace: string | undefined;
   readonly token: bigint;
   /** Whether the work began before a retry of the item was due. */
   readonly isEarly: boolean;
@@ -32,12 +33,17 @@ export class HeldLease<T> implements RemoteLease<T> {
   /** Created on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
-  constructor(item: T, { key, token, failures, priority = 0, isEarly = false }: TakenKey, events: LeaseEvents<T>) {
+  constructor(
+    item: T,
+    { key, token, failures, priority = 0, trace, isEarly = false }: TakenKey,
+    events: LeaseEvents<T>,
+  ) {
     this.item = item;
     this.key = key;
     this.token = BigInt(token);
     this.attempt = failures + 1;
     this.priority = priority;
+    this.trace = trace;
     this.isEarly = isEarly;
     this.#events = events;
   }

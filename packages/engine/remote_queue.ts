@@ -1,5 +1,4 @@
 import type {
-  AddOptions,
   Duration,
   GivenUpOptions,
   GivenUpPage,
@@ -19,6 +18,7 @@ import {
   DISCARD,
   formatNumber,
   inspect,
+  invalidArgument,
   LIST_GIVEN_UP,
   messageOf,
   REDRIVE,
@@ -41,7 +41,14 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
-import type { QueueCounts, RemoteAddAllOptions, RemoteLease, RemoteQueue, RemoteQueueSnapshot } from "./contract.ts";
+import type {
+  QueueCounts,
+  RemoteAddAllOptions,
+  RemoteAddOptions,
+  RemoteLease,
+  RemoteQueue,
+  RemoteQueueSnapshot,
+} from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, EngineLimiter, Finish, GivenUpKey, RankedEntry, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
@@ -195,21 +202,23 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return this.#isShutDown;
   }
 
-  add(item: T, options?: AddOptions): Promise<void> {
+  add(item: T, options?: RemoteAddOptions): Promise<void> {
     return this.#call("add item", () => {
-      const priority = priorityIn("add item", options);
-      return this.#add([{ ...this.#items.write("add item", item), priority, delay: 0 }]);
+      const given = givenWith("add item", options);
+      return this.#add([{ ...this.#items.write("add item", item), ...given, delay: 0 }]);
     });
   }
 
   addAll(items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): Promise<void> {
     const action = "add items";
     return this.#call(action, async () => {
-      requireOptions(action, options, ["priority", "delay"]);
+      requireOptions(action, options, ["priority", "delay", "trace"]);
       requireRule(action, "items", items, AN_ITERABLE);
       const { priority, delay } = options;
+      const trace = requireTrace(action, options.trace);
       const entries = Array.from(items, (item) => ({
         ...this.#items.write(action, item),
+        trace,
         priority: requirePriority(action, typeof priority === "function" ? priority(item) : priority) ?? 0,
         delay: requireDuration(action, "delay", (typeof delay === "function" ? delay(item) : delay) ?? 0),
       }));
@@ -218,27 +227,29 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     });
   }
 
-  addAfter(item: T, delay: Duration, options?: AddOptions): Promise<void> {
+  addAfter(item: T, delay: Duration, options?: RemoteAddOptions): Promise<void> {
     return this.#call("add item", async () => {
-      const priority = priorityIn("add item", options);
+      const given = givenWith("add item", options);
       const ms = requireDuration("add item", "delay", delay);
-      await this.#add([{ ...this.#items.write("add item", item), priority, delay: ms }]);
+      await this.#add([{ ...this.#items.write("add item", item), ...given, delay: ms }]);
       this.#metrics?.retried();
     });
   }
 
-  /** Adds entries. Entries with one delay and without priorities are sent together with others of that kind. */
+  /** Adds entries. Entries with one delay, and with nothing else, are sent together with others of that kind. */
   #add(entries: readonly RankedEntry[]): Promise<void> {
     const [first] = entries;
-    const isPlain = entries.every(({ priority, delay }) => priority === 0 && delay === first!.delay);
+    const isPlain = entries.every(({ priority, delay, trace }) => {
+      return priority === 0 && trace === undefined && delay === first!.delay;
+    });
     return isPlain ? this.#engine.add(entries, first?.delay) : this.#engine.addEach(entries);
   }
 
-  addRateLimited(item: T, options: AddOptions & { minDelay?: Duration | undefined } = {}): Promise<void> {
+  addRateLimited(item: T, options: RemoteAddOptions & { minDelay?: Duration | undefined } = {}): Promise<void> {
     return this.#call("add item", async () => {
-      const priority = priorityIn("add item", options, "minDelay");
+      const { priority, trace } = givenWith("add item", options, "minDelay");
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
-      const entry = this.#items.write("add item", item);
+      const entry = { ...this.#items.write("add item", item), trace };
       const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
@@ -469,7 +480,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   get [HOOKS](): QueueHooks<T> {
-    return { recordTimes: (recorder) => this.#recordTimes(recorder), keepsGivenUp: true };
+    return { recordTimes: (recorder) => this.#recordTimes(recorder), keepsGivenUp: true, keepsTraces: true };
   }
 
   // Inspecting a queue object shows only local state and makes no call to the engine.
@@ -688,16 +699,32 @@ function isIterable(value: unknown): boolean {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
+/** Options of an add, with their defaults. */
+type Given = Pick<RankedEntry, "priority" | "trace">;
+
+const NOTHING_GIVEN: Given = { priority: 0, trace: undefined };
+
 /**
- * Returns the priority in the options of an add; 0 by default.
+ * Returns the options of an add, with their defaults.
  *
- * @throws {TypeError} If an option is unknown, or the priority is not a number.
+ * @throws {TypeError} If an option is unknown or of the wrong type, or if `trace` is not a traceparent.
  * @throws {RangeError} If the priority is `NaN` or infinite.
  */
-function priorityIn(action: string, options: AddOptions | undefined, ...known: string[]): number {
-  if (options === undefined) return 0;
-  requireOptions(action, options, ["priority", ...known]);
-  return requirePriority(action, options.priority) ?? 0;
+function givenWith(action: string, options: RemoteAddOptions | undefined, ...known: string[]): Given {
+  if (options === undefined) return NOTHING_GIVEN;
+  requireOptions(action, options, ["priority", "trace", ...known]);
+  return {
+    priority: requirePriority(action, options.priority) ?? 0,
+    trace: requireTrace(action, options.trace),
+  };
+}
+
+/** Form of a `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+function requireTrace(action: string, trace: unknown): string | undefined {
+  if (trace === undefined || (typeof trace === "string" && TRACEPARENT.test(trace))) return trace;
+  throw invalidArgument(action, "trace", "must be a W3C traceparent", trace);
 }
 
 function noGroups(action: string): Error {

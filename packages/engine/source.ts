@@ -221,6 +221,10 @@ class PoolLease<T> implements WorkLease<T> {
     return this.held.priority;
   }
 
+  get trace(): string | undefined {
+    return this.held.trace;
+  }
+
   get token(): bigint {
     return this.held.token;
   }

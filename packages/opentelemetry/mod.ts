@@ -11,7 +11,7 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 
 export type { Meter, Tracer } from "./api.ts";
 export { openTelemetryMetrics } from "./metrics.ts";
-export { type TracedAdds, tracedAdds } from "./traced_adds.ts";
+export { type TracedAddOptions, type TracedAdds, tracedAdds, type TracedRemoteAdds } from "./traced_adds.ts";
 export { tracedHandler, type TracedHandlerOptions } from "./traced_handler.ts";
 // Types used by the types of this package, directly or indirectly.
 export type * from "@workqueue/core";

@@ -4,12 +4,14 @@ import type { Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
 import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 import { errorTypeOf, exceptionOf } from "./thrown.ts";
-import { spansOf, type TracedAdds } from "./traced_adds.ts";
+import { contextIn, spansOf, type TracedAdds, type TracedRemoteAdds } from "./traced_adds.ts";
 
 /** Options of {@linkcode tracedHandler}. */
 export interface TracedHandlerOptions<T> {
-  /** The result of {@linkcode tracedAdds}. The span of each attempt links to the span that added its item. */
-  readonly adds?: TracedAdds<T> | undefined;
+  /**
+   * The result of {@linkcode tracedAdds}, for links to the spans that added the items. Not needed for a queue on Redis.
+   */
+  readonly adds?: TracedAdds<T> | TracedRemoteAdds<T> | undefined;
 }
 
 /**
@@ -20,10 +22,10 @@ export interface TracedHandlerOptions<T> {
  * messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/#process-span), which have the
  * status "Development" and may still change. The name of the span is `process` followed by the name of the queue. The
  * span's kind is `CONSUMER`. Each span starts a new trace, because the span that was active when the item was added has
- * ended, and because one attempt may result from many adds. With the option `adds`, the span links to the span of the
- * newest add. The span is active while the handler runs. If the program has a context manager, spans that the handler
- * starts are children of this span. In the handler, `trace.getActiveSpan()` returns the span, for example to add
- * attributes or links.
+ * ended, and because one attempt may result from many adds. If the item was added with {@linkcode tracedAdds}, the span
+ * links to the span of the newest add. The span is active while the handler runs. If the program has a context manager,
+ * spans that the handler starts are children of this span. In the handler, `trace.getActiveSpan()` returns the span,
+ * for example to add attributes or links.
  *
  * | attribute | value |
  * | --- | --- |
@@ -98,7 +100,8 @@ export function tracedHandler<T>(
   return (item, context) => {
     const { key } = context;
     const added = spans?.of(key);
-    const links = added === undefined ? [] : [{ context: added }];
+    const linked = added ?? contextIn(context.trace);
+    const links = linked === undefined ? [] : [{ context: linked }];
     const options = { kind: SpanKind.CONSUMER, root: true, attributes: attributesOf(context), links };
     const end = (span: Span, ending: Ending) => {
       if (added !== undefined && LAST.has(ending.outcome)) spans!.forget(key, added);

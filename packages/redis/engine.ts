@@ -102,8 +102,10 @@ export class RedisEngine implements Engine {
   async addEach(entries: readonly RankedEntry[]): Promise<void> {
     const { replaces, folds, hasItems } = this.settings;
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
-      const rows = entries.slice(from, from + MAX_ENTRIES).map(({ delay, ...entry }) => ({ ...entry, delayMs: delay }));
-      await this.#run("addEach", { replaces, folds, hasItems }, rows);
+      const some = entries.slice(from, from + MAX_ENTRIES);
+      const rows = some.map(({ delay, trace, ...entry }) => ({ ...entry, trace, delayMs: delay }));
+      const hasTraces = rows.some(({ trace }) => trace !== undefined);
+      await this.#run(hasTraces ? "addTraced" : "addEach", { replaces, folds, hasItems }, rows);
     }
   }
 
@@ -115,10 +117,10 @@ export class RedisEngine implements Engine {
     priority = 0,
   ): Promise<number | undefined> {
     const { replaces, folds, hasItems } = this.settings;
-    const { key } = entry;
+    const { key, trace } = entry;
     const payload = hasItems ? entry.payload : undefined;
     const plan = this.limiter.text;
-    const how = { isNewest, replaces, folds, plan, given, minDelayMs: minDelay, priority };
+    const how = { isNewest, replaces, folds, plan, given, minDelayMs: minDelay, priority, trace };
     return this.#run("addRateLimited", { key, payload, ...how });
   }
 

@@ -47,6 +47,39 @@ const MANY = 450;
 export function engineSuite(engineTest: EngineTest): void {
   // ---- Calls
 
+  engineTest("the span of the newest add is handed out with a key, until the key has ended", async (bench) => {
+    const { engine } = bench;
+    const traceOf = (digit: number) => `00-${`${digit}`.repeat(32)}-${`${digit}`.repeat(16)}-01`;
+    const [one, two, three, four] = [1, 2, 3, 4].map(traceOf);
+    const entry = { payload: "", delay: 0, priority: 0 };
+    await engine.addEach([{ ...entry, key: "a", trace: one }, { ...entry, key: "b", trace: two }]);
+    await engine.addEach([{ ...entry, key: "c", trace: three, delay: 10 }, { ...entry, key: "d" }]);
+    await engine.addEach([{ ...entry, key: "a", trace: two }]);
+    await bench.add("b"); // the newest add has no span
+    await engine.addRateLimited({ key: "e", payload: "", trace: four }, true, "", 0);
+    bench.jump(1000);
+    const taken = async () => (await bench.take("o", 5)).taken;
+    const first = await taken();
+    assertEquals(first.map(({ key, trace }) => [key, trace ?? undefined]), [
+      ["a", two],
+      ["b", undefined],
+      ["d", undefined],
+      ["c", three],
+      ["e", four],
+    ]);
+    const token = (key: string) => first.find((each) => each.key === key)!.token;
+    await engine.addEach([{ ...entry, key: "c", trace: one }]);
+    await bench.finish("a", token("a"), "failed");
+    await bench.finish("c", token("c"));
+    await bench.finish("e", token("e"));
+    bench.jump(1000);
+    const second = await taken();
+    assertEquals(second.map(({ key, trace }) => [key, trace]), [["c", one], ["a", two]]);
+    for (const { key, token } of second) await bench.finish(key, token);
+    await bench.add("e", "a");
+    assertEquals((await taken()).map(({ trace }) => trace ?? undefined), [undefined, undefined]);
+  });
+
   engineTest(
     "keys are handed out in the order of their adds, each once, with a payload if there are any",
     async (bench) => {

@@ -359,6 +359,7 @@ const CONTEXT: HandlerContext = {
   priority: 0,
   addedAgain: () => false,
   token: undefined,
+  trace: undefined,
   signal: new AbortController().signal,
   charge: () => {},
 };

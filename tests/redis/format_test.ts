@@ -128,6 +128,7 @@ redisTest("format: a queue keeps its format until it first has what older releas
       return queue.add("a").then(() => queue.shutDownWithDrain());
     },
     redrive: (queue) => queue.redrive(),
+    trace: (queue) => queue.add("a", { trace: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` }),
     pause: async (queue) => {
       const pool = runWorkers(queue, () => {
         throw new RetryAfterError("1h", "later", { scope: "queue" });

@@ -1,5 +1,5 @@
 import { declareScript } from "./declare.ts";
-import { DECIMAL, DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
+import { DECIMAL, DURATION, FLAG, NOTHING, optional, TEXT } from "./fields.ts";
 
 /** Returns Lua that reads what the order of groups needs for the rows, because a call for several keys is fast. */
 const expectKeys = (eachRow: (lua: string) => string) => /* lua */ `
@@ -29,6 +29,7 @@ ${
   if delayUs > 0 then
     ${reviveDelayed}
   end
+  if q.hasTraces then q.keepTrace(key) end
   q.addAfter(key, delayUs, replaces, folds, 0)`)
   }
 q.wakeForReady()
@@ -51,6 +52,7 @@ ${
   if delayUs > 0 then
     ${reviveDelayed}
   end
+  if q.hasTraces then q.keepTrace(key) end
   q.addAfter(key, delayUs, replaces, folds, 0)`)
   }
 q.wakeForReady()
@@ -73,6 +75,30 @@ ${
   if delayUs > 0 then
     ${reviveDelayed}
   end
+  if q.hasTraces then q.keepTrace(key) end
+  q.addAfter(key, delayUs, replaces, folds, priority)`)
+  }
+q.wakeForReady()
+`,
+});
+
+/** Like `addEach`, with the traceparents of the spans that add the keys. */
+export const addTraced = declareScript({
+  adds: true,
+  args: { replaces: FLAG, folds: FLAG, hasItems: FLAG },
+  rows: { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL, trace: optional(TEXT) },
+  reply: NOTHING,
+  body: (eachRow) => /* lua */ `
+q.makeDueReady()
+${expectKeys(eachRow)}
+if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+${
+    eachRow(/* lua */ `
+  if hasItems then redis.call('HSET', q.items, key, payload) end
+  if delayUs > 0 then
+    ${reviveDelayed}
+  end
+  q.keepTrace(key, trace)
   q.addAfter(key, delayUs, replaces, folds, priority)`)
   }
 q.wakeForReady()

@@ -22,6 +22,7 @@ export const addRateLimited = declareScript({
     given: TEXT,
     minDelayMs: DURATION,
     priority: DECIMAL,
+    trace: optional(TEXT),
   },
   reply: optional(NUMBER),
   body: /* lua */ `
@@ -33,6 +34,7 @@ if payload then
   if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 end
 ${reviveDelayed}
+if isNewest then q.keepTrace(key, trace) end
 q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
 q.wakeForReady()
 return q.reply(false)

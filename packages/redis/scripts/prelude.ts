@@ -39,6 +39,7 @@ local q = {
   due_priorities = prefix .. 'duepriorities', -- hash: delayed key to its priority, if that is not 0
   orders = prefix .. 'order:',       -- prefix of the keys of a discipline; the number of the order follows
   past_orders = prefix .. 'pastorders', -- hash: number of a former order with keys on the server, to its plan
+  traces = prefix .. 'traces',       -- hash: key to the traceparent of the span that added it
   paused_groups = prefix .. 'pausedgroups', -- zset: group that was paused, by the end of its pause
   channel = prefix .. 'wake:',       -- channel of each process, for messages that there may be work
 }
@@ -94,17 +95,20 @@ local checked = tonumber(stored[4]) or 0
 -- q.paused_until         end of a pause with an end; 0 if there is no such pause
 -- q.redrive_at           time of the next step of the running redrive, if one is running
 -- q.hasGroups            whether the discipline is \`fair\`
+-- q.hasTraces            whether any key was ever added with a traceparent
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.ts
 -- q.isChanging           whether keys of a group are blocked until a time
 q.paused_until = 0
 if stored[1] == NEXT_FORMAT then
-  local more = redis.call('HMGET', q.meta, 'order', 'moving', 'ranked', 'until', 'redrive', 'fair')
+  local more = redis.call('HMGET', q.meta, 'order', 'moving', 'ranked', 'until', 'redrive', 'fair',
+    'traces')
   if more[1] then
     q.plan_number, q.plan = string.match(more[1], '^(%d+) (.*)$')
     q.hasGroups = string.sub(q.plan, 1, 7) == '["fair"'
   end
   q.moving, q.ranked, q.paused_until = more[2], more[3], tonumber(more[4]) or 0
   q.redrive_at, q.fair = tonumber(more[5]), more[6]
+  q.hasTraces = more[7]
   q.isChanging = q.fair and struct.unpack('>d', q.fair) > 0
 end
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -475,10 +479,26 @@ function q.addAfter(key, delay, replaces, folds, priority)
   q.delayUntil(key, q.tick() + delay, priority)
 end
 
--- Drops the payload of a key that is neither ready nor processing, unless the key is delayed.
+-- Drops the payload and the traceparent of a key that is neither ready nor processing, unless the key is delayed.
 function q.dropItem(key)
-  if redis.call('EXISTS', q.items) == 1 and not redis.call('ZSCORE', q.delayed, key) then
-    redis.call('HDEL', q.items, key)
+  local hasItems = redis.call('EXISTS', q.items) == 1
+  if (hasItems or q.hasTraces) and not redis.call('ZSCORE', q.delayed, key) then
+    if hasItems then redis.call('HDEL', q.items, key) end
+    if q.hasTraces then redis.call('HDEL', q.traces, key) end
+  end
+end
+
+-- Stores the traceparent of the newest add of a key. An add without one removes that of an earlier add.
+function q.keepTrace(key, trace)
+  if trace then
+    if not q.hasTraces then
+      q.useNextFormat()
+      redis.call('HSET', q.meta, 'traces', 1)
+      q.hasTraces = true
+    end
+    redis.call('HSET', q.traces, key, trace)
+  elseif q.hasTraces then
+    redis.call('HDEL', q.traces, key)
   end
 end
 

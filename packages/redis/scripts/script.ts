@@ -1,6 +1,6 @@
 import type { Script } from "../connection/connection.ts";
 import { createScript } from "../connection/script.ts";
-import { add, addEach, addItems } from "./add.ts";
+import { add, addEach, addItems, addTraced } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
 import { counts } from "./counts.ts";
@@ -29,6 +29,7 @@ export const SCRIPTS = {
   addEach,
   addItems,
   addRateLimited,
+  addTraced,
   cancelDelayed,
   counts,
   discard,

@@ -88,6 +88,8 @@ export const turn = declareScript({
       failures: NUMBER,
       /** Missing if no key of the queue ever had a priority. */
       priority: optional(DECIMAL),
+      /** Traceparent of the newest add, if it had one. Missing if no key of the queue ever had one. */
+      trace: optional(TEXT),
       /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
       isEarly: optional(FLAG),
       /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
@@ -454,6 +456,7 @@ function q.hold()
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
   taken.failures, taken.isEarly = failures_of(keys)
   taken.isEarly = taken.isEarly or {}
+  if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end
 end
