@@ -1,15 +1,19 @@
 /**
- * Runs storms of faults, one after another: `deno task storm:redis --seed N --seconds 600`. Each storm lasts for 30 s
- * at most. Afterwards, its history is checked, and its hand-outs are counted.
+ * Runs storms of faults, one after another: `deno task storm:redis --seed N --seconds 600`. Each lasts for 30 s at most.
+ * Afterwards, its history is checked, and its hand-outs are counted. By default, every third storm is around a cluster.
  */
 
 import { parseArgs } from "node:util";
 import { storm } from "./process/storm.ts";
 
 const { values } = parseArgs({
-  options: { seed: { type: "string", default: "1" }, seconds: { type: "string", default: "60" } },
+  options: {
+    seed: { type: "string", default: "1" },
+    seconds: { type: "string", default: "60" },
+    site: { type: "string", default: "server,server,cluster" },
+  },
 });
-const SITES = ["server", "server", "cluster"] as const;
+const SITES = values.site.split(",") as ("server" | "cluster")[];
 const LONGEST = 30;
 const seed = Number(values.seed);
 
