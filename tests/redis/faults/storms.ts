@@ -1,6 +1,7 @@
 /**
- * Runs storms of faults, one after another: `deno task storm:redis --seed N --seconds 600`. Each lasts for 30 s at most.
- * Afterwards, its history is checked, and its hand-outs are counted. By default, every third storm is around a cluster.
+ * Runs storms of faults, one after another: `deno task storm:redis --seed N --seconds 600`. Each lasts for 30 s at
+ * most. Afterwards, its history is checked, and its hand-outs are counted. By default, every third storm is around a
+ * cluster.
  */
 
 import { parseArgs } from "node:util";

@@ -34,6 +34,8 @@ export interface Load {
   readonly isBacklog?: boolean;
   /** Whether few keys are ready, because few are added, and most of them are delayed. */
   readonly isDelayed?: boolean;
+  /** Factor for the number of keys in each call, and for the rate of the bucket. 1 by default. */
+  readonly size?: number;
 }
 
 /** Process that takes keys. A process that crashed or lost its leases goes on under another name. */
@@ -60,6 +62,7 @@ class Run {
   readonly #random: () => number;
   readonly #engine: RedisEngine;
   readonly #load: Load;
+  readonly #size: number;
   readonly #processes: Process[] = [];
   /** Tokens of the past, which no longer count. */
   readonly #past: { key: string; token: string }[] = [];
@@ -72,6 +75,7 @@ class Run {
 
   constructor(server: TimedServer, name: string, load: Load) {
     this.#load = load;
+    this.#size = load.size ?? 1;
     this.#random = seeded(load.seed);
     const { discipline } = load;
     const time = () => Math.floor(START + (this.#now - this.#setBack) * 1000);
@@ -103,7 +107,7 @@ class Run {
     if (choice < 34) return void await this.#engine.cancelDelayed(this.#key());
     if (choice < 38) return void await this.#engine.promoteDelayed(this.#key());
     if (process.stillUntil > this.#now) return;
-    if (choice < 82) return await this.#turn(process, this.#below(4));
+    if (choice < 82) return await this.#turn(process, this.#below(4 * this.#size));
     if (choice < 86) return await this.#finishPast();
     if (choice < 90) return await this.#loseReply(process);
     if (choice < 92) return this.#crash(process);
@@ -115,7 +119,7 @@ class Run {
 
   async #add(): Promise<void> {
     if (this.#load.isBacklog) await this.#pass(3);
-    const entries = Array.from({ length: this.#load.isBacklog ? 1 : 1 + this.#below(2) }, () => {
+    const entries = Array.from({ length: this.#load.isBacklog ? 1 : 1 + this.#below(2 * this.#size) }, () => {
       const isDelayed = !this.#load.isBacklog && this.#below(4) < (this.#load.isDelayed ? 3 : 1);
       const priority = this.#load.discipline === undefined ? 0 : this.#below(4);
       return { key: this.#key(), payload: "", delay: isDelayed ? 20 + this.#below(400) : 0, priority };
@@ -126,7 +130,8 @@ class Run {
 
   async #turn(process: Process, wanted: number, finishes = this.#someFinishes(process)): Promise<void> {
     const { owner, held } = process;
-    const throttle = this.#load.bucket;
+    const { bucket } = this.#load;
+    const throttle = bucket && { ...bucket, rate: bucket.rate * this.#size };
     const reply = await this.#engine.turn({ process: owner, owner, known: held.length, wanted, throttle, finishes });
     this.#past.push(...finishes.map(({ key, token }) => ({ key, token })));
     if (reply.isLost) this.#crash(process);
@@ -136,7 +141,7 @@ class Run {
 
   /** Returns finishes of some of the keys of a process, which it doesn't have from now on. */
   #someFinishes(process: Process, kinds = KINDS): Finish[] {
-    const count = Math.min(process.held.length, this.#below(3));
+    const count = Math.min(process.held.length, this.#below(3 * this.#size));
     return process.held.splice(0, count).map(({ key, token }) => {
       const kind = kinds[this.#below(kinds.length)]!;
       return { key, token, kind, given: "", reason: kind === "failed" ? "no" : "", delay: 0 };
@@ -151,7 +156,7 @@ class Run {
 
   async #loseReply(process: Process): Promise<void> {
     const known = process.held.slice();
-    await this.#turn(process, 2);
+    await this.#turn(process, 2 * this.#size);
     const isKept = process.held.slice(0, known.length).every(({ token }, i) => token === known[i]?.token);
     if (!isKept) return; // it has another name now
     process.held.splice(known.length);
@@ -174,10 +179,10 @@ class Run {
 
   async #drain(): Promise<void> {
     for (const process of this.#processes) process.stillUntil = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 400 * this.#size; round++) {
       await this.#pass(50);
       for (const process of this.#processes) {
-        await this.#turn(process, 2, this.#someFinishes(process, ["succeeded"]));
+        await this.#turn(process, 2 * this.#size, this.#someFinishes(process, ["succeeded"]));
       }
       if (round % 10 !== 0) continue;
       const { ready, blocked, delayed, processing } = await this.#engine.counts();
@@ -200,7 +205,9 @@ class Run {
   /** Returns a key: one of a few, or a new one. */
   #key(): string {
     const group = GROUPS[this.#below(GROUPS.length)];
-    return this.#load.isBacklog || this.#below(2) === 0 ? `${group}/new ${++this.#keys}` : `${group}/${this.#below(6)}`;
+    return this.#load.isBacklog || this.#below(2) === 0
+      ? `${group}/new ${++this.#keys}`
+      : `${group}/${this.#below(6 * this.#size)}`;
   }
 
   #below(limit: number): number {
