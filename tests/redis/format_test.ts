@@ -9,6 +9,8 @@ import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
 import { SCRIPTS } from "../../packages/redis/scripts/script.ts";
 import { open, until } from "./faults/faults.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+import { loadOlderRelease, openBoth } from "./releases/older_release.ts";
+import { START, TimedServer } from "./timed_server.ts";
 
 /** Queue in format 2 with a ready, a delayed, a processing and a given-up key. */
 const FORMAT_2: readonly string[][] = [
@@ -146,4 +148,21 @@ redisTest("format: a queue keeps its format until it first has what older releas
     await use(opened.queue, name);
     assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "4", what);
   }
+});
+
+redisTest("format: an older release refuses the next format, by name, and changes nothing", async ({ url }) => {
+  await using server = await TimedServer.connect(url);
+  await loadOlderRelease(server);
+  const name = uniqueName("format");
+  const { older, newer } = openBoth(server, name, () => START);
+  await older.add([{ key: "a", payload: "" }]);
+  await newer.add([{ key: "b", payload: "" }]);
+  assertEquals((await older.counts()).ready, 2);
+  await newer.addEach([{ key: "c", payload: "", delay: 0, priority: 1 }]);
+  const before = await server.call("HGETALL", `workqueue:{${name}}:meta`);
+  for (const call of [() => older.add([{ key: "d", payload: "" }]), () => older.counts()]) {
+    await assertRejects(call, Error, `WQFORMAT Cannot use queue ${name}: the server has it in format 4`);
+  }
+  assertEquals(await server.call("HGETALL", `workqueue:{${name}}:meta`), before);
+  await server.clear(name);
 });

@@ -10,6 +10,7 @@ import type { DisciplineConfig, LimiterConfig } from "@workqueue/core";
 import * as fc from "fast-check";
 import process from "node:process";
 import { redisTest, uniqueName } from "./redis_tests.ts";
+import { loadOlderRelease, openMixed } from "./releases/older_release.ts";
 import { TimedServer } from "./timed_server.ts";
 import { type NamedDifference, type Operation, Twins } from "./twins.ts";
 
@@ -109,20 +110,32 @@ function plainOf(operation: Operation): Operation | undefined {
   return { ...operation, priority: undefined } as Operation;
 }
 
-/** Compares queues of each variant under random operations. Returns the number of operations. */
-async function compare(url: string, variants: readonly Variant[]): Promise<number> {
+/** Returns the operation, without giving up. In the older release, a delayed add does not revive a given-up key. */
+function withoutGivingUp(operation: Operation): Operation {
+  if (operation.do !== "turn") return operation;
+  const ends = operation.ends.map((end) => end.kind === "givenUp" ? { ...end, kind: "succeeded" as const } : end);
+  return { ...operation, ends };
+}
+
+/**
+ * Compares queues of each variant under random operations. Returns the number of operations. Each operation is made by
+ * the older or the newer release if `isMixed` is true.
+ */
+async function compare(url: string, variants: readonly Variant[], isMixed = false): Promise<number> {
   await using server = await TimedServer.connect(url);
+  if (isMixed) await loadOlderRelease(server);
+  const open: TimedServer["engine"] = (...args) => isMixed ? openMixed(server, ...args) : server.engine(...args);
   let total = 0;
   const run = async (variant: Variant) => {
     const property = fc.asyncProperty(fc.array(operation, { maxLength: 90, size: "max" }), async (operations) => {
       const name = uniqueName("twins");
-      const twins = new Twins(server, { name, keys: KEYS, ...variant });
+      const twins = new Twins(open, { name, keys: KEYS, ...variant });
       try {
         for (const each of operations) {
           const hasGroups = variant.discipline?.type === "fair";
           const isOfGroup = each.do === "pauseGroup" || each.do === "resumeGroup";
           const operation = variant.discipline === undefined || (isOfGroup && !hasGroups) ? plainOf(each) : each;
-          if (operation !== undefined) await twins.do(operation);
+          if (operation !== undefined) await twins.do(isMixed ? withoutGivingUp(operation) : operation);
         }
       } finally {
         await server.clear(name);
@@ -146,4 +159,9 @@ redisTest("model: the engine on Redis does what the queue in memory does", async
   const total = await compare(url, VARIANTS);
   assert(total >= RUNS * 40, `${total} operations`);
   assertEquals([...differences.keys()].toSorted(), ["brought-forward-to-a-tie", "holder-overwrites", "one-payload"]);
+});
+
+redisTest("deploy: processes of an older and a newer release share a queue without a discipline", async ({ url }) => {
+  const total = await compare(url, VARIANTS, true);
+  assert(total >= RUNS * 40, `${total} operations`);
 });

@@ -123,7 +123,8 @@ export class Twins {
   /** Upper bound for how far the queue's time on Redis is ahead, in microseconds. */
   #ahead = 0;
 
-  constructor(server: TimedServer, options: TwinsOptions) {
+  /** `open` opens the engine. */
+  constructor(open: TimedServer["engine"], options: TwinsOptions) {
     const { name, limiter, addWhileDelayed, hasItems, discipline } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
@@ -134,7 +135,7 @@ export class Twins {
       ...hasItems && { keyOf },
       ...discipline && { discipline: disciplines.build<Item | string>(discipline, { clock: this.#clock }) },
     });
-    this.#engine = server.engine(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
+    this.#engine = open(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
       replaces: addWhileDelayed !== "keep",
       folds: addWhileDelayed === "fold",
       hasItems,
