@@ -85,14 +85,14 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "Priority",
     verdict: "holds",
     why:
-      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places.",
+      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places. [Tests](../tests/contracts/engine_orders_suite.ts)",
   },
   {
     number: 13,
     rule: "Fairness",
     verdict: "holds",
     why:
-      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run.",
+      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run. [Tests](../tests/redis/tenants_test.ts)",
   },
   {
     number: 14,
@@ -111,6 +111,12 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "Reload",
     verdict: "holds in each process",
     why: "Each process follows [its own config](#reloading-a-config).",
+  },
+  {
+    number: 18,
+    rule: "Retry budget",
+    verdict: "does not hold",
+    why: "A `retryBudget` is rejected.",
   },
 ];
 
