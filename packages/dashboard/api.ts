@@ -161,7 +161,7 @@ export interface QueueDetails extends QueueRow {
   readonly groupedItems: number;
   /**
    * Groups of the queue's discipline that are paused or have blocked items, and match the search; `null` if the queue
-   * has no groups that can be paused, as on Redis.
+   * has no groups that can be paused.
    */
   readonly blockedGroups: BlockedGroupList | null;
   /** Given-up items that match the search; `null` if the queue keeps none or its server does not answer. */

@@ -50,6 +50,10 @@ export interface QueueOnRedis<T> {
   pause(): Promise<number | void>;
   /** Resumes the queue in all processes; with the number of a pause, only if that was the last pause. */
   resume(options?: { pause?: number }): Promise<void>;
+  /** Pauses a group of items, for a number of milliseconds. Rejects if the queue has no groups. */
+  pauseGroup?(group: string, ms: number): Promise<void>;
+  /** Ends the pause of a group. Rejects if the queue has no groups. */
+  resumeGroup?(group: string): Promise<void>;
 }
 
 /** Contents of a queue on Redis. */
@@ -69,6 +73,13 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
   };
   /** Failing items with their last errors. */
   readonly failingItems: readonly { item: T; attempts: number; error: string; dueInMs?: number }[];
+  /** Groups with blocked items, the most blocked items first. Missing if the queue has no groups. */
+  readonly blockedGroups?: readonly {
+    group: string;
+    reason: "paused" | "probing" | "rate" | "limit";
+    blocked: number;
+    resumesInMs: number | null;
+  }[];
 }
 
 /** Queue on the dashboard. */

@@ -443,6 +443,28 @@ export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, Queue
   totals: QueueTotals;
   /** Items that have failed and will be retried, up to `limit`. The items with the most attempts come first. */
   failingItems: Omit<FailingItem<T>, "failedAgoMs">[];
+  /**
+   * Groups with blocked items, up to `limit`. The groups with the most blocked items come first. If there are more
+   * groups, these are any of them. Missing if the queue has no groups, because its discipline is not `fair`.
+   */
+  blockedGroups?: RemoteBlockedGroup[];
+}
+
+/** Group of items that has blocked items. */
+export interface RemoteBlockedGroup {
+  /** Name of the group. */
+  group: string;
+  /**
+   * - `"paused"`: the group is paused;
+   * - `"probing"`: the group was paused, and its other items wait until one item, the probe, is done;
+   * - `"rate"`: no more items may start at once by the rate of the group;
+   * - `"limit"`: as many items of the group are processing as may be.
+   */
+  reason: "paused" | "probing" | "rate" | "limit";
+  /** Number of blocked items. */
+  blocked: number;
+  /** Time until one more item becomes ready, in milliseconds; `null` if it depends on other items of the group. */
+  resumesInMs: number | null;
 }
 
 /** Totals since the queue was created. Processes that run a release without these counters are not included. */

@@ -310,6 +310,8 @@ export interface EngineSnapshot extends Counts {
   readonly processingEntries: readonly ProcessingKey[];
   /** Keys that failed and will be retried, most failures first. */
   readonly failingEntries: readonly FailingKey[];
+  /** Whether the queue has groups. */
+  readonly hasGroups: boolean;
   /** Groups with blocked keys, in any order. */
   readonly blockedGroups: readonly BlockedGroup[];
 }

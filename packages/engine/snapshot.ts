@@ -11,7 +11,8 @@ export function countsOf(
 
 /** Creates the snapshot of a queue. */
 export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Items<T>): RemoteQueueSnapshot<T> {
-  const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
+  const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries, hasGroups } =
+    snapshot;
   const counts = countsOf(snapshot);
   return {
     name,
@@ -36,5 +37,10 @@ export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Ite
       error,
       ...dueInMs !== undefined && { dueInMs },
     })),
+    ...hasGroups && {
+      blockedGroups: snapshot.blockedGroups.map(({ group, reason, blocked, changesInMs = null }) => {
+        return { group, reason, blocked, resumesInMs: changesInMs };
+      }).sort((one, other) => other.blocked - one.blocked),
+    },
   };
 }

@@ -22,6 +22,7 @@ export type {
   QueueTotals,
   RemoteAddAllOptions,
   RemoteAddOptions,
+  RemoteBlockedGroup,
   RemoteLease,
   RemoteQueue,
   RemoteQueueMetricsOptions,

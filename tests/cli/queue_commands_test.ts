@@ -42,6 +42,22 @@ redisTest("queue commands: push waits until the queue is short enough, and refus
   await own.shutDownWithDrain();
 });
 
+redisTest("queue commands: status lists groups with blocked items, and why", async ({ url }) => {
+  await using workspace = new Workspace();
+  const name = uniqueName("grouped");
+  const { createRedisQueue } = await import("@workqueue/redis");
+  await using queue = createRedisQueue({ name, url, discipline: { type: "fair", separator: "/", maxPerGroup: 1 } });
+  await queue.addAll(["a/1", "a/2", "b/1", "b/2"]);
+  await queue.pauseGroup("b", "1h");
+  const lease = await queue.get();
+  const { stdout } = await workspace.run(["status", "--redis", url, "--queue", name]);
+  assertStringIncludes(
+    stdout,
+    "Blocked     3\n  2 of b: the group is paused\n  1 of a: as many of the group are processing as may be\n",
+  );
+  if (!lease.shutdown) await lease.finish();
+});
+
 redisTest("queue commands: the server may be named by a variable", async ({ url }) => {
   await using workspace = new Workspace();
   const { code } = await workspace.run(["status", "--queue", "q"], "", `WORKQUEUE_REDIS='${url}' "$@"`);

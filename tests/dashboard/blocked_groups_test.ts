@@ -177,7 +177,7 @@ Deno.test("blocked groups: a queue without groups has none, and refuses to pause
   ) {
     assertEquals(await asked.post(`api/queues/images/${action}`, body), [
       422,
-      "The queue has no groups that can be paused: its discipline is not fair, or it is on Redis.",
+      "The queue has no groups that can be paused: its discipline is not fair.",
     ]);
   }
 });

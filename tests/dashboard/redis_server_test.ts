@@ -38,6 +38,40 @@ redisTest(
   },
 );
 
+redisTest("Redis: groups with blocked items are listed, paused and resumed, for all processes", async ({ url }) => {
+  const discipline = { type: "fair", separator: "/", maxPerGroup: 1 } as const;
+  const name = uniqueName("images");
+  await using queue = createRedisQueue({ name, url, limiter, discipline });
+  await using other = createRedisQueue({ name, url, limiter, discipline });
+  using asked = new Asked({ queues: { images: { queue } } });
+  const post = (action: string, body: object) => asked.post(`api/queues/images/${action}`, body);
+  const blockedGroups = async (query = "") => {
+    const { blockedGroups } = await asked.details("images", query);
+    return [blockedGroups!.count, ...blockedGroups!.groups.map(({ name, reason, blocked }) => [name, reason, blocked])];
+  };
+  await queue.addAll(["a/1", "a/2", "a/3", "b/1"]);
+  const first = await other.get() as RedisLease;
+  assertEquals(first.item, "a/1");
+  assertEquals(await blockedGroups(), [1, ["a", "limit", 2]]);
+  assertMatch((await post("pause-group", { group: "b", duration: "1h" }))[1], /^The group "b" is paused for 1 h/);
+  assertEquals(await blockedGroups(), [2, ["a", "limit", 2], ["b", "paused", 1]]);
+  assertEquals(await blockedGroups("?search=B"), [1, ["b", "paused", 1]]);
+  const [b] = (await asked.details("images")).blockedGroups!.groups.slice(1);
+  assert(b!.resumesInMs! > 3_500_000 && b!.resumesInMs! <= 3_600_000);
+  assertEquals(await post("resume-group", { group: "b" }), [200, 'The group "b" is resumed.']);
+  await first.finish();
+  assertEquals(await blockedGroups(), [1, ["a", "limit", 1]]);
+});
+
+redisTest("Redis: a queue without groups has no list of them, and refuses to pause one", async ({ url }) => {
+  await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter, onQueueError() {} });
+  using asked = new Asked({ queues: { images: { queue } } });
+  await queue.add("a/1");
+  assertEquals((await asked.details("images")).blockedGroups, null);
+  const [status, message] = await asked.post("api/queues/images/pause-group", { group: "a", duration: "1s" });
+  assertEquals([status, message], [422, "The queue has no groups that can be paused: its discipline is not fair."]);
+});
+
 redisTest(
   "Redis: a pause with a duration ends by itself, but not a newer pause by another process",
   async ({ url }) => {

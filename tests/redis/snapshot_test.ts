@@ -48,7 +48,8 @@ engineTest("snapshots have the counts, and lists that agree with them", async (b
 engineTest("a snapshot of an empty queue", async (bench) => {
   assertEquals(await bench.engine.snapshot(10), {
     ...{ ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
-    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [], blockedGroups: [] },
+    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [] },
+    ...{ hasGroups: false, blockedGroups: [] },
     totals: { handedOut: 0, failed: 0, givenUp: 0 },
     givenUpFor: NONE,
   });

@@ -1,4 +1,4 @@
-import type { RemoteQueueSnapshot } from "@workqueue/redis";
+import type { RemoteBlockedGroup, RemoteQueueSnapshot } from "@workqueue/redis";
 import { openQueue } from "../remote/open_queue.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { formatSeconds, printable } from "../system/text.ts";
@@ -29,6 +29,14 @@ export async function statusCommand(flags: StatusFlags): Promise<number> {
   return EXIT.succeeded;
 }
 
+/** Reasons why items of a group are blocked. */
+const WHY_BLOCKED: Record<RemoteBlockedGroup["reason"], string> = {
+  paused: "the group is paused",
+  probing: "the first item after a pause is processing",
+  rate: "the rate of the group is reached",
+  limit: "as many of the group are processing as may be",
+};
+
 function describe(snapshot: RemoteQueueSnapshot): string {
   const { name, paused, ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs, delayedItems } = snapshot;
   const next = delayedItems[0]?.dueInMs;
@@ -42,8 +50,12 @@ function describe(snapshot: RemoteQueueSnapshot): string {
     ["Failing", failing],
     ["Given up", givenUp],
   ];
+  const groups = (snapshot.blockedGroups ?? []).map(({ group, reason, blocked }) => {
+    return `  ${blocked} of ${printable(group)}: ${WHY_BLOCKED[reason]}`;
+  });
   const errors = snapshot.failingItems.map(({ item, attempts, error }) =>
     `  ${printable(item)}: ${printable(error)} (${attempts === 1 ? "1 attempt" : `${attempts} attempts`})`
   );
-  return [...rows.map(([name, value]) => name.padEnd(12) + value), ...errors, ""].join("\n");
+  const lines = rows.flatMap(([name, value]) => [name.padEnd(12) + value, ...name === "Blocked" ? groups : []]);
+  return [...lines, ...errors, ""].join("\n");
 }

@@ -88,23 +88,23 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
   };
 }
 
-const NO_GROUPS = "The queue has no groups that can be paused: its discipline is not fair, or it is on Redis.";
+const NO_GROUPS = "The queue has no groups that can be paused: its discipline is not fair.";
 
-function pauseGroup({ groups }: WatchedQueue, body: string): ControlResult {
+async function pauseGroup({ groups }: WatchedQueue, body: string): Promise<ControlResult> {
   const { group, duration } = readBody("pause group", body, ["group"], ["duration"]);
   if (duration === undefined) throw new Refusal(422, "Cannot pause group: the body must have 'duration'");
-  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
-  const ms = groups.pause(group!, parseDuration(duration));
+  if (groups === undefined || groups.isMissing) throw new Refusal(422, NO_GROUPS);
+  const ms = await groups.pause(group!, parseDuration(duration));
   return {
     message: `The group ${inspect(group)} is paused for ${formatDuration(ms)}: its ready items are blocked, ` +
       "and running handlers continue.",
   };
 }
 
-function resumeGroup({ groups }: WatchedQueue, body: string): ControlResult {
+async function resumeGroup({ groups }: WatchedQueue, body: string): Promise<ControlResult> {
   const { group } = readBody("resume group", body, ["group"]);
-  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
-  const wasPaused = groups.resume(group!);
+  if (groups === undefined || groups.isMissing) throw new Refusal(422, NO_GROUPS);
+  const wasPaused = await groups.resume(group!);
   return {
     message: `The group ${inspect(group)} ${wasPaused ? "is resumed." : "was not paused: nothing was done."}`,
   };

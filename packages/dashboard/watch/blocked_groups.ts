@@ -2,7 +2,7 @@ import { systemClock } from "@workqueue/core";
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
 import { Least } from "./least.ts";
 import { inSlices, type Steps } from "./slices.ts";
-import type { Groups } from "./source.ts";
+import type { GroupList, Groups } from "./source.ts";
 import { keyTexts } from "./texts.ts";
 import { waitFor } from "./timer.ts";
 
@@ -31,7 +31,8 @@ const NOTHING: Found = { groups: [], count: null };
  * Finds the groups of a queue that are paused or have blocked items, among any number of groups. A scan of all groups
  * runs in slices, for about a twentieth of the time, and serves all clients.
  */
-export class BlockedGroups {
+export class BlockedGroups implements GroupList {
+  readonly isMissing = false;
   readonly #groups: Groups;
   readonly #textOf = keyTexts((group) => group, undefined);
   #found = NOTHING;

@@ -9,6 +9,7 @@ import {
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
+import { BlockedGroups } from "./blocked_groups.ts";
 import type { Failures, KnownFailure, ListedFailure } from "./failures.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source, workersOf } from "./source.ts";
 
@@ -120,7 +121,7 @@ export class MemorySource implements Source {
       workers: workersOf(pool),
       isPaused: pool?.paused ?? false,
       resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
-      hasGroups: this.groups !== undefined,
+      hasGroups: this.#hooks.groups?.() !== undefined,
       blockedRetries: this.#hooks.blockedRetries?.().retries.length,
       readyItems,
       delayedItems,
@@ -196,11 +197,11 @@ export class MemorySource implements Source {
     const groups = this.#hooks.groups?.();
     if (groups === undefined) return undefined;
     const isListed = hasMethods(groups, "groupNames", "blockOf");
-    return {
+    return new BlockedGroups({
       ...isListed && { groupNames: () => groups.groupNames!(), blockOf: (group) => groups.blockOf!(group) },
       pause: (group, ms) => this.#queue.pauseGroup(group, ms),
       resume: (group) => this.#queue.resumeGroup(group),
-    };
+    });
   }
 
   get pausing(): Source["pausing"] {

@@ -2,6 +2,7 @@ import type { FailingItem, PoolSnapshot, RunningItem, WorkerPool } from "@workqu
 import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
+import { ServerGroups } from "./server_groups.ts";
 import {
   type DelayedItems,
   type DelayedLook,
@@ -25,6 +26,7 @@ export class RedisSource implements Source {
   readonly engine = "redis";
   readonly failures: Failures;
   readonly pausing: Source["pausing"];
+  readonly groups: ServerGroups | undefined;
   readonly #queue: QueueOnRedis<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
@@ -32,6 +34,7 @@ export class RedisSource implements Source {
     this.#queue = queue;
     this.#pool = pool;
     this.failures = failures;
+    this.groups = hasMethods(queue, "pauseGroup", "resumeGroup") ? new ServerGroups(queue) : undefined;
     this.pausing = {
       pause: () => queue.pause(),
       async resume() {
@@ -56,6 +59,7 @@ export class RedisSource implements Source {
 
   async look(limit: number): Promise<Look> {
     const snapshot = await this.#queue.snapshot({ limit });
+    this.groups?.update(snapshot, limit);
     const { ready, blocked, delayed, processing, failing, paused, oldestReadyMs, totals } = snapshot;
     // Abandoned handlers run longest, so all of them are listed.
     const pool = this.#pool?.snapshot({ limit: Math.max(MAX_LISTED, this.#pool.active) });
@@ -81,6 +85,7 @@ export class RedisSource implements Source {
       oldestReadyMs: ready === 0 ? null : oldestReadyMs,
       workers: workersOf(pool),
       isPaused: paused,
+      hasGroups: snapshot.blockedGroups !== undefined,
       readyItems: snapshot.readyItems,
       delayedItems: snapshot.delayedItems,
       failingItems,

@@ -2,6 +2,7 @@
 
 import type { GiveUpReason, PoolSnapshot, ReadyEntry } from "@workqueue/core";
 import type { QueueGroups } from "@workqueue/core/hooks";
+import type { BlockedGroupList } from "../api.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
 
 /**
@@ -153,10 +154,24 @@ export interface Source extends Partial<Disposable> {
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
   readonly pausing: Can<Pausing>;
   /** Groups of the items; `undefined` if items have none, or none that can be paused. */
-  readonly groups?: Groups | undefined;
+  readonly groups?: GroupList | undefined;
 }
 
-/** Groups of a queue's items. */
+/** Groups of a queue that are paused or have blocked items. */
+export interface GroupList {
+  /** Whether the queue is known to have no groups. */
+  readonly isMissing: boolean;
+  /** Called after a change to the queue. */
+  forget(): void;
+  /** Returns at most `limit` of the groups whose names match, with the most blocked items first; `null` if none can. */
+  list(search: string, limit: number): BlockedGroupList | null | Promise<BlockedGroupList>;
+  /** Pauses the group with this name. Returns the time until the end of the pause, in milliseconds. */
+  pause(name: string, ms: number): number | Promise<number>;
+  /** Ends the pause of the group with this name. Returns `false` if the group is known not to be paused. */
+  resume(name: string): boolean | Promise<boolean>;
+}
+
+/** Groups of the items of a queue in memory. */
 export interface Groups extends Pick<QueueGroups, "groupNames" | "blockOf"> {
   /** Pauses a group, for a number of milliseconds. If the group is already paused, the later end applies. */
   pause(group: unknown, ms: number): void;

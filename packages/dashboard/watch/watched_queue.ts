@@ -10,7 +10,6 @@ import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
-import { BlockedGroups } from "./blocked_groups.ts";
 import { GivenUpItems, keeperOf } from "./given_up.ts";
 import { type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
@@ -20,7 +19,7 @@ import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
 import { containing, matcherOf, type Selection } from "./selection.ts";
-import type { Can, DelayedLook, Look, LookFailing, Source } from "./source.ts";
+import type { Can, DelayedLook, GroupList, Look, LookFailing, Source } from "./source.ts";
 import { type SteeredThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
@@ -65,7 +64,7 @@ export class WatchedQueue implements Disposable {
   readonly pool: DashboardQueue<unknown>["pool"];
   readonly pauses: Can<Pauses>;
   /** Groups of the queue; `undefined` if it has none. */
-  readonly groups: BlockedGroups | undefined;
+  readonly groups: GroupList | undefined;
   /** Given-up items; `undefined` if the queue keeps none. */
   readonly givenUp: GivenUpItems | undefined;
   readonly textOf: (item: unknown) => string;
@@ -107,7 +106,7 @@ export class WatchedQueue implements Disposable {
       ? new RedisSource(queue, pool, failures)
       : new MemorySource(queue as never, pool, failures, this.#times);
     const { pausing, groups } = this.source;
-    this.groups = groups && new BlockedGroups(groups);
+    this.groups = groups;
     const keeper = keeperOf(queue);
     this.givenUp = keeper && new GivenUpItems(keeper, this.textOf, this.source.engine === "redis");
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);

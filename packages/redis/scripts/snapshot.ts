@@ -43,6 +43,8 @@ export const snapshot = declareScript({
   reply: fields({
     ...NUMBERS,
     isPaused: FLAG,
+    /** Whether the queue has groups. */
+    hasGroups: FLAG,
     /** Totals since the queue was created. */
     totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
     givenUpFor: metaNumbers(GIVEN_UP_FOR),
@@ -60,6 +62,7 @@ export const snapshot = declareScript({
 q.makeDueReady()
 ${setNumbers}
 local isPaused = isPaused and 1 or 0
+local hasGroups = q.hasGroups and 1 or 0
 
 -- Each of the three lines is sorted by the time when its keys became ready.
 local found = {}

@@ -1,0 +1,45 @@
+import type { BlockedGroup, BlockedGroupList } from "../api.ts";
+import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
+import type { GroupList } from "./source.ts";
+
+/** Groups of a queue on Redis that have blocked items, from the latest snapshot. */
+export class ServerGroups implements GroupList {
+  readonly #queue: QueueOnRedis<unknown>;
+  #blocked: QueueOnRedisSnapshot<unknown>["blockedGroups"];
+  isMissing = false;
+  /** Whether the snapshot has all groups with blocked items. */
+  #isWhole = false;
+
+  constructor(queue: QueueOnRedis<unknown>) {
+    this.#queue = queue;
+  }
+
+  /** Takes the groups from a snapshot with up to `limit` of them. */
+  update({ blockedGroups }: QueueOnRedisSnapshot<unknown>, limit: number): void {
+    this.#blocked = blockedGroups;
+    this.isMissing = blockedGroups === undefined;
+    this.#isWhole = blockedGroups !== undefined && blockedGroups.length < limit;
+  }
+
+  forget(): void {}
+
+  list(search: string, limit: number): BlockedGroupList | null {
+    if (this.#blocked === undefined) return null;
+    const wanted = search.toLowerCase();
+    const matching = this.#blocked.filter(({ group }) => group.toLowerCase().includes(wanted));
+    const groups = matching.slice(0, limit).map(({ group, reason, blocked, resumesInMs }): BlockedGroup => {
+      return { name: group, reason, blocked, resumesInMs: resumesInMs && Math.round(resumesInMs) };
+    });
+    return { count: this.#isWhole ? matching.length : null, groups };
+  }
+
+  async pause(name: string, ms: number): Promise<number> {
+    await this.#queue.pauseGroup?.(name, ms);
+    return ms;
+  }
+
+  async resume(name: string): Promise<boolean> {
+    await this.#queue.resumeGroup?.(name);
+    return true;
+  }
+}
