@@ -65,6 +65,15 @@ serverTest("demo: a worker is killed, and every photo is done", async () => {
   assertMatch(stdout, /works on photo-\d\d, attempt 2/);
   assertMatch(stdout, /^photos done: +18 /m);
   assertStringIncludes(stdout, "0 ready, 0 delayed, 0 processing, 0 failing, 0 given up");
+
+  const orders = [...stdout.matchAll(/orders +(\w+\/\d) is (done|given up)/g)].map(([, order, end]) =>
+    `${order} ${end}`
+  );
+  const loud = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `loud/${number}`);
+  assertEquals(orders.slice(0, 5).map((line) => line.split("/")[0]).sort(), ["calm", "loud", "loud", "quiet", "quiet"]);
+  assertEquals(orders.filter((line) => line.endsWith("given up")), loud.map((order) => `${order} given up`));
+  assertEquals(orders.slice(11), loud.map((order) => `${order} done`));
+  assertMatch(stdout, /^orders done: +11, and 0 are still given up$/m);
 });
 
 serverTest("demo: Ctrl-C leaves no process", async () => {

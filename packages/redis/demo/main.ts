@@ -1,6 +1,7 @@
 /**
  * Demo of a queue that several processes share: three workers and a producer, on the demo's own Redis server. One
- * worker is killed while it processes photos, and every photo still gets done.
+ * worker is killed while it processes photos, and every photo still gets done. Then tenants take turns, and a redrive
+ * adds the orders that were given up.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { runOrders } from "./orders.ts";
 import { type Event, LEASE, openPhotos } from "./photos.ts";
 import { findServer } from "./server.ts";
 
@@ -101,7 +103,7 @@ let lost = 0;
 let retries = 0;
 const done = new Set<string>();
 
-/** Resolves to the exit code of the demo when every photo is done. */
+/** Resolves to the exit code of the demo when every photo and every order is done. */
 async function work(signal: AbortSignal): Promise<number> {
   say("", `three workers and a producer share a queue on ${server!.what}`);
   const workers = [1, 2, 3].map((number) => new Worker(number));
@@ -112,12 +114,15 @@ async function work(signal: AbortSignal): Promise<number> {
   for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // a deploy also sends SIGTERM
   const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
   say("", "the queue is empty, and the workers have ended");
+  const orders = await runOrders(`${name}-orders`, server!.url, say, signal);
   console.log(`
 photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${worker.name}`).join(", ")})
 retried:        ${retries}, as they had failed
 come back:      ${lost}, from the worker that was killed
-on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${failing} failing, ${givenUp} given up`);
-  return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
+on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${failing} failing, ${givenUp} given up
+orders done:    ${orders.done}, and ${orders.givenUp} are still given up`);
+  const left = ready + delayed + processing + failing + givenUp + orders.givenUp;
+  return codes.every((code) => code === 0) && left === 0 ? 0 : 1;
 }
 
 /** Kills all processes that are still running. */
@@ -136,10 +141,12 @@ const interrupted = new Promise<number>((resolve) => {
     });
   }
 });
+const working = work(interruption.signal);
 try {
-  process.exitCode = await Promise.race([work(interruption.signal), interrupted]);
+  process.exitCode = await Promise.race([working, interrupted]);
 } finally {
   await killAll();
+  await working.catch(() => {}); // an interruption ends it
   await queue.shutDownWithDrain(); // wait for running calls, which could add keys after the queue is removed
   await server.end(name);
 }

@@ -17,14 +17,14 @@ export interface DemoServer {
   readonly url: string;
   /** Description of the server, for the output. */
   readonly what: string;
-  /** Stops the server. If the server was already running before the demo, removes only the queue. */
-  end(queue: string): Promise<void>;
+  /** Stops the server. On a server that ran before the demo, removes the queues whose names begin with `queues`. */
+  end(queues: string): Promise<void>;
 }
 
 /** Returns the server at `WORKQUEUE_REDIS_URL`, or starts a server. Returns `undefined` if no server can be started. */
 export async function findServer(): Promise<DemoServer | undefined> {
   if (given !== undefined) {
-    return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queue) => remove(given, queue) };
+    return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queues) => remove(given, queues) };
   }
   for (const command of named === undefined ? ["redis-server", "valkey-server"] : [named]) {
     const server = await start(command);
@@ -74,12 +74,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Removes the queue's keys from a server that was already running. */
-async function remove(url: string, queue: string): Promise<void> {
+/** Removes the keys of the demo's queues from a server that was already running. */
+async function remove(url: string, queues: string): Promise<void> {
   const client = createClient({ url });
   client.on("error", () => {}); // failed calls report the error
   await client.connect();
-  for await (const keys of client.scanIterator({ MATCH: `workqueue:{${queue}}:*` })) {
+  for await (const keys of client.scanIterator({ MATCH: `workqueue:{${queues}*}:*` })) {
     if (keys.length > 0) await client.unlink(keys);
   }
   await client.close();
