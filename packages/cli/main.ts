@@ -14,8 +14,8 @@
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
- * to a queue on Redis, `workqueue status` shows such a queue, and `workqueue dead` lists, redrives and discards its
- * given-up items.
+ * to a queue on Redis, `workqueue work` runs a command for its items, `workqueue status` shows the queue, and
+ * `workqueue dead` lists, redrives and discards its given-up items.
  *
  * @module
  */
@@ -38,12 +38,13 @@ import { addDeadCommands } from "./commands/dead_flags.ts";
 import { addPushFlags, type PushFlags } from "./commands/push_flags.ts";
 import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
 import { addStatusFlags, type StatusFlags } from "./commands/status_flags.ts";
+import { addWorkFlags, type WorkFlags } from "./commands/work_flags.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "push", "status", "dead"];
+export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "push", "status", "work", "dead"];
 
 /** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;
@@ -91,6 +92,10 @@ export async function main(args: string[], standardInput: Readable = process.std
   addStatusFlags(program.command("status")).action(async (flags: StatusFlags) => {
     const { statusCommand } = await import("./commands/status_command.ts");
     exitCode = await statusCommand(flags);
+  });
+  addWorkFlags(program.command("work")).action(async (command: string[], flags: WorkFlags, work: Command) => {
+    const { workCommand } = await import("./commands/work_command.ts");
+    exitCode = await workCommand(command, givenFlags(work), flags, standardInput);
   });
   const dead = () => import("./commands/dead_command.ts");
   addDeadCommands(program.command("dead"), {

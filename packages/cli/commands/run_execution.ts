@@ -1,7 +1,8 @@
 import type { ReportLock } from "../report/report_lock.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { Interruption } from "../run/interruption.ts";
-import { Run } from "../run/run.ts";
+import { RemoteRun } from "../run/remote_run.ts";
+import { Run, type RunSettings } from "../run/run.ts";
 import { Suspension } from "../run/suspension.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
@@ -29,7 +30,7 @@ export async function executeRun(
   lock: ReportLock | undefined,
   hint: string,
 ): Promise<number> {
-  const { config, metrics, template, input, backlog, report, recorder, server } = prepared;
+  const { config, metrics, template, input, backlog, report, recorder, server, remote } = prepared;
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
 
@@ -37,7 +38,7 @@ export async function executeRun(
   const progress: Progress = prepared.showProgress(() => run.tally, stdout, stderr);
   const note = (line: string) => progress.note(line);
   const watch = followConfig(prepared, note, (error) => interruption.fail(error));
-  const run = new Run({
+  const settings: RunSettings = {
     config,
     template,
     input,
@@ -68,9 +69,12 @@ export async function executeRun(
       const { givenUp } = run.tally;
       note(`Halted: ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
     },
-  });
-  recorder?.record(run);
-  server?.show(run, config);
+  };
+  const run = remote === undefined ? new Run(settings) : new RemoteRun(settings, remote);
+  if (run instanceof Run) {
+    recorder?.record(run);
+    server?.show(run, config);
+  }
   if (server !== undefined) progress.keep(`Dashboard: ${server.address}`);
   const interruption = new Interruption(run, lock, note);
   const suspension = new Suspension(run, progress);

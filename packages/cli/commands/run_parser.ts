@@ -70,7 +70,7 @@ export function addRunFlags(command: Command = new Command("run")): Command {
     .addHelpText("after", NOTES)
     .configureOutput({ outputError: (message, write) => write(withHint(withUsage(message, command))) })
     .passThroughOptions();
-  for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) addFlag(command, name, flag);
+  for (const name of Object.keys(RUN_FLAGS) as FlagName[]) addFlag(command, name);
   return command;
 }
 
@@ -94,7 +94,9 @@ function withUsage(message: string, command: Command): string {
   return `${message}\nUsage: ${name} ${command.usage()}\n\nList all options with ${name} --help.\n`;
 }
 
-function addFlag(command: Command, name: string, flag: FlagDeclaration): void {
+/** Adds a flag of `workqueue run` to a command. */
+export function addFlag(command: Command, name: FlagName): void {
+  const flag: FlagDeclaration = RUN_FLAGS[name];
   const option = optionOf(name, flag);
   command.addOption(option);
   if (flag.alias === undefined) return;

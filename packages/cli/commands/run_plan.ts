@@ -18,6 +18,8 @@ export interface RunPlan extends FlagFields {
    * the same flags.
    */
   readonly reading: readonly string[];
+  /** Name of the only queue of the built-in config; `undefined` for `default`. */
+  readonly builtInQueue?: string;
   /** Whether the list is typed at a terminal. */
   readonly readsTerminal: boolean;
   /** Queue options from flags. These options override the config. */

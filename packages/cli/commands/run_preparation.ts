@@ -11,6 +11,7 @@ import { type EarlierReport, readEarlierReport } from "../report/earlier_report.
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import type { UsedFile } from "../report/output_file.ts";
 import { openReport, type Report } from "../report/report.ts";
+import type { RemoteSource } from "../run/remote_run.ts";
 import type { LoadRecorder } from "../run/load_recorder.ts";
 import { RunMetrics } from "../run/statistics.ts";
 import { stderr } from "../system/standard_streams.ts";
@@ -51,6 +52,8 @@ export interface PreparedRun extends PreparedItems {
   readonly createOutput: CreateOutput;
   /** Starts the display of progress. */
   readonly showProgress: ShowProgress;
+  /** Queue on a server that replaces the list; `undefined` if the items come from the list. */
+  readonly remote?: RemoteSource;
 }
 
 /**
@@ -67,6 +70,7 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
   const config = await RunConfig.open({
     path: plan.config,
     queue: plan.queue,
+    builtInQueue: plan.builtInQueue,
     options: plan.queueOptions,
     defaults: plan.queueDefaults,
     jitter: plan.jitter,

@@ -10,6 +10,8 @@ export interface RunConfigOptions {
   readonly path?: string | undefined;
   /** Name of the queue in the config. Default: the only queue, or the queue named `default`. */
   readonly queue?: string | undefined;
+  /** Name of the only queue of the built-in config. Default: `default`. */
+  readonly builtInQueue?: string | undefined;
   /** Queue options that override the config. */
   readonly options: QueueDocument;
   /** Queue options that apply if the config doesn't set them. */
@@ -32,8 +34,6 @@ type ConfigFiles = typeof configFile;
 interface Document {
   readonly queues?: Readonly<Record<string, QueueDocument>>;
 }
-
-const BUILT_IN: Document = { queues: { default: {} } };
 
 /** Config of a run: a config file or the built-in config, combined with the options of the command line. */
 export class RunConfig {
@@ -80,9 +80,12 @@ export class RunConfig {
    * ambiguous.
    */
   static async open(options: RunConfigOptions): Promise<RunConfig> {
-    const { path, queue, load } = options;
+    const { path, queue, builtInQueue = "default", load } = options;
     try {
-      if (path === undefined) return new RunConfig(BUILT_IN, pickQueue(loadConfig(BUILT_IN, load), queue), options);
+      if (path === undefined) {
+        const builtIn: Document = { queues: { [builtInQueue]: {} } };
+        return new RunConfig(builtIn, pickQueue(loadConfig(builtIn, load), queue), options);
+      }
       const files = await import("@workqueue/config-file");
       const config = files.loadConfigFile(path, load); // finds mistakes that a parsed document no longer shows
       return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);

@@ -1,3 +1,4 @@
+import type { WorkQueueConfig } from "@workqueue/core";
 import type { RedisQueue } from "@workqueue/redis";
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -9,12 +10,41 @@ import { type QueueFlags, REDIS_VARIABLE } from "./queue_flags.ts";
  *
  * @throws {UsageError} If an option is invalid or the certificate can't be read.
  */
-export async function openQueue({ queue: name, redis, ca }: QueueFlags): Promise<RedisQueue> {
-  const url = redis ?? (process.env[REDIS_VARIABLE] || undefined); // an empty variable counts as none
-  const tls = ca === undefined ? undefined : { ca: readCertificate(ca) };
+export async function openQueue(flags: QueueFlags): Promise<RedisQueue> {
+  const server = serverOf(flags);
   const { createRedisQueue } = await import("@workqueue/redis");
+  // Each call rejects with its error.
+  return orUsageError(() => createRedisQueue({ name: flags.queue, ...server, onQueueError() {} }));
+}
+
+/**
+ * Opens a queue on a server as a config describes it.
+ *
+ * @param flags The options that name the server and the queue.
+ * @param config The config, which contains the queue.
+ * @param onQueueError Called for each error of the server.
+ * @throws {UsageError} If an option is invalid, the certificate can't be read, or the config can't work on a server.
+ */
+export async function openQueueOf(
+  flags: QueueFlags,
+  config: WorkQueueConfig,
+  onQueueError: (error: unknown) => void,
+): Promise<RedisQueue> {
+  const server = serverOf(flags);
+  const { redisQueues } = await import("@workqueue/redis");
+  return orUsageError(() => redisQueues(config, { ...server, onQueueError }).queue(flags.queue));
+}
+
+function serverOf({ redis, ca }: QueueFlags): { url: string | undefined; tls: { ca: string } | undefined } {
+  return {
+    url: redis ?? (process.env[REDIS_VARIABLE] || undefined), // an empty variable counts as none
+    tls: ca === undefined ? undefined : { ca: readCertificate(ca) },
+  };
+}
+
+function orUsageError<Result>(open: () => Result): Result {
   try {
-    return createRedisQueue({ name, url, tls, onQueueError() {} }); // each call rejects with its error
+    return open();
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }

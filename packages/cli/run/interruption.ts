@@ -8,6 +8,9 @@ import type { Run } from "./run.ts";
  */
 const SAME_SIGNAL = 250;
 
+/** Parts of a run that an interruption uses. */
+type Interruptible = Pick<Run, "tally" | "isInterrupted" | "isPrinting" | "interrupt" | "kill">;
+
 /**
  * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken over the report.
  * Dispose the object to stop listening for signals.
@@ -17,7 +20,7 @@ export class Interruption implements Disposable {
   signal: NodeJS.Signals | undefined = undefined;
   /** First error; `undefined` if there was none. */
   error: unknown = undefined;
-  readonly #run: Run;
+  readonly #run: Interruptible;
   readonly #note: (line: string) => void;
   /** Timer during which further signals count as the first one. */
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -30,7 +33,7 @@ export class Interruption implements Disposable {
    * @param lock The lock of the run's report; `undefined` if there is none.
    * @param note Prints a line.
    */
-  constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
+  constructor(run: Interruptible, lock: ReportLock | undefined, note: (line: string) => void) {
     this.#run = run;
     this.#note = note;
     onUncaught((error) => this.fail(error));

@@ -55,7 +55,7 @@ const MAX_CHOICE = 10_000;
  * Longest timeout that a pool accepts, in milliseconds. `Attempts` itself enforces the config's timeout, because the
  * pool would start the next child while the previous child is still being killed.
  */
-const NO_TIMEOUT = 2 ** 31 - 1;
+export const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
  * Interval between two checks of the concurrency, in milliseconds. Checks are needed because a change to the

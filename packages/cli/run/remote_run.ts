@@ -1,0 +1,234 @@
+import { setMaxListeners } from "node:events";
+import {
+  type GiveUpReason,
+  type HandlerContext,
+  type Outcome,
+  RetryAfterError,
+  TerminalError,
+  type WorkerPool,
+} from "@workqueue/core";
+import type { RedisQueue } from "@workqueue/redis";
+import type { RunOutput } from "../output/run_output.ts";
+import { orAborted } from "../system/or_aborted.ts";
+import { Attempts } from "./attempts.ts";
+import { OpenItem } from "./open_item.ts";
+import { NO_TIMEOUT, type RunSettings } from "./run.ts";
+import type { Failure, Tally } from "./tally.ts";
+
+/** Queue on a server, from which a run takes its items. */
+export interface RemoteSource {
+  /** The queue. The run shuts it down. */
+  readonly queue: RedisQueue;
+  /** Whether the run ends when no item is ready, delayed or processing. */
+  readonly endsWhenEmpty: boolean;
+}
+
+/**
+ * Runs a command for each item of a queue on a server. The server keeps the items and their failures, so each attempt
+ * of an item has its own `OpenItem`, and another process may make the next attempt.
+ */
+export class RemoteRun {
+  /** Resolves when the run has ended. If an error ended the run early, rejects with this error. */
+  readonly finished: Promise<void>;
+  readonly #settings: RunSettings;
+  readonly #queue: RedisQueue;
+  readonly #pool: WorkerPool<string>;
+  readonly #output: RunOutput;
+  readonly #attempts: Attempts;
+  /** Aborts when no more attempts may begin. */
+  readonly #stopper = new AbortController();
+  /** Aborts when running commands must be killed. */
+  readonly #killer = new AbortController();
+  readonly #startedAt = performance.now();
+  /** Items of failed attempts, by the error that the pool got. */
+  readonly #failed = new WeakMap<object, OpenItem>();
+  #taken = 0;
+  #working = 0;
+  #succeeded = 0;
+  #givenUp = 0;
+  #unfinished = 0;
+  #failures = 0;
+  #lastFailure: Failure | undefined = undefined;
+  #failure: unknown = undefined;
+  #isInterrupted = false;
+
+  /** Starts the run. */
+  constructor(settings: RunSettings, { queue, endsWhenEmpty }: RemoteSource) {
+    const { config: { config, queueName } } = settings;
+    this.#settings = settings;
+    this.#queue = queue;
+    // Each running command adds a listener, and Node would warn about so many listeners.
+    setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
+    this.#output = settings.createOutput({
+      killed: this.#killer.signal,
+      onFailure: (error) => {
+        if (!this.#killer.signal.aborted) this.#fail(error);
+      },
+    });
+    this.#attempts = new Attempts(settings, {
+      output: this.#output,
+      maxRunning: () => this.#pool.concurrency,
+      stopped: this.#stopper.signal,
+      killed: this.#killer.signal,
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
+      timeout: NO_TIMEOUT,
+      onError() {}, // failed attempts are counted here, and the queue reports errors of the server
+      onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
+    });
+    if (endsWhenEmpty) void this.#stopWhenEmpty();
+    this.finished = this.#finish();
+  }
+
+  /** Progress of this process. An item counts while its attempt is running and when its outcome is decided. */
+  get tally(): Tally {
+    return {
+      items: this.#working + this.#succeeded + this.#givenUp + this.#unfinished,
+      isDistinct: false,
+      folded: 0,
+      refused: 0,
+      doneBefore: 0,
+      isReading: !this.#stopper.signal.aborted,
+      partRead: undefined,
+      running: this.#attempts.running,
+      queued: this.#working - this.#attempts.running,
+      failing: 0,
+      succeeded: this.#succeeded,
+      givenUp: this.#givenUp,
+      retries: this.#attempts.retries,
+      failures: this.#failures,
+      lastFailure: this.#lastFailure,
+      nextDueInMs: undefined,
+      isPaused: false,
+      isStopping: this.#stopper.signal.aborted,
+      maxRate: undefined,
+      hasBegun: this.#attempts.begun > 0,
+      seconds: (performance.now() - this.#startedAt) / 1000,
+    };
+  }
+
+  /** Whether the run was asked to end. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
+  }
+
+  /** Whether output of ended attempts is being printed. */
+  get isPrinting(): boolean {
+    return this.#output.isPrinting;
+  }
+
+  /** Asks the run to end. After the first call, no more attempts begin. The second call kills running commands. */
+  interrupt(): void {
+    if (this.#isInterrupted) this.#killer.abort();
+    this.#isInterrupted = true;
+    this.#stop();
+  }
+
+  /** Ends the run immediately and kills running commands. */
+  kill(): void {
+    this.interrupt();
+    this.interrupt();
+  }
+
+  /** Stops the running commands and their timeouts, because this process is about to stop. */
+  suspend(): void {
+    this.#attempts.suspend();
+  }
+
+  /** Continues what `suspend` has stopped. */
+  resume(): void {
+    this.#attempts.resume();
+  }
+
+  #stop(): void {
+    this.#stopper.abort();
+    void this.#pool.stop().catch(() => {}); // `finished` rejects with the same error
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.kill();
+  }
+
+  async #stopWhenEmpty(): Promise<void> {
+    try {
+      await this.#queue.whenIdle({ signal: this.#stopper.signal });
+      this.#stop();
+    } catch (error) {
+      if (!this.#stopper.signal.aborted) this.#fail(error);
+    }
+  }
+
+  async #finish(): Promise<void> {
+    await this.#pool.finished;
+    await this.#queue.shutDownWithDrain(); // sends the outcomes of the last attempts
+    await this.#output.finish();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #work(text: string, { attempt }: HandlerContext): Promise<void | Outcome> {
+    const item = new OpenItem({ text, number: ++this.#taken }, true);
+    this.#working++;
+    this.#output.add(item);
+    try {
+      return await this.#attempt(item, attempt);
+    } finally {
+      const { idle } = this.#output;
+      if (idle !== undefined) await orAborted(idle, this.#killer.signal).catch(() => {}); // a slow reader slows the run
+      this.#working--;
+    }
+  }
+
+  /**
+   * Runs one attempt.
+   *
+   * @throws {Error} If the attempt failed.
+   */
+  async #attempt(item: OpenItem, attempt: number): Promise<void | Outcome> {
+    const fault = this.#settings.template.fault(item.line.text);
+    if (fault !== undefined) {
+      item.begin(attempt, performance.now());
+      item.end({ exitCode: null, signal: null, stderr: fault }, false);
+      this.#output.discard(item);
+      throw this.#failureOf(item, (reason) => new TerminalError(reason));
+    }
+    const result = await this.#attempts.make(item, attempt);
+    await item.passedOn;
+    if (result.kind === "not-begun" || this.#killer.signal.aborted) {
+      this.#unfinished++;
+      this.#output.discard(item);
+      return { requeue: true };
+    }
+    this.#output.end(item, () => {});
+    switch (result.kind) {
+      case "succeeded":
+        this.#succeeded++;
+        return;
+      case "hopeless":
+        throw this.#failureOf(item, (reason) => new TerminalError(reason));
+      case "failed": {
+        const { minDelay } = result;
+        throw this.#failureOf(
+          item,
+          (reason) => minDelay > 0 ? new RetryAfterError(minDelay, reason) : new Error(reason),
+        );
+      }
+    }
+  }
+
+  /** Counts a failed attempt. Returns its error. */
+  #failureOf(item: OpenItem, errorFor: (reason: string) => Error): Error {
+    this.#failures++;
+    this.#lastFailure = item.failure;
+    const error = errorFor(item.failure.reason);
+    this.#failed.set(error, item);
+    return error;
+  }
+
+  #giveUp(error: unknown, text: string, reason: GiveUpReason): void {
+    const item = error instanceof Error ? this.#failed.get(error) : undefined;
+    this.#givenUp++;
+    this.#settings.onDecided((item ?? new OpenItem({ text, number: 0 }, true)).report("given-up", reason));
+  }
+}
