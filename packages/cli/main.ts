@@ -44,7 +44,17 @@ import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["run", "check", "schema", "delays", "simulate", "push", "status", "work", "dead"];
+export const COMMANDS: readonly string[] = [
+  "run",
+  "check",
+  "schema",
+  "delays",
+  "simulate",
+  "push",
+  "status",
+  "work",
+  "dead",
+];
 
 /** Longest time, in milliseconds, that an interrupted process waits for its output to be read. */
 const MAX_FLUSH = 1000;

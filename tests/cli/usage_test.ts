@@ -72,7 +72,7 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     message:
       "error: option '-j, -P, --concurrency <n>' argument '0' is invalid. It must be an integer from 1 to 10000, or a percentage of the processors, such as 50%.\n",
   },
-  { name: "an unknown command of ours", args: ["walk"], message: "error: unknown command 'walk'\n" },
+  { name: "an unknown command of ours", args: ["fly"], message: "error: unknown command 'fly'\n" },
   {
     name: "a config that is not there",
     args: ["run", "--config", "x.yaml", "--", "true"],

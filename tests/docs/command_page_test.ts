@@ -11,7 +11,7 @@ import { openShell } from "./shell.ts";
 const PAGE = "docs/command.md";
 
 /** Subcommands that need a server, so that the page can't run them. `queue_commands_test.ts` uses their options. */
-const NEED_REDIS = ["push", "status"];
+const NEED_REDIS = ["push", "status", "work"];
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
