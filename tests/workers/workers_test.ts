@@ -971,7 +971,8 @@ test("a handler is given no more of its attempt than it may use", async ({ runWo
   });
   queue.add("a");
   await flush();
-  assertEquals(seen, [undefined, ["addedAgain", "attempt", "charge", "key", "priority", "queue", "signal", "token"]]);
+  const known = ["addedAgain", "attempt", "charge", "key", "priority", "queue", "signal", "token", "trace"];
+  assertEquals(seen, [undefined, known]);
   await pool.stop();
 });
 
