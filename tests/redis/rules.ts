@@ -85,14 +85,14 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "Priority",
     verdict: "holds",
     why:
-      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places. [Tests](../tests/contracts/engine_orders_suite.ts)",
+      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places.",
   },
   {
     number: 13,
     rule: "Fairness",
     verdict: "holds",
     why:
-      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run. [Tests](../tests/redis/tenants_test.ts)",
+      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run.",
   },
   {
     number: 14,
