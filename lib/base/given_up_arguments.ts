@@ -14,7 +14,8 @@ export const DISCARD = "discard items";
 /** Maximum number of items on a page. */
 const MAX_LIMIT = 1000;
 
-const A_LIMIT: Rule = [
+/** Rule for the length of a page, and of a list of a queue outside the process. */
+export const A_LIMIT: Rule = [
   (value: unknown) => A_NON_NEGATIVE_INTEGER[0](value as never) && (value as number) <= MAX_LIMIT,
   `must be an integer from 0 to ${MAX_LIMIT}`,
 ];

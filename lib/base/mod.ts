@@ -42,6 +42,7 @@ export { argumentError, inspect, invalidArgument } from "./errors.ts";
 export { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
 export {
+  A_LIMIT,
   A_RETENTION,
   DISCARD,
   limitsOf,

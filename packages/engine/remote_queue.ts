@@ -11,6 +11,7 @@ import type {
   SnapshotOptions,
 } from "@workqueue/core";
 import {
+  A_LIMIT,
   A_POSITIVE_INTEGER,
   A_SIGNAL,
   A_STRING,
@@ -112,8 +113,6 @@ export interface LiveSettings {
 const IDLE_LOOK = 500;
 /** Pause before subscribing again after a failure, in milliseconds. */
 const LISTEN_AGAIN = 1000;
-const MAX_LIMIT = 1000;
-const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
 /** Rule for iterables of items. A string is refused, because adding its characters is never intended. */
 const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
@@ -689,10 +688,6 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       await this.#engine.close();
     }
   }
-}
-
-function isLimit(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_LIMIT;
 }
 
 function isIterable(value: unknown): boolean {
