@@ -15,6 +15,17 @@ const args = { delayMs: DURATION, replaces: FLAG, folds: FLAG };
 export const reviveDelayed = /* lua */ `
 if redis.call('ZSCORE', q.given_up, key) then q.revive(key, redis.call('HGET', q.stalls, key)) end`;
 
+/** Lua that adds the key of a row. */
+const addKey = (priority: string) => /* lua */ `
+  if delayUs > 0 then
+    ${reviveDelayed}
+  end
+  q.addAfter(key, delayUs, replaces, folds, ${priority})`;
+
+/** Lua for a key that is added without a traceparent. */
+const forgetTrace = /* lua */ `
+  if q.hasTraces then q.keepTrace(key) end`;
+
 /** Adds keys, now or after a delay. */
 export const add = declareScript({
   adds: true,
@@ -24,14 +35,7 @@ export const add = declareScript({
   body: (eachRow) => /* lua */ `
 q.makeDueReady()
 ${expectKeys(eachRow)}
-${
-    eachRow(/* lua */ `
-  if delayUs > 0 then
-    ${reviveDelayed}
-  end
-  if q.hasTraces then q.keepTrace(key) end
-  q.addAfter(key, delayUs, replaces, folds, 0)`)
-  }
+${eachRow(forgetTrace + addKey("0"))}
 q.wakeForReady()
 `,
 });
@@ -46,61 +50,38 @@ export const addItems = declareScript({
 q.makeDueReady()
 ${expectKeys(eachRow)}
 if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
-${
-    eachRow(/* lua */ `
-  redis.call('HSET', q.items, key, payload)
-  if delayUs > 0 then
-    ${reviveDelayed}
-  end
-  if q.hasTraces then q.keepTrace(key) end
-  q.addAfter(key, delayUs, replaces, folds, 0)`)
-  }
+${eachRow(`redis.call('HSET', q.items, key, payload)${forgetTrace}${addKey("0")}`)}
 q.wakeForReady()
 `,
 });
 
-/** Adds keys with delays and priorities of their own, and with their payloads if the queue has payloads. */
-export const addEach = declareScript({
-  adds: true,
-  args: { replaces: FLAG, folds: FLAG, hasItems: FLAG },
-  rows: { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL },
-  reply: NOTHING,
-  body: (eachRow) => /* lua */ `
+/** Arguments of scripts whose rows have delays and priorities of their own. */
+const eachArgs = { replaces: FLAG, folds: FLAG, hasItems: FLAG };
+const eachFields = { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL };
+
+/** Returns the body of such a script. `traceKey` is Lua for the traceparent of the key. */
+const addEachKey = (traceKey: string) => (eachRow: (lua: string) => string) => /* lua */ `
 q.makeDueReady()
 ${expectKeys(eachRow)}
 if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
-${
-    eachRow(/* lua */ `
-  if hasItems then redis.call('HSET', q.items, key, payload) end
-  if delayUs > 0 then
-    ${reviveDelayed}
-  end
-  if q.hasTraces then q.keepTrace(key) end
-  q.addAfter(key, delayUs, replaces, folds, priority)`)
-  }
+${eachRow(`if hasItems then redis.call('HSET', q.items, key, payload) end${traceKey}${addKey("priority")}`)}
 q.wakeForReady()
-`,
+`;
+
+/** Adds keys with delays and priorities of their own, and with their payloads if the queue has payloads. */
+export const addEach = declareScript({
+  adds: true,
+  args: eachArgs,
+  rows: eachFields,
+  reply: NOTHING,
+  body: addEachKey(forgetTrace),
 });
 
 /** Like `addEach`, with the traceparents of the spans that add the keys. */
 export const addTraced = declareScript({
   adds: true,
-  args: { replaces: FLAG, folds: FLAG, hasItems: FLAG },
-  rows: { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL, trace: optional(TEXT) },
+  args: eachArgs,
+  rows: { ...eachFields, trace: optional(TEXT) },
   reply: NOTHING,
-  body: (eachRow) => /* lua */ `
-q.makeDueReady()
-${expectKeys(eachRow)}
-if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
-${
-    eachRow(/* lua */ `
-  if hasItems then redis.call('HSET', q.items, key, payload) end
-  if delayUs > 0 then
-    ${reviveDelayed}
-  end
-  q.keepTrace(key, trace)
-  q.addAfter(key, delayUs, replaces, folds, priority)`)
-  }
-q.wakeForReady()
-`,
+  body: addEachKey("\n  q.keepTrace(key, trace)"),
 });

@@ -1,3 +1,5 @@
+import { inParts } from "./in_parts.ts";
+
 /**
  * Start-time fair queuing on the server, as in memory, as a Lua function for other scripts: see
  * disciplines/fair_order.ts of the core, whose names this code uses. Times are in microseconds.
@@ -31,7 +33,6 @@ function q.fairOrder(plan, base)
     k = base .. 'kept',     -- idle group that must be remembered until a time, by that time
     i = base .. 'idle',     -- idle group, by the end of its last turn
   }
-
 
   local virtual, latest, readySum, sizeSum, turning, turn, mean, count = 0, 0, 0, 0, 0, 0, 1000, 0
   local sizes = { c = 0, k = 0, i = 0 } -- of the sorted sets
@@ -86,10 +87,11 @@ function q.fairOrder(plan, base)
     for _, name in ipairs(names) do
       if known[name] == nil then missing[#missing + 1] = name end
     end
-    for first = 1, #missing, 1000 do
-      local stored = call('HMGET', groups, unpack(missing, first, math.min(first + 999, #missing)))
-      for i = 1, #stored do read(missing[first + i - 1], stored[i]) end
-    end
+    ${
+  inParts("missing", (part) => /* lua */ `
+      local stored = call('HMGET', groups, ${part})
+      for i = 1, #stored do read(missing[first + i - 1], stored[i]) end`)
+}
   end
 
   local function groupNamed(name)
@@ -156,8 +158,8 @@ function q.fairOrder(plan, base)
         group.stored = group.turn
       end
     end
-    for first = 1, #over, 1000 do call('ZREM', turns, unpack(over, first, math.min(first + 999, #over))) end
-    for first = 1, #new, 1000 do call('ZADD', turns, unpack(new, first, math.min(first + 999, #new))) end
+    ${inParts("over", (part) => `call('ZREM', turns, ${part})`)}
+    ${inParts("new", (part) => `call('ZADD', turns, ${part})`)}
   end
 
   -- Returns the groups whose turns are next, as a heap.
@@ -496,9 +498,7 @@ function q.fairOrder(plan, base)
         stored[#stored + 1] = name
         stored[#stored + 1] = write(group)
       end
-      for first = 1, #stored, 1000 do
-        call('HSET', groups, unpack(stored, first, math.min(first + 999, #stored)))
-      end
+      ${inParts("stored", (part) => `call('HSET', groups, ${part})`)}
       if hasForgotten and call('EXISTS', groups) == 0 then virtual, latest = 0, 0 end
       return struct.pack(NUMBERS, sizes.c, sizes.k, sizes.i, virtual, latest, readySum, sizeSum, turning, turn,
         mean, count)

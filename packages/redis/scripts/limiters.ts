@@ -1,3 +1,5 @@
+import { inParts } from "./in_parts.ts";
+
 /**
  * Limiters and token buckets on the server, as Lua functions for other scripts. A script that uses them must define
  * `prefix`, the prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
@@ -298,8 +300,9 @@ end
 
 local function failures_of(keys)
   local failures, early, has_due = {}, {}, false
-  for first = 1, #keys, 1000 do -- the number of arguments per call is limited
-    local stored = redis.call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
+  ${
+  inParts("keys", (part) => /* lua */ `
+    local stored = redis.call('HMGET', prefix .. 'failures', ${part})
     for i = 1, #stored do
       local count, due = tonumber(stored[i] or 0), nil
       if not count then
@@ -309,8 +312,8 @@ local function failures_of(keys)
       end
       failures[first + i - 1] = count
       early[first + i - 1] = due and now < due and 1 or 0
-    end
-  end
+    end`)
+}
   return failures, has_due and early or nil
 end
 `;

@@ -1,3 +1,5 @@
+import { inParts } from "./in_parts.ts";
+
 /**
  * Orders of ready keys on the server that don't depend on groups, as a Lua function for other scripts.
  * `q.makeLines(plan, line)` returns the functions of such an order. An order has its keys in a line, which is a sorted
@@ -33,9 +35,7 @@ function q.makeLines(plan, line)
 
   local function save()
     for name, list in pairs(waiting) do
-      for first = 1, #list, 1000 do
-        call('ZADD', name, 'NX', unpack(list, first, math.min(first + 999, #list)))
-      end
+      ${inParts("list", (part) => `call('ZADD', name, 'NX', ${part})`)}
       waiting[name] = nil
     end
   end

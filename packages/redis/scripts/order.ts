@@ -26,6 +26,9 @@ function q.ordered(text, base)
 end
 `;
 
+/** Lua that derives from `q.plan` whether the queue has groups. */
+export const setHasGroups = /* lua */ `q.hasGroups = string.sub(q.plan, 1, 7) == '["fair"'`;
+
 /** Lua for scripts that move ready keys to the order that is in force. */
 export const moveSome = /* lua */ `
 -- Adds some of the ready keys to the order that is in force, and removes some keys of former orders. A large queue

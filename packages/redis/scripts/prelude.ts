@@ -1,4 +1,5 @@
-import { ordered } from "./order.ts";
+import { inParts } from "./in_parts.ts";
+import { ordered, setHasGroups } from "./order.ts";
 import { steadyTime } from "./steady_time.ts";
 
 /** Lua expression for the server's time, as seconds and microseconds. */
@@ -104,7 +105,7 @@ if stored[1] == NEXT_FORMAT then
     'traces')
   if more[1] then
     q.plan_number, q.plan = string.match(more[1], '^(%d+) (.*)$')
-    q.hasGroups = string.sub(q.plan, 1, 7) == '["fair"'
+    ${setHasGroups}
   end
   q.moving, q.ranked, q.paused_until = more[2], more[3], tonumber(more[4]) or 0
   q.redrive_at, q.fair = tonumber(more[5]), more[6]
@@ -251,10 +252,8 @@ function q.priorityStore()
           given[#given + 1] = priority
         end
       end
-      for first = 1, #given, 1000 do
-        redis.call('HSET', hash, unpack(given, first, math.min(first + 999, #given)))
-      end
-      for first = 1, #zero, 1000 do redis.call('HDEL', hash, unpack(zero, first, math.min(first + 999, #zero))) end
+      ${inParts("given", (part) => `redis.call('HSET', hash, ${part})`)}
+      ${inParts("zero", (part) => `redis.call('HDEL', hash, ${part})`)}
     end
     changes = {}
   end

@@ -13,6 +13,7 @@ import {
   rows,
   TEXT,
 } from "./fields.ts";
+import { inParts } from "./in_parts.ts";
 import { limiters } from "./limiters.ts";
 
 /** Fields of `meta` that count given-up keys, by reason. */
@@ -130,11 +131,13 @@ end
 if #forgotten > 0 then redis.call('ZREM', prefix .. 'failing', unpack(forgotten)) end
 
 local function addPayloads(entries)
+  if not hasItems then return end
   local keys = entries.key
-  for from = 1, hasItems and #keys or 0, 1000 do -- the number of arguments per call is limited
-    local items = redis.call('HMGET', q.items, unpack(keys, from, math.min(from + 999, #keys)))
-    for i, item in ipairs(items) do entries.payload[from + i - 1] = item end
-  end
+${
+    inParts("keys", (part) => /* lua */ `
+    local items = redis.call('HMGET', q.items, ${part})
+    for i, item in ipairs(items) do entries.payload[first + i - 1] = item end`)
+  }
 end
 addPayloads(readyEntries)
 addPayloads(delayedEntries)
@@ -143,11 +146,13 @@ addPayloads(failingEntries)
 
 if q.ranked then q.priorityStore().save() end
 local function addPriorities(entries, hash)
+  if not q.ranked then return end
   local keys = entries.key
-  for from = 1, q.ranked and #keys or 0, 1000 do
-    local found = redis.call('HMGET', hash, unpack(keys, from, math.min(from + 999, #keys)))
-    for i, priority in ipairs(found) do entries.priority[from + i - 1] = priority or '0' end
-  end
+${
+    inParts("keys", (part) => /* lua */ `
+    local found = redis.call('HMGET', hash, ${part})
+    for i, priority in ipairs(found) do entries.priority[first + i - 1] = priority or '0' end`)
+  }
 end
 addPriorities(readyEntries, q.priorities)
 addPriorities(delayedEntries, q.due_priorities)

@@ -1,0 +1,12 @@
+/**
+ * Returns Lua that calls a command for the elements of a list, 1,000 at a time, because the number of arguments per
+ * call is limited. `call` returns the Lua for one part; its argument is the Lua for the elements of the part. The
+ * variable `first` is the index of the first of them.
+ */
+export function inParts(list: string, call: (part: string) => string): string {
+  // Indented, because `end` at the beginning of a line ends a function: see `shorten`.
+  return /* lua */ `
+  for first = 1, #${list}, 1000 do
+    ${call(`unpack(${list}, first, math.min(first + 999, #${list}))`)}
+  end`;
+}
