@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import {
   type GiveUpReason,
   type HandlerContext,
@@ -8,9 +7,7 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import type { RedisQueue } from "@workqueue/redis";
-import type { RunOutput } from "../output/run_output.ts";
-import { orAborted } from "../system/or_aborted.ts";
-import { Attempts } from "./attempts.ts";
+import { CommandRun } from "./command_run.ts";
 import { OpenItem } from "./open_item.ts";
 import { NO_TIMEOUT, type RunSettings } from "./run.ts";
 import type { Failure, Tally } from "./tally.ts";
@@ -27,19 +24,12 @@ export interface RemoteSource {
  * Runs a command for each item of a queue on a server. The server keeps the items and their failures, so each attempt
  * of an item has its own `OpenItem`, and another process may make the next attempt.
  */
-export class RemoteRun {
+export class RemoteRun extends CommandRun {
+  override readonly pool: WorkerPool<string>;
   /** Resolves when the run has ended. If an error ended the run early, rejects with this error. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
   readonly #queue: RedisQueue;
-  readonly #pool: WorkerPool<string>;
-  readonly #output: RunOutput;
-  readonly #attempts: Attempts;
-  /** Aborts when no more attempts may begin. */
-  readonly #stopper = new AbortController();
-  /** Aborts when running commands must be killed. */
-  readonly #killer = new AbortController();
-  readonly #startedAt = performance.now();
   /** Items of failed attempts, by the error that the pool got. */
   readonly #failed = new WeakMap<object, OpenItem>();
   #taken = 0;
@@ -49,30 +39,14 @@ export class RemoteRun {
   #unfinished = 0;
   #failures = 0;
   #lastFailure: Failure | undefined = undefined;
-  #failure: unknown = undefined;
-  #isInterrupted = false;
 
   /** Starts the run. */
   constructor(settings: RunSettings, { queue, endsWhenEmpty }: RemoteSource) {
     const { config: { config, queueName } } = settings;
+    super(settings);
     this.#settings = settings;
     this.#queue = queue;
-    // Each running command adds a listener, and Node would warn about so many listeners.
-    setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
-    this.#output = settings.createOutput({
-      killed: this.#killer.signal,
-      onFailure: (error) => {
-        if (!this.#killer.signal.aborted) this.#fail(error);
-      },
-    });
-    this.#attempts = new Attempts(settings, {
-      output: this.#output,
-      maxRunning: () => this.#pool.concurrency,
-      stopped: this.#stopper.signal,
-      killed: this.#killer.signal,
-      onFailure: (error) => this.#fail(error),
-    });
-    this.#pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
+    this.pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
       timeout: NO_TIMEOUT,
       onError() {}, // failed attempts are counted here, and the queue reports errors of the server
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
@@ -89,93 +63,49 @@ export class RemoteRun {
       folded: 0,
       refused: 0,
       doneBefore: 0,
-      isReading: !this.#stopper.signal.aborted,
+      isReading: !this.stopped.aborted,
       partRead: undefined,
-      running: this.#attempts.running,
-      queued: this.#working - this.#attempts.running,
+      running: this.attempts.running,
+      queued: this.#working - this.attempts.running,
       failing: 0,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
-      retries: this.#attempts.retries,
+      retries: this.attempts.retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextDueInMs: undefined,
       isPaused: false,
-      isStopping: this.#stopper.signal.aborted,
+      isStopping: this.stopped.aborted,
       maxRate: undefined,
-      hasBegun: this.#attempts.begun > 0,
-      seconds: (performance.now() - this.#startedAt) / 1000,
+      hasBegun: this.attempts.begun > 0,
+      seconds: this.seconds,
     };
-  }
-
-  /** Whether the run was asked to end. */
-  get isInterrupted(): boolean {
-    return this.#isInterrupted;
-  }
-
-  /** Whether output of ended attempts is being printed. */
-  get isPrinting(): boolean {
-    return this.#output.isPrinting;
-  }
-
-  /** Asks the run to end. After the first call, no more attempts begin. The second call kills running commands. */
-  interrupt(): void {
-    if (this.#isInterrupted) this.#killer.abort();
-    this.#isInterrupted = true;
-    this.#stop();
-  }
-
-  /** Ends the run immediately and kills running commands. */
-  kill(): void {
-    this.interrupt();
-    this.interrupt();
-  }
-
-  /** Stops the running commands and their timeouts, because this process is about to stop. */
-  suspend(): void {
-    this.#attempts.suspend();
-  }
-
-  /** Continues what `suspend` has stopped. */
-  resume(): void {
-    this.#attempts.resume();
-  }
-
-  #stop(): void {
-    this.#stopper.abort();
-    void this.#pool.stop().catch(() => {}); // `finished` rejects with the same error
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= error;
-    this.kill();
   }
 
   async #stopWhenEmpty(): Promise<void> {
     try {
-      await this.#queue.whenIdle({ signal: this.#stopper.signal });
-      this.#stop();
+      await this.#queue.whenIdle({ signal: this.stopped });
+      this.stop();
     } catch (error) {
-      if (!this.#stopper.signal.aborted) this.#fail(error);
+      if (!this.stopped.aborted) this.fail(error);
     }
   }
 
   async #finish(): Promise<void> {
-    await this.#pool.finished;
+    await this.pool.finished;
     await this.#queue.shutDownWithDrain(); // sends the outcomes of the last attempts
-    await this.#output.finish();
-    if (this.#failure !== undefined) throw this.#failure;
+    await this.output.finish();
+    if (this.failure !== undefined) throw this.failure;
   }
 
   async #work(text: string, { attempt }: HandlerContext): Promise<void | Outcome> {
     const item = new OpenItem({ text, number: ++this.#taken }, true);
     this.#working++;
-    this.#output.add(item);
+    this.output.add(item);
     try {
       return await this.#attempt(item, attempt);
     } finally {
-      const { idle } = this.#output;
-      if (idle !== undefined) await orAborted(idle, this.#killer.signal).catch(() => {}); // a slow reader slows the run
+      await this.waitForReader();
       this.#working--;
     }
   }
@@ -190,17 +120,17 @@ export class RemoteRun {
     if (fault !== undefined) {
       item.begin(attempt, performance.now());
       item.end({ exitCode: null, signal: null, stderr: fault }, false);
-      this.#output.discard(item);
+      this.output.discard(item);
       throw this.#failureOf(item, (reason) => new TerminalError(reason));
     }
-    const result = await this.#attempts.make(item, attempt);
+    const result = await this.attempts.make(item, attempt);
     await item.passedOn;
-    if (result.kind === "not-begun" || this.#killer.signal.aborted) {
+    if (result.kind === "not-begun" || this.killed.aborted) {
       this.#unfinished++;
-      this.#output.discard(item);
+      this.output.discard(item);
       return { requeue: true };
     }
-    this.#output.end(item, () => {});
+    this.output.end(item, () => {});
     switch (result.kind) {
       case "succeeded":
         this.#succeeded++;

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import {
   type GiveUpReason,
   type HandlerContext,
@@ -13,18 +12,16 @@ import { type HookedQueue, HOOKS, type ThrottleSnapshot } from "@workqueue/core/
 import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
-import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import type { ItemReport } from "../report/records.ts";
-import { orAborted } from "../system/or_aborted.ts";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
-import { Attempts, type AttemptSettings } from "./attempts.ts";
+import { CommandRun, type CommandRunSettings } from "./command_run.ts";
 import { type Halt, isTooMany } from "./halt.ts";
 import { OpenItem } from "./open_item.ts";
 import type { Failure, Tally } from "./tally.ts";
 
 /** Settings of a {@linkcode Run}. */
-export interface RunSettings extends AttemptSettings {
+export interface RunSettings extends CommandRunSettings {
   /** List of items. */
   readonly input: Input;
   /** Separator between the items of the list. */
@@ -33,8 +30,6 @@ export interface RunSettings extends AttemptSettings {
   readonly backlog: Backlog;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Starts the output of the run. */
-  createOutput(context: OutputContext): RunOutput;
   /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
   readonly halt: Halt | undefined;
   /** Called once for every item when its outcome is decided and its output is printed. */
@@ -73,11 +68,10 @@ class AttemptError extends Error {}
  * workers run the command. Failed items go back to the queue until they succeed or are given up. A retry that is ready
  * is therefore handed out before any line that has not been attempted.
  */
-export class Run {
+export class Run extends CommandRun {
   /** Queue of items and retries. */
   readonly queue: RateLimitingQueue<OpenItem>;
-  /** Pool of workers. */
-  readonly pool: WorkerPool<OpenItem>;
+  override readonly pool: WorkerPool<OpenItem>;
   /**
    * Resolves when the outcome of every item is decided. If an error ended the run early, rejects with this error.
    */
@@ -87,13 +81,6 @@ export class Run {
   readonly #open = new Set<OpenItem>();
   /** Total size of `#open`, in characters. */
   #openSize = 0;
-  readonly #output: RunOutput;
-  readonly #attempts: Attempts;
-  /** Aborts when no more attempts may begin. */
-  readonly #stopper = new AbortController();
-  /** Aborts when running commands must be killed. */
-  readonly #killer = new AbortController();
-  readonly #startedAt = performance.now();
   /** Number of workers that are processing an item. */
   #working = 0;
   /** Number of items removed with `takeBack`. */
@@ -108,32 +95,16 @@ export class Run {
   #givenUp = 0;
   #failures = 0;
   #lastFailure: Failure | undefined = undefined;
-  #failure: unknown = undefined;
-  #isInterrupted = false;
 
   /** Starts the run. */
   constructor(settings: RunSettings) {
     const { config: { config, queueName } } = settings;
+    super(settings);
     this.#settings = settings;
-    // Each running command adds a listener, and Node would warn about so many listeners.
-    setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
-    this.#output = settings.createOutput({
-      killed: this.#killer.signal,
-      onFailure: (error) => {
-        if (!this.#killer.signal.aborted) this.#fail(error);
-      },
-    });
-    this.#attempts = new Attempts(settings, {
-      output: this.#output,
-      maxRunning: () => this.pool.concurrency,
-      stopped: this.#stopper.signal,
-      killed: this.#killer.signal,
-      onFailure: (error) => this.#fail(error),
-    });
     this.queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
     this.pool = config.runWorkers(queueName, this.queue, (item, context) => this.#work(item, context), {
       timeout: NO_TIMEOUT,
-      signal: this.#killer.signal,
+      signal: this.killed,
       onError: (error) => this.#failUnlessAttempt(error),
       onGiveUp: (error, item, _attempts, reason) => {
         if (isOfAttempt(error)) this.#decide(item, "given-up", reason);
@@ -146,7 +117,7 @@ export class Run {
   /** Progress of the run. */
   get tally(): Tally {
     const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
-    const { running, begun, retries } = this.#attempts;
+    const { running, begun, retries } = this.attempts;
     return {
       items: total,
       isDistinct,
@@ -167,10 +138,10 @@ export class Run {
       nextDueInMs: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
       isPaused: this.pool.snapshot({ limit: 0 }).paused,
       ...this.#throttle(),
-      isStopping: this.#stopper.signal.aborted,
+      isStopping: this.stopped.aborted,
       maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
-      seconds: (performance.now() - this.#startedAt) / 1000,
+      seconds: this.seconds,
     };
   }
 
@@ -182,16 +153,6 @@ export class Run {
     return this.pool.active === 0 && this.queue.length > 0 ? { throttleState: printable(state) } : {};
   }
 
-  /** Whether the run was asked to end. */
-  get isInterrupted(): boolean {
-    return this.#isInterrupted;
-  }
-
-  /** Whether output of ended items is being printed. */
-  get isPrinting(): boolean {
-    return this.#output.isPrinting;
-  }
-
   /** Records that an item was removed from the queue, for example by the dashboard. The item gets no more attempts. */
   takeBack(item: OpenItem): void {
     this.#takenBack++;
@@ -199,43 +160,11 @@ export class Run {
     this.#handOn();
   }
 
-  /** Asks the run to end. After the first call, no more attempts begin. The second call kills running commands. */
-  interrupt(): void {
-    if (this.#isInterrupted) this.#kill();
-    this.#isInterrupted = true;
-    this.#stop();
-  }
-
-  /** Ends the run immediately and kills running commands. */
-  kill(): void {
-    this.interrupt();
-    this.interrupt();
-  }
-
-  /** Stops the running commands and their timeouts, because this process is about to stop. */
-  suspend(): void {
-    this.#attempts.suspend();
-  }
-
-  /** Continues what `suspend` has stopped. */
-  resume(): void {
-    this.#attempts.resume();
-  }
-
-  #stop(): void {
-    this.#stopper.abort();
-    void this.pool.stop();
-  }
-
-  #kill(): void {
-    this.#killer.abort();
-  }
-
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
     for (const item of this.#open) await item.passedOn; // outcomes are decided only after the output has been passed on
-    await this.#output.finish();
+    await this.output.finish();
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -247,7 +176,7 @@ export class Run {
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
       onDecided(new OpenItem(line, this.#settings.isDistinct).report("unfinished"));
     }
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.failure !== undefined) throw this.failure;
   }
 
   async #read(): Promise<void> {
@@ -262,14 +191,14 @@ export class Run {
     });
     try {
       for await (const some of lines) {
-        if (this.#stopper.signal.aborted) return;
+        if (this.stopped.aborted) return;
         for (const line of some) backlog.add(line);
         this.#handOn();
         if (backlog.isFull) await new Promise<void>((resolve) => this.#readOn = resolve);
       }
     } catch (error) {
       if (this.queue.shuttingDown) return; // reading failed because the end of the run destroyed the input
-      return this.#fail(error);
+      return this.fail(error);
     }
     this.#isReading = false;
     await this.#shutDownWhenDone();
@@ -279,7 +208,7 @@ export class Run {
     const { backlog } = this.#settings;
     for (;;) {
       await this.queue.whenIdle();
-      if (this.#stopper.signal.aborted) return;
+      if (this.stopped.aborted) return;
       this.#handOn();
       const { ready, blocked, delayed, processing } = this.queue.snapshot({ limit: 0 });
       if (ready + blocked + delayed + processing > 0) continue;
@@ -296,14 +225,14 @@ export class Run {
    */
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;
-    if (this.#stopper.signal.aborted) return;
-    const wanted = config.hasDiscipline ? MAX_CHOICE : this.#attempts.limit - this.#working;
-    const hasRoom = () => this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE && !this.#output.isFull;
+    if (this.stopped.aborted) return;
+    const wanted = config.hasDiscipline ? MAX_CHOICE : this.attempts.limit - this.#working;
+    const hasRoom = () => this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE && !this.output.isFull;
     while (this.queue.length < wanted && hasRoom()) {
       const line = backlog.shift();
       if (line === undefined) break;
       const item = new OpenItem(line, isDistinct);
-      this.#output.add(item);
+      this.output.add(item);
       this.#open.add(item);
       this.#openSize += item.size;
       this.queue.add(item);
@@ -317,8 +246,7 @@ export class Run {
     try {
       return await this.#attempt(item, context);
     } finally {
-      const { idle } = this.#output;
-      if (idle !== undefined) await orAborted(idle, this.#killer.signal).catch(() => {}); // a slow reader slows the run
+      await this.waitForReader();
       this.#working--;
       this.#handOn();
     }
@@ -333,7 +261,7 @@ export class Run {
    */
   async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
     const sizeBefore = item.size;
-    const result = await this.#attempts.make(item, attempt);
+    const result = await this.attempts.make(item, attempt);
     this.#openSize += item.size - sizeBefore;
     switch (result.kind) {
       case "succeeded":
@@ -352,7 +280,7 @@ export class Run {
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));
-    this.#fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
+    this.fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
   }
 
   /** Counts the item as failing. Returns the reason for the failure. */
@@ -370,13 +298,13 @@ export class Run {
       void item.passedOn.then(() => this.#decide(item, outcome, reason));
       return;
     }
-    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // perhaps not all of its output was passed on
+    if (outcome === "succeeded" && this.killed.aborted) return; // perhaps not all of its output was passed on
     item.outcome = outcome;
     if (outcome === "succeeded") this.#succeeded++;
     else if (outcome === "given-up") this.#givenUp++;
-    else this.#output.discard(item);
+    else this.output.discard(item);
     if (item.isFailing) this.#failing--;
-    this.#output.end(item, () => this.#record(item, outcome, reason));
+    this.output.end(item, () => this.#record(item, outcome, reason));
     if (outcome === "given-up") this.#haltIfTooMany();
   }
 
@@ -386,7 +314,7 @@ export class Run {
     try {
       this.#settings.onDecided(item.report(outcome, reason));
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
     this.#handOn();
     this.#roomAgain();
@@ -394,17 +322,10 @@ export class Run {
 
   #haltIfTooMany(): void {
     const { halt, onHalt } = this.#settings;
-    if (halt === undefined || this.#stopper.signal.aborted || !isTooMany(halt, this.#givenUp, this.#succeeded)) return;
+    if (halt === undefined || this.stopped.aborted || !isTooMany(halt, this.#givenUp, this.#succeeded)) return;
     onHalt();
-    this.#stop();
-    if (halt.when === "now") this.#kill();
-  }
-
-  /** Ends the run immediately because of an error that affects more than one item. */
-  #fail(error: unknown): void {
-    this.#failure ??= error;
-    this.#stop();
-    this.#kill();
+    this.stop();
+    if (halt.when === "now") this.killCommands();
   }
 }
 
