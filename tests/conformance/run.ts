@@ -17,7 +17,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { redisFamilies, replayOnRedis } from "../redis/replay.ts";
+import { redisFamilies, replayOnRedis } from "../redis/replay/replay.ts";
 import { RedisServer } from "../redis/server.ts";
 import { families, replay, type Report } from "./replay.ts";
 

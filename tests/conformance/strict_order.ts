@@ -10,6 +10,9 @@ interface Place {
   due: number | undefined;
 }
 
+/** Queue that a {@linkcode StrictOrder} models: this package's, in memory or on Redis, or controller-runtime's. */
+export type Whose = "ours" | "ours on Redis" | "theirs";
+
 /**
  * Simple model of a queue with strict priorities and one record per item: either this package's queue ("ours") or
  * controller-runtime's queue ("theirs"). The two models order items of the same priority differently in these cases:
@@ -20,6 +23,9 @@ interface Place {
  *   add; in "theirs", by the earlier add.
  * - The priority of a delayed item is raised, and the item is due at the same time as other items. In "ours", the
  *   item's place is determined by the start of its delay; in "theirs", by the raise.
+ *
+ * "Ours on Redis" differs from "ours" in one case: if the delay of an item is shortened, so that the item is due at the
+ * same time as others, the item's place is determined by the shortening, not by the start of its delay.
  */
 export class StrictOrder {
   #time = 0;
@@ -27,7 +33,7 @@ export class StrictOrder {
   readonly #places = new Map<number, Place>();
   readonly #processing = new Set<number>();
 
-  constructor(readonly whose: "ours" | "theirs") {}
+  constructor(readonly whose: Whose) {}
 
   /** Number of ready items. Only "theirs" includes items that were added again while processing. */
   get length(): number {
@@ -41,10 +47,16 @@ export class StrictOrder {
   depths(): Map<number, number> {
     const depths = new Map<number, number>();
     for (const its of this.#ready()) {
-      const priority = this.whose === "ours" ? its.readyWith : its.priority;
+      const priority = this.whose === "theirs" ? its.priority : its.readyWith;
       depths.set(priority, (depths.get(priority) ?? 0) + 1);
     }
     return depths;
+  }
+
+  /** Returns the times when delayed items become ready. */
+  dues(): Map<number, number> {
+    const delayed = [...this.#places.values()].filter(({ due }) => due !== undefined);
+    return new Map(delayed.map(({ item, due }) => [item, due!]));
   }
 
   add(item: number, priority: number, delay: number): void {
@@ -56,11 +68,13 @@ export class StrictOrder {
     }
     const waited = its.due !== undefined;
     const isRaised = priority > its.priority;
+    const before = its.due;
     its.due = its.due === undefined || due === undefined ? undefined : Math.min(its.due, due);
     its.priority = Math.max(its.priority, priority);
     const isReady = its.due === undefined;
     if (waited) its.readyWith = its.priority;
-    const moves = this.whose === "theirs" ? isRaised : isReady && (isRaised || waited);
+    const isShortened = this.whose === "ours on Redis" && its.due !== before;
+    const moves = this.whose === "theirs" ? isRaised : isReady ? isRaised || waited : isShortened;
     if (moves) its.place = this.#lastPlace++;
   }
 
@@ -88,7 +102,7 @@ export class StrictOrder {
   done(item: number): void {
     const its = this.#places.get(item);
     const wasAddedAgain = this.#processing.delete(item) && its !== undefined && its.due === undefined;
-    if (wasAddedAgain && this.whose === "ours") its.place = this.#lastPlace++;
+    if (wasAddedAgain && this.whose !== "theirs") its.place = this.#lastPlace++;
   }
 
   #ready(): Place[] {
