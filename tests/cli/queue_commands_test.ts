@@ -88,62 +88,6 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "certificates without TLS": [["--redis", "redis://localhost", "--queue", "q", "--ca", "list"], "'tls.ca' must be"],
 };
 
-redisTest(
-  "queue commands: workers share a queue, and none of its items is lost with a killed one",
-  async ({ url, call }) => {
-    await using workspace = new Workspace("Deno");
-    await using other = new Workspace("Bun");
-    const queue = ["--redis", url, "--queue", uniqueName("shared")];
-    const done = `${workspace.directory}/done`;
-    await workspace.run(["push", ...queue], "a\nb\nhang\nc\nd\n");
-    // The first attempt of one item hangs until its worker is killed.
-    const script =
-      `if [ "$1" = hang ] && mkdir '${done}.hung' 2>&-; then echo hung; sleep 60; fi; echo "$1" >> '${done}'`;
-    const work = ["work", ...queue, "-j1", "--config", "short.json", "--", "sh", "-c", script, "sh"];
-    const config = JSON.stringify({ queues: { [queue[3]!]: {} } });
-    for (const place of [workspace, other]) place.write("short.json", config);
-    const killed = await workspace.start(work);
-    await until(() => killed.stdout.includes("hung"), "the item hangs");
-    killed.kill("SIGKILL");
-    await killed.ended;
-    const owners = `workqueue:{${queue[3]}}:owners`;
-    for (const owner of await call("ZRANGE", owners, "0", "-1") as string[]) await call("ZADD", owners, "2", owner);
-    work.splice(1, 0, "--until-empty");
-    assertEquals((await other.run(work)).code, 0);
-    assertEquals(workspace.read("done").split("\n").sort().join(""), "abcdhang");
-  },
-);
-
-redisTest("queue commands: work retries an item, gives it up, and ends when the queue is empty", async ({ url }) => {
-  await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("failing")];
-  await workspace.run(["push", ...queue], "good\nbad\n");
-  const options = ["--until-empty", "--retries", "1", "--backoff", "1ms..1ms", "-j1"];
-  const script = 'echo "$1 $WORKQUEUE_ATTEMPT"; [ "$1" = good ] || { echo broken >&2; exit 7; }';
-  const { code, stdout } = await workspace.run(["work", ...queue, ...options, "--", "sh", "-c", script, "sh", "{}"]);
-  assertEquals([code, stdout.trim().split("\n").sort()], [1, ["bad 1", "bad 2", "good 1"]]);
-  const dead = await workspace.run(["dead", "list", ...queue]);
-  assertMatch(dead.stdout, /^bad: .*broken \(2 attempts, maxRetries, /);
-});
-
-redisTest("queue commands: work hands items back on the second SIGTERM", async ({ url }) => {
-  await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("stopped")];
-  await workspace.run(["push", ...queue], "a\nb\n");
-  const script = "echo begun; sleep 60";
-  const worker = await workspace.start(["work", ...queue, "-j1", "--backoff", "1h..1h", "--", "sh", "-c", script]);
-  await until(() => worker.stdout.includes("begun"), "a command runs");
-  worker.kill("SIGTERM");
-  await until(() => worker.stderr.includes("Another SIGTERM kills it"), "the worker waits");
-  worker.kill("SIGTERM");
-  const { code, stderr } = await worker.ended;
-  assertEquals(code, 143);
-  assertStringIncludes(stderr, "Unfinished items are in the queue again.");
-  const { stdout } = await workspace.run(["status", ...queue, "--json"]);
-  const { ready, delayed, processing, givenUp } = JSON.parse(stdout);
-  assertEquals({ left: ready + delayed, processing, givenUp }, { left: 2, processing: 0, givenUp: 0 });
-});
-
 for (const [name, [args, message]] of Object.entries(WRONG)) {
   Deno.test(`queue commands: ${name} is refused`, async () => {
     await using workspace = new Workspace();

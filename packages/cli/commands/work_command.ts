@@ -34,10 +34,11 @@ export async function workCommand(
   const plan: RunPlan = { ...planned, items: [], builtInQueue: flags.queue, readsTerminal: false };
   keepHeapSmall();
   const prepared = await prepareRun(plan, standardInput, undefined);
-  const queue = await openQueueOf(flags, prepared.config.config, noteChanges());
+  const onError = noteChanges();
+  const queue = await openQueueOf(flags, prepared.config.config, onError);
   try {
     await queue.counts(); // a server that can't be used is found before the worker starts
-    const remote = { queue, endsWhenEmpty: flags.untilEmpty === true };
+    const remote = { queue, endsWhenEmpty: flags.untilEmpty === true, onError };
     return await executeRun(plan, { ...prepared, remote }, undefined, "Unfinished items are in the queue again.");
   } finally {
     queue.shutDown();

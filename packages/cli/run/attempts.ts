@@ -44,10 +44,11 @@ export interface AttemptContext {
 
 /**
  * Result of an attempt: `"hopeless"` means that all retries would fail too. `"not-begun"` means that the run ended
- * before the attempt began. `minDelay` is the minimum delay of the retry, in milliseconds.
+ * before the attempt began, and `"lost"` that the lease of the item was lost before the attempt ended. `minDelay` is
+ * the minimum delay of the retry, in milliseconds.
  */
 export type AttemptResult =
-  | { readonly kind: "succeeded" | "hopeless" | "not-begun" }
+  | { readonly kind: "succeeded" | "hopeless" | "not-begun" | "lost" }
   | { readonly kind: "failed"; readonly minDelay: number };
 
 /**
@@ -103,10 +104,11 @@ export class Attempts {
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.
+   * @param lost Aborts when the lease of the item is lost, which ends the command; `undefined` if there is no lease.
    * @returns The result. If the command can't be started for this item, its kind is `"failed"` or `"hopeless"`.
    * @throws {Error} If the attempt failed for a reason that ends the run.
    */
-  async make(item: OpenItem, attempt: number): Promise<AttemptResult> {
+  async make(item: OpenItem, attempt: number, lost?: AbortSignal): Promise<AttemptResult> {
     const { template, config: { timeout } } = this.#settings;
     const { stopped, killed } = this.#context;
     let command: string[] = [];
@@ -115,6 +117,7 @@ export class Attempts {
     let child: Child;
     try {
       child = await this.#starts.start(async (freeSlot) => {
+        lost?.throwIfAborted();
         slot = freeSlot;
         command = template.fill(item.line, slot);
         beganAt = performance.now();
@@ -122,6 +125,7 @@ export class Attempts {
       }, stopped);
     } catch (error) {
       if (stopped.aborted) return { kind: "not-begun" };
+      if (lost?.aborted) return { kind: "lost" };
       item.begin(attempt, beganAt);
       return await this.#noteNotStarted(item, command[0]!, error);
     }
@@ -130,13 +134,19 @@ export class Attempts {
     if (attempt > 1) this.#retries++;
     let timedOut = false;
     const timer = timeout === undefined ? undefined : this.#clock.setTimer(() => timedOut = child.kill(), timeout);
+    let isLost = false;
+    const endLost = () => isLost = child.kill();
+    if (lost?.aborted) endLost();
+    lost?.addEventListener("abort", endLost);
     const end = await child.ended;
+    lost?.removeEventListener("abort", endLost);
     timer?.[Symbol.dispose]();
     this.#children.delete(child);
     this.#starts.end(slot);
     item.end({ ...end, stderr: child.stderr }, timedOut);
     item.listenTo(child);
-    // After a timeout or a kill, the exit code says nothing about the item.
+    // After a lost lease, a timeout or a kill, the exit code says nothing about the item.
+    if (isLost) return { kind: "lost" };
     return timedOut || killed.aborted ? { kind: "failed", minDelay: 0 } : this.#resultOf(child, end.exitCode);
   }
 

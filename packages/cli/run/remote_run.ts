@@ -7,6 +7,7 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import type { RedisQueue } from "@workqueue/redis";
+import { setTimeout as delay } from "node:timers/promises";
 import { CommandRun } from "./command_run.ts";
 import { OpenItem } from "./open_item.ts";
 import { NO_TIMEOUT, type RunSettings } from "./run.ts";
@@ -18,7 +19,12 @@ export interface RemoteSource {
   readonly queue: RedisQueue;
   /** Whether the run ends when no item is ready, delayed or processing. */
   readonly endsWhenEmpty: boolean;
+  /** Called with the error when the result of an attempt was not stored, for example because its lease was lost. */
+  onError(error: Error): void;
 }
+
+/** Pause after a failed look at whether the queue is empty, in milliseconds. */
+const LOOK_AGAIN = 1000;
 
 /**
  * Runs a command for each item of a queue on a server. The server keeps the items and their failures, so each attempt
@@ -41,14 +47,16 @@ export class RemoteRun extends CommandRun {
   #lastFailure: Failure | undefined = undefined;
 
   /** Starts the run. */
-  constructor(settings: RunSettings, { queue, endsWhenEmpty }: RemoteSource) {
+  constructor(settings: RunSettings, { queue, endsWhenEmpty, onError }: RemoteSource) {
     const { config: { config, queueName } } = settings;
     super(settings);
     this.#settings = settings;
     this.#queue = queue;
     this.pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
       timeout: NO_TIMEOUT,
-      onError() {}, // failed attempts are counted here, and the queue reports errors of the server
+      onError: (error, text) => {
+        if (!this.#isOfAttempt(error)) onError(notStored(error, text));
+      },
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
     });
     if (endsWhenEmpty) void this.#stopWhenEmpty();
@@ -83,11 +91,13 @@ export class RemoteRun extends CommandRun {
   }
 
   async #stopWhenEmpty(): Promise<void> {
-    try {
-      await this.#queue.whenIdle({ signal: this.stopped });
-      this.stop();
-    } catch (error) {
-      if (!this.stopped.aborted) this.fail(error);
+    while (!this.stopped.aborted) {
+      try {
+        await this.#queue.whenIdle({ signal: this.stopped });
+        this.stop();
+      } catch { // the run was stopped, or the server failed, which the queue reports
+        await delay(LOOK_AGAIN, undefined, { signal: this.stopped }).catch(() => {});
+      }
     }
   }
 
@@ -98,12 +108,12 @@ export class RemoteRun extends CommandRun {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  async #work(text: string, { attempt }: HandlerContext): Promise<void | Outcome> {
+  async #work(text: string, { attempt, signal }: HandlerContext): Promise<void | Outcome> {
     const item = new OpenItem({ text, number: ++this.#taken }, true);
     this.#working++;
     this.output.add(item);
     try {
-      return await this.#attempt(item, attempt);
+      return await this.#attempt(item, attempt, signal);
     } finally {
       await this.waitForReader();
       this.#working--;
@@ -111,11 +121,11 @@ export class RemoteRun extends CommandRun {
   }
 
   /**
-   * Runs one attempt.
+   * Runs one attempt. Ends the command when the lease of the item is lost, because another process may have the item.
    *
-   * @throws {Error} If the attempt failed.
+   * @throws {Error} If the attempt failed or the lease was lost.
    */
-  async #attempt(item: OpenItem, attempt: number): Promise<void | Outcome> {
+  async #attempt(item: OpenItem, attempt: number, lost: AbortSignal): Promise<void | Outcome> {
     const fault = this.#settings.template.fault(item.line.text);
     if (fault !== undefined) {
       item.begin(attempt, performance.now());
@@ -123,12 +133,16 @@ export class RemoteRun extends CommandRun {
       this.output.discard(item);
       throw this.#failureOf(item, (reason) => new TerminalError(reason));
     }
-    const result = await this.attempts.make(item, attempt);
+    const result = await this.attempts.make(item, attempt, lost);
     await item.passedOn;
     if (result.kind === "not-begun" || this.killed.aborted) {
       this.#unfinished++;
       this.output.discard(item);
       return { requeue: true };
+    }
+    if (result.kind === "lost") {
+      this.output.discard(item);
+      throw lost.reason;
     }
     this.output.end(item, () => {});
     switch (result.kind) {
@@ -156,9 +170,29 @@ export class RemoteRun extends CommandRun {
     return error;
   }
 
+  /** Reports whether an error is the failure of an attempt, which was counted. */
+  #isOfAttempt(error: unknown): boolean {
+    return error instanceof Error && this.#failed.has(error);
+  }
+
   #giveUp(error: unknown, text: string, reason: GiveUpReason): void {
     const item = error instanceof Error ? this.#failed.get(error) : undefined;
     this.#givenUp++;
     this.#settings.onDecided((item ?? new OpenItem({ text, number: 0 }, true)).report("given-up", reason));
   }
+}
+
+/** Creates the error to report when the result of an attempt was not stored. */
+function notStored(error: unknown, text: string): Error {
+  const item = JSON.stringify(text);
+  if (codeOf(error) === "WQ_LEASE_LOST") {
+    return new Error(
+      `The lease of ${item} was lost, so another worker may run it, and this worker's result does not count`,
+    );
+  }
+  return new Error(`Cannot store the result of ${item}: ${error instanceof Error ? error.message : error}`);
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | undefined)?.code;
 }
