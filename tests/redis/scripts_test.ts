@@ -151,6 +151,23 @@ end
 function three(...)
   local function nested() end
 end
+
+function q.makeTable()
+  local t = {}
+  function t.alone()
+    return 1
+  end
+
+  function t.open()
+    t.close()
+  end
+
+  function t.close()
+    return 1
+  end
+
+  return t
+end
 `;
 
 Deno.test("scripts: functions and names of keys that a script does not use are left out", () => {
@@ -165,6 +182,11 @@ Deno.test("scripts: functions and names of keys that a script does not use are l
     "function nested",
   ]);
   assertEquals(shorten(`${LIBRARY}return q.two()\n`).match(/function (?:q\.)?\w+/g)!.length, 4);
+  assertEquals(shorten(`${LIBRARY}return q.makeTable().open()\n`).match(/function [\w.]+/g), [
+    "function q.makeTable",
+    "function t.open",
+    "function t.close",
+  ]);
 });
 
 Deno.test("scripts: constants stand where they are used", () => {

@@ -1,9 +1,12 @@
 import { declareScript } from "./declare.ts";
 import { DECIMAL, DURATION, FLAG, NOTHING, optional, TEXT } from "./fields.ts";
 
-/** Returns Lua that reads what the order of groups needs for the rows, because a call for several keys is fast. */
-const expectKeys = (eachRow: (lua: string) => string) => /* lua */ `
-if q.hasGroups then
+/**
+ * Returns Lua that reads what the order needs for the rows, because a call for several keys is fast. `sent` is the
+ * number of arguments in a call with one row.
+ */
+const expectKeys = (eachRow: (lua: string) => string, sent: number) => /* lua */ `
+if q.plan and #ARGV > ${sent} then
   local keys = {}
 ${eachRow("keys[#keys + 1] = key")}
   q.ordered().expect(keys)
@@ -34,7 +37,7 @@ export const add = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 q.makeDueReady()
-${expectKeys(eachRow)}
+${expectKeys(eachRow, 4)}
 ${eachRow(forgetTrace + addKey("0"))}
 q.wakeForReady()
 `,
@@ -48,7 +51,7 @@ export const addItems = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 q.makeDueReady()
-${expectKeys(eachRow)}
+${expectKeys(eachRow, 5)}
 if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${eachRow(`redis.call('HSET', q.items, key, payload)${forgetTrace}${addKey("0")}`)}
 q.wakeForReady()
@@ -59,10 +62,10 @@ q.wakeForReady()
 const eachArgs = { replaces: FLAG, folds: FLAG, hasItems: FLAG };
 const eachFields = { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL };
 
-/** Returns the body of such a script. `traceKey` is Lua for the traceparent of the key. */
-const addEachKey = (traceKey: string) => (eachRow: (lua: string) => string) => /* lua */ `
+/** Returns the body of such a script. `traceKey` is Lua for the traceparent of a key. `sent` is as for `expectKeys`. */
+const addEachKey = (traceKey: string, sent: number) => (eachRow: (lua: string) => string) => /* lua */ `
 q.makeDueReady()
-${expectKeys(eachRow)}
+${expectKeys(eachRow, sent)}
 if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 ${eachRow(`if hasItems then redis.call('HSET', q.items, key, payload) end${traceKey}${addKey("priority")}`)}
 q.wakeForReady()
@@ -74,7 +77,7 @@ export const addEach = declareScript({
   args: eachArgs,
   rows: eachFields,
   reply: NOTHING,
-  body: addEachKey(forgetTrace),
+  body: addEachKey(forgetTrace, 7),
 });
 
 /** Like `addEach`, with the traceparents of the spans that add the keys. */
@@ -83,5 +86,5 @@ export const addTraced = declareScript({
   args: eachArgs,
   rows: { ...eachFields, trace: optional(TEXT) },
   reply: NOTHING,
-  body: addEachKey("\n  q.keepTrace(key, trace)"),
+  body: addEachKey("\n  q.keepTrace(key, trace)", 8),
 });

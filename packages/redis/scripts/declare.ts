@@ -68,11 +68,14 @@ export function declareScript<Args extends Arguments, R, Row extends Arguments =
   const isMarked = retry === "marked";
   const first = fields.length + 1;
   const last = isMarked ? "#ARGV - 1" : "#ARGV";
-  const eachRow = (lua: string) =>
-    `for row = ${first}, ${last}, ${ofRow.length} do
-  ${locals(ofRow.map(([name, field], i) => [name, field.readInLua(`ARGV[row + ${i}]`)]))}
+  const eachRow = (lua: string) => {
+    const columns = ofRow.map(([name, field], i) => [name, field.readInLua(`ARGV[row + ${i}]`)] as const);
+    const used = columns.filter(([name]) => new RegExp(`\\b${luaName(name)}\\b`).test(lua));
+    return `for row = ${first}, ${last}, ${ofRow.length} do
+  ${locals(used)}
   ${lua}
 end`;
+  };
   const begin = [
     locals(fields.map(([name, field], i) => [name, field.readInLua(`ARGV[${i + 1}]`)])),
     isMarked ? "local resent = ARGV[#ARGV] == '1'" : "",

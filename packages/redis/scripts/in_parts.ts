@@ -4,9 +4,9 @@
  * variable `first` is the index of the first of them.
  */
 export function inParts(list: string, call: (part: string) => string): string {
-  // Indented, because `end` at the beginning of a line ends a function: see `shorten`.
+  // Indented by four spaces, because `end` after fewer spaces can end a function: see `shorten`.
   return /* lua */ `
-  for first = 1, #${list}, 1000 do
-    ${call(`unpack(${list}, first, math.min(first + 999, #${list}))`)}
-  end`;
+    for first = 1, #${list}, 1000 do
+      ${call(`unpack(${list}, first, math.min(first + 999, #${list}))`)}
+    end`;
 }

@@ -2,15 +2,18 @@ import { inParts } from "./in_parts.ts";
 
 /**
  * Orders of ready keys on the server that don't depend on groups, as a Lua function for other scripts.
- * `q.makeLines(plan, line)` returns the functions of such an order. An order has its keys in a line, which is a sorted
- * set, or a sorted set for each priority. The functions use the given line; a fair order has a line for each group, and
- * names it as the last argument.
+ * `q.makeLines(plan, base)` returns the functions of such an order. An order has its keys in a line, which is a sorted
+ * set. The functions use the given line; a fair order has a line for each group, and names it as the last argument.
  *
- * - `["fifo"]`: the score of a key is the time when it became ready.
- * - `["aging", MIN, MAX, POINT]`: the score of a key is the time when it became ready, minus POINT microseconds for
- *   each point of its priority above MIN.
- * - `["strict", MIN, MAX]`: a line has a sorted set for each priority, and the sorted set `…:levels` of the priorities.
- *   The score of a key is the time when it got its priority.
+ * A member of a line is the turn of a key, in 17 characters, a mark, and the key. The turn is the time when the key
+ * became ready. Redis sorts members with equal scores by their characters, so by their turns. The score depends on the
+ * plan:
+ *
+ * - `["fifo"]`: 0.
+ * - `["aging", MIN, MAX, POINT]`: the time when the key became ready, minus POINT microseconds for each point of its
+ *   priority above MIN.
+ * - `["strict", MIN, MAX]`: the negated priority. If the priority of a ready key is raised, its turn is the time of
+ *   that, which the hash `raised` stores. Its member has the mark `^` instead of `=`.
  *
  * Added keys are kept in Lua until another function needs their line, or until `save`, because a call for several keys
  * is faster than a call for each key.
@@ -18,198 +21,168 @@ import { inParts } from "./in_parts.ts";
  * @module
  */
 export const lines = /* lua */ `
-function q.makeLines(plan, line)
+function q.makeLines(plan, base)
+  -- The state is in one table, because each local variable that a function uses takes time when the function is made.
   local call = redis.call
-  local kind, min, max, point = plan[1], plan[2], plan[3], plan[4]
-  local waiting = {} -- by line: keys that are not stored yet, each after its score
+  local lines = {
+    kind = plan[1], min = plan[2], max = plan[3], point = plan[4],
+    line = base .. 'line',
+    raised = base .. 'raised',
+    waiting = {}, -- by sorted set: members that are not stored yet, each after its score
+    priorities = {}, -- keys that were made ready, each before its priority, if that is not stored yet
+    isReady = {}, -- whether a key is ready, by key; nil if this is not known
+  }
 
-  local function wait(name, score, key)
-    local list = waiting[name]
-    if list then
-      list[#list + 1] = score
-      list[#list + 1] = key
-    else
-      waiting[name] = { score, key }
+  function lines.wait(set, score, member)
+    local list = lines.waiting[set]
+    if not list then
+      lines.waiting[set] = { score, member }
+      return
+    end
+    local n = #list
+    list[n + 1], list[n + 2] = score, member
+  end
+
+  function lines.save()
+    for set, list in pairs(lines.waiting) do
+      ${inParts("list", (part) => `call('ZADD', set, ${part})`)}
+      lines.waiting[set] = nil
+    end
+    local list = lines.priorities
+    if #list == 0 then return end
+    if q.priority_functions then q.priority_functions.save() end
+    ${inParts("list", (part) => `call('HSET', q.priorities, ${part})`)}
+    lines.priorities = {}
+  end
+
+  -- Returns the text of a place or turn, which is sorted like the number. Negative numbers begin with "-".
+  function lines.textOf(place)
+    place = tonumber(place)
+    if place < 0 then return '-' .. string.format('%016d', place + 2^53) end
+    return string.format('%017d', place)
+  end
+
+  function lines.clamp(priority)
+    return priority > lines.max and lines.max or priority > lines.min and priority or lines.min
+  end
+
+  function lines.scoreOf(place, priority)
+    if lines.kind == 'fifo' then return 0 end
+    priority = lines.clamp(priority)
+    if lines.kind == 'strict' then return string.format('%.17g', -priority) end
+    return whole(place - math.floor((priority - lines.min) * lines.point + 0.5)) -- place - head start
+  end
+
+  -- Returns the member of a ready key, and the place of the key if that is in the member.
+  function lines.memberOf(key)
+    local turn = lines.kind == 'strict' and call('HGET', lines.raised, key)
+    if turn then return turn .. '^' .. key end
+    local place = call('ZSCORE', q.ready, key)
+    return lines.textOf(place) .. '=' .. key, place
+  end
+
+  -- Raises the priority of a ready key. A key that is being moved to this order may not be in the line.
+  function lines.raise(key, priority, name)
+    lines.save()
+    local before = q.priorityStore().get(q.priorities, key)
+    if before >= priority then return end
+    q.priorityStore().set(q.priorities, key, priority)
+    if lines.kind == 'fifo' or lines.clamp(priority) == lines.clamp(before) then return end
+    local member, place = lines.memberOf(key)
+    if lines.kind == 'aging' then
+      call('ZADD', name, 'XX', lines.scoreOf(place, priority), member)
+    elseif call('ZREM', name, member) == 1 then
+      local turn = lines.textOf(q.tick())
+      call('HSET', lines.raised, key, turn)
+      lines.wait(name, lines.scoreOf(0, priority), turn .. '^' .. key)
     end
   end
 
-  local function save()
-    for name, list in pairs(waiting) do
-      ${inParts("list", (part) => `call('ZADD', name, 'NX', ${part})`)}
-      waiting[name] = nil
+  -- Reads whether keys that will be added are ready.
+  function lines.expect(keys)
+    ${
+  inParts("keys", (part) => /* lua */ `
+    local places = call('ZMSCORE', q.ready, ${part})
+    for i = 1, #places do
+      local key = keys[first + i - 1]
+      lines.isReady[key] = lines.isReady[key] or places[i] ~= false
+    end`)
+}
+  end
+
+  -- Makes a key ready. A key that is already ready keeps its place and has the higher of the two priorities. Returns
+  -- whether the key was not ready.
+  function lines.add(key, place, priority, name)
+    name = name or lines.line
+    local text = lines.textOf(place)
+    local score = string.byte(text) == 45 and place or text -- 45: "-"
+    local wasReady = lines.isReady[key]
+    if wasReady == nil then wasReady = call('ZADD', q.ready, 'NX', score, key) == 0
+    elseif not wasReady then lines.wait(q.ready, score, key) end
+    if wasReady then
+      if q.ranked or priority > 0 then lines.raise(key, priority, name) end
+      return false
     end
+    lines.isReady[key] = true
+    if priority ~= 0 then
+      q.beRanked()
+      local list = lines.priorities
+      local n = #list
+      list[n + 1], list[n + 2] = key, priority
+    end
+    lines.wait(name, lines.scoreOf(place, priority), text .. '=' .. key)
+    return true
   end
 
-  -- Returns the score of a key in a sorted set, or nil. A key that is added has no score, unless keys are being moved
-  -- to another order.
-  local function scoreIn(set, key)
-    save()
-    return call('ZSCORE', set, key) or nil
+  -- Adds a ready key to its line. Returns whether it was not there.
+  function lines.move(key, place, priority, name)
+    name = name or lines.line
+    lines.save()
+    local member = lines.memberOf(key)
+    if call('ZSCORE', name, member) then return false end
+    lines.wait(name, lines.scoreOf(place, priority), member)
+    return true
   end
 
-  local function placesOf(keys)
-    return #keys > 0 and call('ZMSCORE', q.ready, unpack(keys)) or {}
+  -- Removes the first keys from a line. Returns the keys and their places.
+  function lines.take(count, name)
+    name = name or lines.line
+    lines.save()
+    local keys = count > 0 and call('ZRANGE', name, 0, count - 1) or {}
+    if #keys == 0 then return keys, keys end
+    call('ZREMRANGEBYRANK', name, 0, #keys - 1)
+    local places, sub, byte = {}, string.sub, string.byte
+    for i = 1, #keys do
+      local member = keys[i]
+      local key, place = sub(member, 19), sub(member, 2, 17)
+      if byte(member, 18) == 94 then -- "^"
+        place = call('ZSCORE', q.ready, key)
+        call('HDEL', lines.raised, key)
+      elseif byte(member) == 45 then -- "-"
+        place = whole(place - 2^53)
+      end
+      keys[i], places[i] = key, place
+    end
+    return keys, places
   end
 
-  local function size()
+  function lines.size()
+    lines.save()
     return call('ZCARD', q.ready)
   end
 
-  if kind == 'fifo' then
-    return {
-      save = save,
-      add = function(key, place, _, name)
-        if q.moving and scoreIn(name, key) then return false end
-        wait(name, place, key)
-        return true
-      end,
-      raise = function() end,
-      take = function(count, name)
-        save()
-        local popped = call('ZPOPMIN', name, count)
-        local keys, places = {}, {}
-        for i = 1, #popped, 2 do
-          keys[#keys + 1] = popped[i]
-          places[#keys] = popped[i + 1]
-        end
-        return keys, places
-      end,
-      list = function(count, name)
-        save()
-        return count > 0 and call('ZRANGE', name, 0, count - 1) or {}
-      end,
-      drop = function(name) call('UNLINK', name) end,
-    }
+  function lines.list(count, name)
+    lines.save()
+    local keys = count > 0 and call('ZRANGE', name or lines.line, 0, count - 1) or {}
+    for i = 1, #keys do keys[i] = string.sub(keys[i], 19) end
+    return keys
   end
 
-  local function clamp(priority)
-    return priority > max and max or priority > min and priority or min
+  function lines.drop(name)
+    call('UNLINK', name or lines.line, lines.raised)
   end
 
-  if kind == 'strict' then
-    local known = {} -- sorted sets that this script has added keys to
-
-    local function textOf(priority)
-      return string.format('%.17g', clamp(priority))
-    end
-
-    local function add(key, place, priority, name)
-      name = name or line
-      local text = textOf(priority)
-      local set = name .. ':' .. text
-      if q.moving and scoreIn(set, key) then return false end
-      if not known[set] then
-        known[set] = true
-        wait(name .. ':levels', -clamp(priority), text)
-      end
-      wait(set, place, key)
-      return true
-    end
-
-    local function removeIfEmpty(name, text)
-      if call('EXISTS', name .. ':' .. text) == 1 then return end
-      call('ZREM', name .. ':levels', text)
-      known[name .. ':' .. text] = nil
-    end
-
-    return {
-      save = save,
-      add = add,
-      raise = function(key, from, to, name)
-        if clamp(to) <= clamp(from) then return end
-        save()
-        name = name or line
-        if call('ZREM', name .. ':' .. textOf(from), key) == 0 then return end
-        removeIfEmpty(name, textOf(from))
-        add(key, q.tick(), to, name)
-      end,
-      take = function(count, name)
-        save()
-        name = name or line
-        local keys = {}
-        while #keys < count do
-          local first = call('ZRANGE', name .. ':levels', 0, 0)[1]
-          if not first then break end
-          local popped = call('ZPOPMIN', name .. ':' .. first, count - #keys)
-          for i = 1, #popped, 2 do keys[#keys + 1] = popped[i] end
-          removeIfEmpty(name, first)
-        end
-        return keys, placesOf(keys)
-      end,
-      ready = size,
-      size = size,
-      list = function(count, name)
-        save()
-        name = name or line
-        local keys = {}
-        for _, text in ipairs(call('ZRANGE', name .. ':levels', 0, -1)) do
-          if #keys >= count then break end
-          for _, key in ipairs(call('ZRANGE', name .. ':' .. text, 0, count - #keys - 1)) do keys[#keys + 1] = key end
-        end
-        return keys
-      end,
-      drop = function(name)
-        name = name or line
-        for _, text in ipairs(call('ZRANGE', name .. ':levels', 0, -1)) do call('UNLINK', name .. ':' .. text) end
-        call('UNLINK', name .. ':levels')
-      end,
-    }
-  end
-
-  local function headStart(priority)
-    return math.floor((clamp(priority) - min) * point + 0.5)
-  end
-
-  -- Returns the first keys of a line and their places. If keys have equal scores, the one that became ready first goes
-  -- first, but the sorted set has them by name. The third value is true if the keys may not be the first in the set.
-  local function first(count, name)
-    save()
-    local found = call('ZRANGE', name, 0, count, 'WITHSCORES')
-    local last = math.min(2 * count, #found)
-    local isTied = false
-    for i = 4, #found, 2 do isTied = isTied or found[i] == found[i - 2] end
-    if isTied then found = call('ZRANGE', name, '-inf', found[last], 'BYSCORE', 'WITHSCORES') end
-    local keys = {}
-    for i = 1, isTied and #found or last, 2 do keys[#keys + 1] = found[i] end
-    local places = placesOf(keys)
-    if not isTied then return keys, places, false end
-
-    local order = {}
-    for i, key in ipairs(keys) do order[i] = { key, places[i], tonumber(found[2 * i]), tonumber(places[i]) } end
-    table.sort(order, function(a, b) return a[3] < b[3] or a[3] == b[3] and a[4] < b[4] end)
-    keys, places = {}, {}
-    for i = 1, last / 2 do keys[i], places[i] = order[i][1], order[i][2] end
-    return keys, places, true
-  end
-
-  return {
-    save = save,
-    add = function(key, place, priority, name)
-      name = name or line
-      if q.moving and scoreIn(name, key) then return false end
-      wait(name, place - headStart(priority), key)
-      return true
-    end,
-    raise = function(key, from, to, name)
-      name = name or line
-      local more = headStart(to) - headStart(from)
-      local score = more > 0 and scoreIn(name, key)
-      if score then call('ZADD', name, score - more, key) end
-    end,
-    take = function(count, name)
-      name = name or line
-      local keys, places, isTied = first(count, name)
-      if isTied then call('ZREM', name, unpack(keys))
-      elseif #keys > 0 then call('ZREMRANGEBYRANK', name, 0, #keys - 1) end
-      return keys, places
-    end,
-    ready = size,
-    size = size,
-    list = function(count, name)
-      if count == 0 then return {} end
-      return (first(count, name or line))
-    end,
-    drop = function(name) call('UNLINK', name or line) end,
-  }
+  lines.flush, lines.ready = lines.save, lines.size
+  return lines
 end
 `;

@@ -20,7 +20,7 @@ function q.ordered(text, base)
   if not text and q.order then return q.order end
   local plan = cjson.decode(text or q.plan)
   base = base or q.orders .. q.plan_number .. ':'
-  local order = plan[1] == 'fair' and q.fairOrder(plan, base) or q.makeLines(plan, base .. 'line')
+  local order = plan[1] == 'fair' and q.fairOrder(plan, base) or q.makeLines(plan, base)
   if not text then q.order = order end
   return order
 end
@@ -39,7 +39,7 @@ do
     local ready = redis.call('ZRANGE', q.ready, q.moving, '+inf', 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
     for i = 1, #ready, 2 do
       local key = ready[i]
-      q.ordered().add(key, tonumber(ready[i + 1]), q.priorityStore().get(q.priorities, key))
+      q.ordered().move(key, tonumber(ready[i + 1]), q.priorityStore().get(q.priorities, key))
     end
     isDone = #ready < 2 * BATCH
     local last = ready[#ready]
@@ -51,6 +51,8 @@ do
     local isLeft = q.ordered(past[2], q.orders .. past[1] .. ':').drop()
     if not isLeft then redis.call('HDEL', q.past_orders, past[1]) end
   end
-  if isDone then redis.call('HDEL', q.meta, 'moving') else redis.call('HSET', q.meta, 'moving', q.moving) end
+  if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
+  elseif q.paused_until == 0 and not q.redrive_at and not q.hasTraces then redis.call('HDEL', q.meta, 'moving', 'more')
+  else redis.call('HDEL', q.meta, 'moving') end
 end
 `;

@@ -61,7 +61,7 @@ local FORMAT, NEXT_FORMAT = '3', '4'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',
-  'folding')
+  'folding', 'order', 'fair', 'ranked', 'more')
 if stored[1] ~= FORMAT and stored[1] ~= NEXT_FORMAT then
   if stored[1] then
     local advice = (tonumber(stored[1]) or 0) > tonumber(NEXT_FORMAT) and 'Use the release that stored it'
@@ -100,17 +100,16 @@ local checked = tonumber(stored[4]) or 0
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.ts
 -- q.isChanging           whether keys of a group are blocked until a time
 q.paused_until = 0
-if stored[1] == NEXT_FORMAT then
-  local more = redis.call('HMGET', q.meta, 'order', 'moving', 'ranked', 'until', 'redrive', 'fair',
-    'traces')
-  if more[1] then
-    q.plan_number, q.plan = string.match(more[1], '^(%d+) (.*)$')
-    ${setHasGroups}
-  end
-  q.moving, q.ranked, q.paused_until = more[2], more[3], tonumber(more[4]) or 0
-  q.redrive_at, q.fair = tonumber(more[5]), more[6]
-  q.hasTraces = more[7]
-  q.isChanging = q.fair and struct.unpack('>d', q.fair) > 0
+if stored[10] then
+  q.plan_number, q.plan = string.match(stored[10], '^(%d+) (.*)$')
+  ${setHasGroups}
+  q.fair = stored[11]
+  q.isChanging = q.fair and string.byte(q.fair) > 0 -- it begins with the number of changing groups
+end
+q.ranked = stored[12]
+if stored[13] then
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces')
+  q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
 end
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5] or q.paused_until > now
@@ -124,11 +123,15 @@ local hasFolding = stored[9]
 -- Stores the queue's time and returns the reply of the script.
 local heardBefore, checkedBefore = heard, checked
 function q.reply(value)
-  local fair = q.order and q.order.save()
-  if fair then redis.call('HSET', q.meta, 'fair', fair) end
   if q.priority_functions then q.priority_functions.save() end
-  if heard == heardBefore and checked == checkedBefore then redis.call('HSET', q.meta, 'last', whole(last))
-  else redis.call('HSET', q.meta, 'last', whole(last), 'heard', whole(heard), 'checked', whole(checked)) end
+  local fair = q.order and q.order.save()
+  local hasHeard = heard ~= heardBefore or checked ~= checkedBefore
+  if not hasHeard and not fair then
+    redis.call('HSET', q.meta, 'last', whole(last))
+  else
+    redis.call('HSET', q.meta, 'last', whole(last), 'heard', whole(heard), 'checked', whole(checked),
+      unpack(fair or {}))
+  end
   return value
 end
 
@@ -201,11 +204,21 @@ function q.placeBefore(token)
   return token - 2^53
 end
 
--- Notes that older releases can't use the queue any more.
-function q.useNextFormat()
+-- Notes that older releases can't use the queue any more. \`hasMore\` is true if scripts must read the rarer fields of
+-- \`meta\`.
+function q.useNextFormat(hasMore)
+  if hasMore and not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
   if stored[1] == NEXT_FORMAT then return end
   stored[1] = NEXT_FORMAT
   redis.call('HSET', q.meta, 'format', NEXT_FORMAT)
+end
+
+-- Notes that a key has a priority.
+function q.beRanked()
+  if q.ranked then return end
+  q.useNextFormat()
+  redis.call('HSET', q.meta, 'ranked', 1)
+  q.ranked = true
 end
 
 -- Functions for priorities, which most queues don't have. They are created on first use, because that takes time in
@@ -221,12 +234,8 @@ function q.priorityStore()
   end
 
   local function set(hash, key, priority)
-    if not q.ranked then
-      if priority == 0 then return end
-      q.useNextFormat()
-      redis.call('HSET', q.meta, 'ranked', 1)
-      q.ranked = true
-    end
+    if priority == 0 and not q.ranked then return end
+    q.beRanked()
     if not changes[hash] then changes[hash] = {} end
     changes[hash][key] = priority
   end
@@ -258,16 +267,7 @@ function q.priorityStore()
     changes = {}
   end
 
-  -- Removes keys from a hash. Returns their priorities, as text.
-  local function takeAll(hash, keys)
-    save()
-    local priorities = redis.call('HMGET', hash, unpack(keys))
-    redis.call('HDEL', hash, unpack(keys))
-    for i = 1, #keys do priorities[i] = priorities[i] or '0' end
-    return priorities
-  end
-
-  q.priority_functions = { get = get, set = set, raise = raise, take = take, save = save, takeAll = takeAll }
+  q.priority_functions = { get = get, set = set, raise = raise, take = take, save = save }
   return q.priority_functions
 end
 
@@ -289,7 +289,7 @@ end
 -- if that is higher.
 function q.placeOf(key, flag, token, rank)
   local priority, place = q.parseRank(rank)
-  if flag == '+' then priority = math.max(priority, q.priorityStore().get(q.priorities, key)) end
+  if flag == '+' then priority = math.max(priority, q.priorityStore().take(q.priorities, key)) end
   return place or q.placeBefore(token), priority
 end
 
@@ -369,17 +369,15 @@ end
 function q.makeReady(key, place, priority)
   local stalls = redis.call('HGET', q.stalls, key)
   if stalls and string.sub(stalls, 1, 1) == 'x' then stalls = q.revive(key, stalls) end
-  local line = q.lineOf(stalls)
-  local isNew = redis.call('ZADD', line, 'NX', place, key) == 1
-  if not q.plan and not q.ranked and priority == 0 then return end
-  local before = not isNew and q.priorityStore().get(q.priorities, key) or nil
-  if before and before >= priority then return end
-  q.priorityStore().set(q.priorities, key, priority)
-  if not q.plan or line ~= q.ready then return end
-  if before then q.ordered().raise(key, before, priority) else q.ordered().add(key, place, priority) end
+  if q.plan and not stalls then return q.ordered().add(key, place, priority) end
+  local isNew = redis.call('ZADD', q.lineOf(stalls), 'NX', place, key) == 1
+  if not q.ranked and priority == 0 then return end
+  if isNew then q.priorityStore().set(q.priorities, key, priority)
+  else q.priorityStore().raise(q.priorities, key, priority) end
 end
 
 function q.isReady(key)
+  if q.order then q.order.flush() end
   return redis.call('ZSCORE', q.ready, key) or redis.call('ZSCORE', q.stalled, key) or
     redis.call('ZSCORE', q.suspects, key)
 end
@@ -422,6 +420,7 @@ function q.makeDueReady()
     local next = #keys == BATCH and
       redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
     behind = next and tonumber(next)
+    if q.order then q.order.flush() end
   end
   if q.isChanging or (q.hasGroups and #due > 0) then q.ordered().advance(now) end
 end
@@ -491,7 +490,7 @@ end
 function q.keepTrace(key, trace)
   if trace then
     if not q.hasTraces then
-      q.useNextFormat()
+      q.useNextFormat(true)
       redis.call('HSET', q.meta, 'traces', 1)
       q.hasTraces = true
     end

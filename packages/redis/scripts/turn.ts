@@ -197,7 +197,7 @@ local function finish(key, token, kind, delay, given, reason, wish)
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
-    local newPriority = q.ranked and q.priorityStore().get(q.priorities, key) or 0
+    local newPriority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
     q.makeReady(key, kind == 'handedBack' and place or q.tick(), newPriority)
   else
     q.dropItem(key)
@@ -320,6 +320,7 @@ function q.stalledKeys()
   local function findSuspect()
     local suspect, place = first(q.suspects)
     if not suspect then return nil, nil, false end
+    if q.order then q.order.flush() end
     local next = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
     if math.min(next, behind or math.huge) < tonumber(place) then return nil, nil, false end
     local holdsNothing = redis.call('SCARD', q.held_by .. owner) == 0
@@ -438,11 +439,14 @@ end
 function q.hold()
   local keys, tokens, holders = taken.key, taken.token, {}
   if q.ranked then
-    taken.priority = q.priorityStore().takeAll(q.priorities, keys)
+    if q.priority_functions then q.priority_functions.save() end
+    taken.priority = redis.call('HMGET', q.priorities, unpack(keys))
+    redis.call('HDEL', q.priorities, unpack(keys))
   end
   for i, key in ipairs(keys) do
     tokens[i] = whole(q.tick())
     local rank = ''
+    if q.ranked then taken.priority[i] = taken.priority[i] or '0' end
     if q.ranked or q.plan then
       rank = '@' .. (taken.priority[i] or '0') .. ',' .. (q.plan and q.places[i] or '') .. ',' ..
         (q.plan and q.notes[i] or '')

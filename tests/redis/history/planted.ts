@@ -114,14 +114,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a higher priority is a handicap": {
     load: "priorities that age",
     noticedBy: "order",
-    text: "place - headStart(priority)",
-    replacement: "place + headStart(priority)",
+    text: "whole(place - math.floor(",
+    replacement: "whole(place + math.floor(",
   },
   "the lowest level is served first": {
     load: "strict priorities",
     noticedBy: "order",
-    text: "':levels', -clamp(priority)",
-    replacement: "':levels', clamp(priority)",
+    text: "string.format('%.17g', -priority)",
+    replacement: "string.format('%.17g', priority)",
   },
   "a group may have one key more": {
     load: LIMITED,
@@ -132,7 +132,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "keys that stalled ignore the limit of their group": {
     load: LIMITED,
     noticedBy: "group limit",
-    text: "return group.processing < maxPerGroup and",
+    text: "return group.processing < f.maxPerGroup and",
     replacement: "return",
   },
   "a finish gives back two places of a group": {
