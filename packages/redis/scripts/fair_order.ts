@@ -14,10 +14,202 @@ import { inParts } from "./in_parts.ts";
  * @module
  */
 export const fairOrder = /* lua */ `
-function q.fairOrder(plan, base)
+-- Adds the functions that most scripts don't need to an order of groups. It is called when the first of them is used.
+local function addRareGroupFunctions(f)
+  local call = redis.call
+  local MAX_COUNT = 100 -- maximum weight of the past in a mean, in values
+
+  -- Returns the sorted set with a letter. A group is in one of these sets at most.
+  function f.setOf(letter)
+    if letter == 'c' then return f.base .. 'changing' end -- group with keys that are blocked until a time, by that time
+    if letter == 'k' then return f.base .. 'kept' end -- idle group that must be remembered until a time, by that time
+    return f.base .. 'idle' -- idle group, by the end of its last turn
+  end
+
+  function f.allowedAt(group)
+    local allowed = math.huge
+    if f.interval > 0 then
+      allowed = math.max(math.floor(f.burst - math.max(group.fullAt - f.clock, 0) / f.interval + 1e-9), 0)
+    end
+    if not group.pause then return allowed end
+    return (group.pause > f.clock or group.probe) and 0 or math.min(allowed, 1)
+  end
+
+  function f.rateAllowsMoreAt(group)
+    local allowed = math.max(math.floor(f.burst - math.max(group.fullAt - f.clock, 0) / f.interval + 1e-9), 0)
+    if allowed == f.burst then return math.huge, allowed end
+    return math.ceil(group.fullAt - (f.burst - allowed - 1) * f.interval), allowed
+  end
+
+  function f.allowsMoreAt(group)
+    local rateAt, allowed = math.huge, math.huge
+    if f.interval > 0 then rateAt, allowed = f.rateAllowsMoreAt(group) end
+    if not group.pause then return rateAt end
+    local token = allowed == 0 and rateAt or f.clock
+    if group.pause > f.clock then return math.max(group.pause, token) end
+    return not group.probe and token > f.clock and token or math.huge
+  end
+
+  -- Returns a time before which no group changes with time.
+  function f.firstChange()
+    if f.sizes.c == 0 then return math.huge end
+    f.first = f.first or tonumber(call('ZRANGE', f.setOf('c'), 0, 0, 'WITHSCORES')[2])
+    return f.first
+  end
+
+  function f.settleDue(letter)
+    local due = call('ZRANGE', f.setOf(letter), '-inf', f.clock, 'BYSCORE', 'LIMIT', 0, BATCH)
+    if #due == 0 then return end
+    call('ZREM', f.setOf(letter), unpack(due))
+    f.sizes[letter] = f.sizes[letter] - #due
+    f.loadAll(due)
+    for _, name in ipairs(due) do
+      local group = f.known[name]
+      if group then
+        group.set = '-'
+        f.settle(group)
+      end
+    end
+  end
+
+  function f.move(key, place, priority)
+    local group = f.groupNamed(f.groupOf(key))
+    if f.lines.move(key, place, priority, f.line .. group.name) then f.grow(group) end
+  end
+
+  -- Returns whether the group of a key may have another key.
+  function f.admits(key)
+    local group = f.groupNamed(f.groupOf(key))
+    return group.processing < f.maxPerGroup and f.allowedAt(group) >= 1
+  end
+
+  -- Hands out a key that is in no line of the order.
+  function f.admit(key)
+    local group = f.groupNamed(f.groupOf(key))
+    if not group.turn then group.start = math.max(f.virtual, group.finish) end
+    local note = f.handOut(group, key)
+    f.endTurn(group)
+    return note
+  end
+
+  function f.done(key, token, note)
+    local group = f.load(f.groupOf(key))
+    if not group or not note then return end
+    group.processing = math.max(group.processing - 1, 0)
+    if group.probe == key then group.pause, group.probe = nil, nil end
+    local charged = tonumber(note)
+    if charged and f.byTime == 1 then
+      local duration = math.max(f.clock - token, 0)
+      local function add(count, mean)
+        count = math.min(count + 1, MAX_COUNT)
+        return count, mean + (duration - mean) / count
+      end
+      group.count, group.mean = add(group.count, group.mean)
+      f.count, f.mean = add(f.count, f.mean)
+      local more = group.cost * (duration - charged)
+      group.finish = group.finish + more
+      f.latest = math.max(f.latest, group.finish)
+      if more ~= 0 and group.turn then f.setTurn(group, group.start + more) end
+    end
+    f.settle(group)
+  end
+
+  -- Counts a key as processing that was handed out before this order was in force.
+  function f.adopt(key)
+    if f.limit == 0 then return nil end
+    local group = f.groupNamed(f.groupOf(key))
+    group.processing = group.processing + 1
+    f.settle(group)
+    return 'n'
+  end
+
+  function f.pause(name, until_)
+    local group = f.groupNamed(name)
+    if not group.pause or group.pause < until_ then group.pause, group.probe = until_, nil end
+    f.settle(group)
+  end
+
+  function f.resume(name)
+    local group = f.load(name)
+    if not group or not group.pause then return end
+    group.pause, group.probe = nil, nil
+    f.settle(group)
+  end
+
+  -- Unblocks the keys whose time has come. Called with the deadline of each due key before the key is made ready, as
+  -- if the script had run at that time, and with the current time after that.
+  function f.advance(time)
+    f.clock = time
+    if f.firstChange() > f.clock then return end
+    f.settleDue('c')
+    f.first = false
+  end
+
+  function f.nextChange()
+    local at = f.firstChange()
+    return at < math.huge and at or nil
+  end
+
+  -- Simulates the next turns.
+  function f.list(most)
+    local heap, keys, number = f.nextTurns(most), {}, f.turn
+    for i, group in ipairs(heap) do
+      heap[i] = { group = group, start = group.start, turn = group.turn, given = 0, keys = {} }
+    end
+    while #keys < most and #heap > 0 do
+      local entry = f.pop(heap)
+      local group = entry.group
+      if entry.given == #entry.keys then
+        entry.keys = f.lines.list(math.min(2 * entry.given + 1, group.ready, most), f.line .. group.name)
+      end
+      entry.given = entry.given + 1
+      keys[#keys + 1] = entry.keys[entry.given]
+      number = number + 1
+      entry.start, entry.turn = entry.start + f.costOf(group), number
+      if entry.given < group.ready then f.push(heap, entry) end
+    end
+    return keys
+  end
+
+  -- Returns the blocked groups: name, reason, number of blocked keys, and the time when this may change.
+  function f.listBlocked(most)
+    local found = {}
+    for _, name in ipairs(most > 0 and call('SRANDMEMBER', f.blocked, most) or {}) do
+      local group = f.load(name)
+      if group then
+        local reason = 'limit'
+        local at = nil
+        if group.pause then
+          reason = group.pause > f.clock and 'paused' or 'probing'
+          at = group.pause > f.clock and group.pause or nil
+        elseif f.interval > 0 and f.allowedAt(group) <= group.ready then
+          reason = 'rate'
+          at = f.allowsMoreAt(group)
+        end
+        found[#found + 1] = { name, reason, group.size - group.ready, at }
+      end
+    end
+    return found
+  end
+
+  -- Removes some of the order's keys on the server. Returns whether keys are left.
+  function f.drop()
+    call('UNLINK', f.turns, f.setOf('c'), f.setOf('k'), f.setOf('i'), f.blocked, f.base .. 'weights')
+    for _, name in ipairs(call('HRANDFIELD', f.groups, BATCH)) do
+      f.lines.drop(f.line .. name)
+      call('HDEL', f.groups, name)
+    end
+    return call('EXISTS', f.groups) == 1
+  end
+
+  function f.size()
+    return f.sizeSum
+  end
+end
+
+local function fairOrder(plan, base)
   local call = redis.call
   local MAX_IDLE = 10000
-  local MAX_COUNT = 100 -- maximum weight of the past in a mean, in values
   local NUMBERS = '>ddddddddddd' -- form of q.fair
   -- Form of a group in the hash. The rest is left out if it is 0 and there is no pause; the key of the probe follows.
   local GROUP, REST = '>c1dddddddd', '>dddd'
@@ -27,17 +219,13 @@ function q.fairOrder(plan, base)
     separator = plan[2], limit = plan[4], interval = plan[5], burst = plan[6], byTime = plan[7], weights = plan[8],
     maxPerGroup = plan[4] > 0 and plan[4] or math.huge,
     base = base,
-    lines = q.makeLines(plan[3], base),
+    lines = makeLines(plan[3], base),
+    line = base .. 'line:',      -- prefix of the lines of groups
     groups = base .. 'groups',
     turns = base .. 'turns',     -- zset: number of the turn and group, by the start of the turn
     blocked = base .. 'blocked', -- set of groups with blocked keys
-    -- Sorted sets of groups. A group is in one of them at most.
-    sets = {
-      c = base .. 'changing', -- group with keys that are blocked until a time, by that time
-      k = base .. 'kept',     -- idle group that must be remembered until a time, by that time
-      i = base .. 'idle',     -- idle group, by the end of its last turn
-    },
-    sizes = { c = 0, k = 0, i = 0 }, -- of the sorted sets
+    sizes = { c = 0, k = 0, i = 0 }, -- numbers of groups in the sorted sets that \`setOf\` returns
+    first = false,
     clock = now,  -- time at which groups are settled
     changed = {}, -- groups that this script has changed, by name
     known = {},   -- groups that this script has read, by name; false for those that don't exist
@@ -51,10 +239,6 @@ function q.fairOrder(plan, base)
   function f.groupOf(key)
     local at = string.find(key, f.separator, 1, true)
     return at and string.sub(key, 1, at - 1) or key
-  end
-
-  function f.lineOfGroup(name)
-    return f.base .. 'line:' .. name
   end
 
   function f.read(name, stored)
@@ -72,17 +256,11 @@ function q.fairOrder(plan, base)
     local group = {
       name = name, set = set, start = start, turn = turn, stored = turn, finish = finish, processing = processing,
       ready = ready, size = size, number = number, cost = cost, isBlocked = ready < size, fullAt = fullAt, mean = mean,
-      count = count, pause = pause >= 0 and pause or nil, probe = probe,
+      count = count,
     }
+    if pause >= 0 then group.pause, group.probe = pause, probe end
     f.known[name] = group
     return group
-  end
-
-  function f.write(group)
-    local text = struct.pack(GROUP, group.set, group.start, group.turn or -1, group.finish, group.processing,
-      group.ready, group.size, group.number, group.cost)
-    if not group.pause and group.fullAt == 0 and group.count == 0 then return text end
-    return text .. struct.pack(REST, group.fullAt, group.mean, group.count, group.pause or -1) .. (group.probe or '')
   end
 
   function f.load(name)
@@ -115,43 +293,13 @@ function q.fairOrder(plan, base)
     return group
   end
 
-  function f.allowedAt(group)
-    local allowed = math.huge
-    if f.interval > 0 then
-      allowed = math.max(math.floor(f.burst - math.max(group.fullAt - f.clock, 0) / f.interval + 1e-9), 0)
-    end
-    if not group.pause then return allowed end
-    return (group.pause > f.clock or group.probe) and 0 or math.min(allowed, 1)
-  end
-
-  function f.rateAllowsMoreAt(group)
-    local allowed = math.max(math.floor(f.burst - math.max(group.fullAt - f.clock, 0) / f.interval + 1e-9), 0)
-    if allowed == f.burst then return math.huge, allowed end
-    return math.ceil(group.fullAt - (f.burst - allowed - 1) * f.interval), allowed
-  end
-
-  function f.allowsMoreAt(group)
-    local rateAt, allowed = math.huge, math.huge
-    if f.interval > 0 then rateAt, allowed = f.rateAllowsMoreAt(group) end
-    if not group.pause then return rateAt end
-    local token = allowed == 0 and rateAt or f.clock
-    if group.pause > f.clock then return math.max(group.pause, token) end
-    return not group.probe and token > f.clock and token or math.huge
-  end
-
+  -- Gives a group a new turn, or none.
   function f.setTurn(group, start)
+    f.turning = f.turning + (start and 1 or 0) - (group.turn and 1 or 0)
+    group.turn = nil
+    if not start then return end
     f.turn = f.turn + 1
     group.start, group.turn = start, f.turn
-    f.turning = f.turning + 1
-  end
-
-  function f.removeTurn(group)
-    group.turn = nil
-    f.turning = f.turning - 1
-  end
-
-  function f.turnMember(number, name)
-    return string.format('%014d', number) .. name
   end
 
   -- Stores the turns of groups. Each new turn has a new number.
@@ -159,10 +307,10 @@ function q.fairOrder(plan, base)
     local over, new = {}, {}
     for name, group in pairs(f.changed) do
       if group.turn ~= group.stored then
-        if group.stored then over[#over + 1] = f.turnMember(group.stored, name) end
+        if group.stored then over[#over + 1] = string.format('%014d', group.stored) .. name end
         if group.turn then
-          new[#new + 1] = group.start
-          new[#new + 1] = f.turnMember(group.turn, name)
+          local n = #new
+          new[n + 1], new[n + 2] = group.start, string.format('%014d', group.turn) .. name
         end
         group.stored = group.turn
       end
@@ -212,18 +360,11 @@ function q.fairOrder(plan, base)
     return top
   end
 
-  -- Returns a time before which no group changes with time.
-  function f.firstChange()
-    if f.sizes.c == 0 then return math.huge end
-    f.first = f.first or tonumber(call('ZRANGE', f.sets.c, 0, 0, 'WITHSCORES')[2])
-    return f.first
-  end
-
   function f.put(group, set, number)
     if group.set == set and (set == '-' or group.number == number) then return end
     if group.set ~= set then
       if group.set ~= '-' then
-        call('ZREM', f.sets[group.set], group.name)
+        call('ZREM', f.setOf(group.set), group.name)
         f.sizes[group.set] = f.sizes[group.set] - 1
       end
       if set ~= '-' then f.sizes[set] = f.sizes[set] + 1 end
@@ -232,9 +373,9 @@ function q.fairOrder(plan, base)
     group.set, group.number = set, number
     if set == 'c' then
       if f.first then f.first = math.min(f.first, number) end
-      number = q.firstFree(f.sets.c, number) -- on a tie, the group that was blocked first goes first
+      number = q.firstFree(f.setOf('c'), number) -- on a tie, the group that was blocked first goes first
     end
-    if set ~= '-' then call('ZADD', f.sets[set], number, group.name) end
+    if set ~= '-' then call('ZADD', f.setOf(set), number, group.name) end
   end
 
   -- Moves a group to the sets that it belongs in. Called after each change to the group.
@@ -256,10 +397,8 @@ function q.fairOrder(plan, base)
       call(group.isBlocked and 'SADD' or 'SREM', f.blocked, group.name)
     end
     group.ready = ready
-    if ready == 0 then
-      if group.turn then f.removeTurn(group) end
+    if ready == 0 then f.setTurn(group, nil)
     elseif hadTurn or not group.turn then
-      if group.turn then f.removeTurn(group) end
       f.setTurn(group, math.max(hadTurn and f.byTime == 1 and group.start or f.virtual, group.finish))
     end
     if group.size > 0 or group.processing > 0 then
@@ -298,29 +437,6 @@ function q.fairOrder(plan, base)
     if f.turning == 0 then f.virtual = f.latest end
   end
 
-  function f.settleDue(letter)
-    local due = call('ZRANGE', f.sets[letter], '-inf', f.clock, 'BYSCORE', 'LIMIT', 0, BATCH)
-    if #due == 0 then return end
-    call('ZREM', f.sets[letter], unpack(due))
-    f.sizes[letter] = f.sizes[letter] - #due
-    f.loadAll(due)
-    for _, name in ipairs(due) do
-      local group = f.known[name]
-      if group then
-        group.set = '-'
-        f.settle(group)
-      end
-    end
-  end
-
-  function f.forgetAll(names)
-    if #names == 0 then return end
-    for _, name in ipairs(names) do f.known[name], f.changed[name] = false, nil end
-    call('ZREM', f.sets.i, unpack(names))
-    f.sizes.i = f.sizes.i - #names
-    call('HDEL', f.groups, unpack(names))
-  end
-
   function f.grow(group)
     group.size = group.size + 1
     f.sizeSum = f.sizeSum + 1
@@ -329,12 +445,16 @@ function q.fairOrder(plan, base)
 
   -- Forgets idle groups whose last turn is over, or some of them if there are too many.
   function f.forgetIdle()
-    if f.sizes.i == 0 then return end
-    local over = call('ZRANGE', f.sets.i, '-inf', f.virtual, 'BYSCORE', 'LIMIT', 0, BATCH)
+    if f.sizes.i == 0 then return false end
+    local over = call('ZRANGE', f.setOf('i'), '-inf', f.virtual, 'BYSCORE', 'LIMIT', 0, BATCH)
     local excess = #over == 0 and f.sizes.i - MAX_IDLE or 0
-    if excess > 0 then over = call('ZRANGE', f.sets.i, 0, math.min(excess, BATCH) - 1) end
-    f.forgetAll(over)
-    return #over > 0
+    if excess > 0 then over = call('ZRANGE', f.setOf('i'), 0, math.min(excess, BATCH) - 1) end
+    if #over == 0 then return false end
+    for _, name in ipairs(over) do f.known[name], f.changed[name] = false, nil end
+    call('ZREM', f.setOf('i'), unpack(over))
+    f.sizes.i = f.sizes.i - #over
+    call('HDEL', f.groups, unpack(over))
+    return true
   end
 
   -- Reads the groups of keys that will be added.
@@ -353,12 +473,7 @@ function q.fairOrder(plan, base)
 
   function f.add(key, place, priority)
     local group = f.groupNamed(f.groupOf(key))
-    if f.lines.add(key, place, priority, f.lineOfGroup(group.name)) then f.grow(group) end
-  end
-
-  function f.move(key, place, priority)
-    local group = f.groupNamed(f.groupOf(key))
-    if f.lines.move(key, place, priority, f.lineOfGroup(group.name)) then f.grow(group) end
+    if f.lines.add(key, place, priority, f.line .. group.name) then f.grow(group) end
   end
 
   function f.take(most)
@@ -366,7 +481,7 @@ function q.fairOrder(plan, base)
     local picked, notes, counts = {}, {}, {}
     while #picked < most and #heap > 0 do
       local group = f.pop(heap)
-      f.removeTurn(group)
+      f.setTurn(group, nil)
       group.size = group.size - 1
       f.sizeSum = f.sizeSum - 1
       picked[#picked + 1] = group
@@ -375,159 +490,40 @@ function q.fairOrder(plan, base)
       f.endTurn(group)
       if group.turn then f.push(heap, group) end
     end
-    local keys, places, of = {}, {}, {}
+    local keys, places, keysOf, placesOf, nextOf = {}, {}, {}, {}, {}
     for i, group in ipairs(picked) do
-      local own = of[group]
-      if not own then
-        own = { at = 0 }
-        own.keys, own.places = f.lines.take(counts[group], f.lineOfGroup(group.name))
-        of[group] = own
+      local next = nextOf[group] or 1
+      if next == 1 then
+        keysOf[group], placesOf[group] = f.lines.take(counts[group], f.line .. group.name)
       end
-      own.at = own.at + 1
-      keys[i], places[i] = own.keys[own.at], own.places[own.at]
+      nextOf[group] = next + 1
+      keys[i], places[i] = keysOf[group][next], placesOf[group][next]
       if group.probe == '' then group.probe = keys[i] end
     end
     return keys, places, notes
-  end
-
-  -- Returns whether the group of a key may have another key.
-  function f.admits(key)
-    local group = f.groupNamed(f.groupOf(key))
-    return group.processing < f.maxPerGroup and f.allowedAt(group) >= 1
-  end
-
-  -- Hands out a key that is in no line of the order.
-  function f.admit(key)
-    local group = f.groupNamed(f.groupOf(key))
-    if not group.turn then group.start = math.max(f.virtual, group.finish) end
-    local note = f.handOut(group, key)
-    f.endTurn(group)
-    return note
-  end
-
-  function f.done(key, token, note)
-    local group = f.load(f.groupOf(key))
-    if not group or not note then return end
-    group.processing = math.max(group.processing - 1, 0)
-    if group.probe == key then group.pause, group.probe = nil, nil end
-    local charged = tonumber(note)
-    if charged and f.byTime == 1 then
-      local duration = math.max(f.clock - token, 0)
-      local function add(count, mean)
-        count = math.min(count + 1, MAX_COUNT)
-        return count, mean + (duration - mean) / count
-      end
-      group.count, group.mean = add(group.count, group.mean)
-      f.count, f.mean = add(f.count, f.mean)
-      local more = group.cost * (duration - charged)
-      group.finish = group.finish + more
-      f.latest = math.max(f.latest, group.finish)
-      if more ~= 0 and group.turn then
-        local start = group.start + more
-        f.removeTurn(group)
-        f.setTurn(group, start)
-      end
-    end
-    f.settle(group)
-  end
-
-  -- Counts a key as processing that was handed out before this order was in force.
-  function f.adopt(key)
-    if f.limit == 0 then return nil end
-    local group = f.groupNamed(f.groupOf(key))
-    group.processing = group.processing + 1
-    f.settle(group)
-    return 'n'
-  end
-
-  function f.pause(name, until_)
-    local group = f.groupNamed(name)
-    if not group.pause or group.pause < until_ then group.pause, group.probe = until_, nil end
-    f.settle(group)
-  end
-
-  function f.resume(name)
-    local group = f.load(name)
-    if not group or not group.pause then return end
-    group.pause, group.probe = nil, nil
-    f.settle(group)
-  end
-
-  -- Unblocks the keys whose time has come. Called with the deadline of each due key before the key is made ready, as
-  -- if the script had run at that time, and with the current time after that.
-  function f.advance(time)
-    f.clock = time
-    if f.firstChange() > f.clock then return end
-    f.settleDue('c')
-    f.first = nil
-  end
-
-  function f.nextChange()
-    local at = f.firstChange()
-    return at < math.huge and at or nil
   end
 
   function f.ready()
     return f.readySum
   end
 
-  function f.size()
-    return f.sizeSum
-  end
-
-  -- Simulates the next turns.
-  function f.list(most)
-    local heap, keys, number = f.nextTurns(most), {}, f.turn
-    for i, group in ipairs(heap) do
-      heap[i] = { group = group, start = group.start, turn = group.turn, given = 0, keys = {} }
-    end
-    while #keys < most and #heap > 0 do
-      local entry = f.pop(heap)
-      local group = entry.group
-      if entry.given == #entry.keys then
-        entry.keys = f.lines.list(math.min(2 * entry.given + 1, group.ready, most), f.lineOfGroup(group.name))
-      end
-      entry.given = entry.given + 1
-      keys[#keys + 1] = entry.keys[entry.given]
-      number = number + 1
-      entry.start, entry.turn = entry.start + f.costOf(group), number
-      if entry.given < group.ready then f.push(heap, entry) end
-    end
-    return keys
-  end
-
-  -- Returns the blocked groups: name, reason, number of blocked keys, and the time when this may change.
-  function f.listBlocked(most)
-    local found = {}
-    for _, name in ipairs(most > 0 and call('SRANDMEMBER', f.blocked, most) or {}) do
-      local group = f.load(name)
-      if group then
-        local reason = 'limit'
-        local at = nil
-        if group.pause then
-          reason = group.pause > f.clock and 'paused' or 'probing'
-          at = group.pause > f.clock and group.pause or nil
-        elseif f.interval > 0 and f.allowedAt(group) <= group.ready then
-          reason = 'rate'
-          at = f.allowsMoreAt(group)
-        end
-        found[#found + 1] = { name, reason, group.size - group.ready, at }
-      end
-    end
-    return found
-  end
-
   -- Stores the groups and returns changes to \`meta\`, if anything has changed.
   function f.save()
-    f.lines.save()
+    f.lines.flush()
     if next(f.changed) == nil then return nil end
     if f.sizes.k > 0 then f.settleDue('k') end
     f.saveTurns()
     local hasForgotten = f.forgetIdle()
     local stored = {}
     for name, group in pairs(f.changed) do
-      stored[#stored + 1] = name
-      stored[#stored + 1] = f.write(group)
+      local text = struct.pack(GROUP, group.set, group.start, group.turn or -1, group.finish, group.processing,
+        group.ready, group.size, group.number, group.cost)
+      if group.pause or group.fullAt > 0 or group.count > 0 then
+        text = text .. struct.pack(REST, group.fullAt, group.mean, group.count, group.pause or -1) ..
+          (group.probe or '')
+      end
+      local n = #stored
+      stored[n + 1], stored[n + 2] = name, text
     end
     ${inParts("stored", (part) => `call('HSET', f.groups, ${part})`)}
     if hasForgotten and call('EXISTS', f.groups) == 0 then f.virtual, f.latest = 0, 0 end
@@ -535,17 +531,12 @@ function q.fairOrder(plan, base)
       f.turning, f.turn, f.mean, f.count) }
   end
 
-  -- Removes some of the order's keys on the server. Returns whether keys are left.
-  function f.drop()
-    call('UNLINK', f.turns, f.sets.c, f.sets.k, f.sets.i, f.blocked, f.base .. 'weights')
-    for _, name in ipairs(call('HRANDFIELD', f.groups, BATCH)) do
-      f.lines.drop(f.lineOfGroup(name))
-      call('HDEL', f.groups, name)
-    end
-    return call('EXISTS', f.groups) == 1
-  end
-
   f.flush = f.lines.flush
-  return f
+  return setmetatable(f, {
+    __index = function(_, name)
+      addRareGroupFunctions(f)
+      return rawget(f, name)
+    end,
+  })
 end
 `;

@@ -2,7 +2,7 @@ import { inParts } from "./in_parts.ts";
 
 /**
  * Orders of ready keys on the server that don't depend on groups, as a Lua function for other scripts.
- * `q.makeLines(plan, base)` returns the functions of such an order. An order has its keys in a line, which is a sorted
+ * `makeLines(plan, base)` returns the functions of such an order. An order has its keys in a line, which is a sorted
  * set. The functions use the given line; a fair order has a line for each group, and names it as the last argument.
  *
  * A member of a line is the turn of a key, in 17 characters, a mark, and the key. The turn is the time when the key
@@ -21,7 +21,63 @@ import { inParts } from "./in_parts.ts";
  * @module
  */
 export const lines = /* lua */ `
-function q.makeLines(plan, base)
+-- Adds the functions that most scripts don't need to an order. It is called when the first of them is used.
+local function addRareFunctions(lines)
+  local call = redis.call
+
+  -- Returns the member of a ready key, and the place of the key if that is in the member.
+  function lines.memberOf(key)
+    local turn = lines.kind == 'strict' and call('HGET', lines.raised, key)
+    if turn then return turn .. '^' .. key end
+    local place = call('ZSCORE', q.ready, key)
+    return lines.textOf(place) .. '=' .. key, place
+  end
+
+  -- Raises the priority of a ready key. A key that is being moved to this order may not be in the line.
+  function lines.raise(key, priority, name)
+    lines.flush()
+    local before = q.priorityStore().get(q.priorities, key)
+    if before >= priority then return end
+    q.priorityStore().set(q.priorities, key, priority)
+    if lines.scoreOf(0, priority) == lines.scoreOf(0, before) then return end
+    local member, place = lines.memberOf(key)
+    if lines.kind == 'aging' then
+      call('ZADD', name, 'XX', lines.scoreOf(place, priority), member)
+    elseif call('ZREM', name, member) == 1 then
+      local turn = lines.textOf(q.tick())
+      call('HSET', lines.raised, key, turn)
+      lines.wait(name, lines.scoreOf(0, priority), turn .. '^' .. key)
+    end
+  end
+
+  -- Adds a ready key to its line. Returns whether it was not there.
+  function lines.move(key, place, priority, name)
+    name = name or lines.line
+    lines.flush()
+    local member = lines.memberOf(key)
+    if call('ZSCORE', name, member) then return false end
+    lines.wait(name, lines.scoreOf(place, priority), member)
+    return true
+  end
+
+  function lines.ready()
+    lines.flush()
+    return call('ZCARD', q.ready)
+  end
+
+  function lines.list(count, name)
+    lines.flush()
+    local keys = count > 0 and call('ZRANGE', name or lines.line, 0, count - 1) or {}
+    for i = 1, #keys do keys[i] = string.sub(keys[i], 19) end
+    return keys
+  end
+
+  function lines.drop(name)
+    call('UNLINK', name or lines.line, lines.raised)
+  end
+end
+
+local function makeLines(plan, base)
   -- The state is in one table, because each local variable that a function uses takes time when the function is made.
   local call = redis.call
   local lines = {
@@ -43,7 +99,7 @@ function q.makeLines(plan, base)
     list[n + 1], list[n + 2] = score, member
   end
 
-  function lines.save()
+  function lines.flush()
     for set, list in pairs(lines.waiting) do
       ${inParts("list", (part) => `call('ZADD', set, ${part})`)}
       lines.waiting[set] = nil
@@ -62,40 +118,11 @@ function q.makeLines(plan, base)
     return string.format('%017d', place)
   end
 
-  function lines.clamp(priority)
-    return priority > lines.max and lines.max or priority > lines.min and priority or lines.min
-  end
-
   function lines.scoreOf(place, priority)
     if lines.kind == 'fifo' then return 0 end
-    priority = lines.clamp(priority)
+    priority = priority > lines.max and lines.max or priority > lines.min and priority or lines.min
     if lines.kind == 'strict' then return string.format('%.17g', -priority) end
     return whole(place - math.floor((priority - lines.min) * lines.point + 0.5)) -- place - head start
-  end
-
-  -- Returns the member of a ready key, and the place of the key if that is in the member.
-  function lines.memberOf(key)
-    local turn = lines.kind == 'strict' and call('HGET', lines.raised, key)
-    if turn then return turn .. '^' .. key end
-    local place = call('ZSCORE', q.ready, key)
-    return lines.textOf(place) .. '=' .. key, place
-  end
-
-  -- Raises the priority of a ready key. A key that is being moved to this order may not be in the line.
-  function lines.raise(key, priority, name)
-    lines.save()
-    local before = q.priorityStore().get(q.priorities, key)
-    if before >= priority then return end
-    q.priorityStore().set(q.priorities, key, priority)
-    if lines.kind == 'fifo' or lines.clamp(priority) == lines.clamp(before) then return end
-    local member, place = lines.memberOf(key)
-    if lines.kind == 'aging' then
-      call('ZADD', name, 'XX', lines.scoreOf(place, priority), member)
-    elseif call('ZREM', name, member) == 1 then
-      local turn = lines.textOf(q.tick())
-      call('HSET', lines.raised, key, turn)
-      lines.wait(name, lines.scoreOf(0, priority), turn .. '^' .. key)
-    end
   end
 
   -- Reads whether keys that will be added are ready.
@@ -125,7 +152,7 @@ function q.makeLines(plan, base)
     end
     lines.isReady[key] = true
     if priority ~= 0 then
-      q.beRanked()
+      if not q.ranked then q.priorityStore().beRanked() end
       local list = lines.priorities
       local n = #list
       list[n + 1], list[n + 2] = key, priority
@@ -134,23 +161,17 @@ function q.makeLines(plan, base)
     return true
   end
 
-  -- Adds a ready key to its line. Returns whether it was not there.
-  function lines.move(key, place, priority, name)
-    name = name or lines.line
-    lines.save()
-    local member = lines.memberOf(key)
-    if call('ZSCORE', name, member) then return false end
-    lines.wait(name, lines.scoreOf(place, priority), member)
-    return true
-  end
-
   -- Removes the first keys from a line. Returns the keys and their places.
   function lines.take(count, name)
     name = name or lines.line
-    lines.save()
-    local keys = count > 0 and call('ZRANGE', name, 0, count - 1) or {}
-    if #keys == 0 then return keys, keys end
-    call('ZREMRANGEBYRANK', name, 0, #keys - 1)
+    lines.flush()
+    local keys = {}
+    if count == 1 then
+      keys[1] = call('ZPOPMIN', name)[1]
+    elseif count > 1 then
+      keys = call('ZRANGE', name, 0, count - 1)
+      call('ZREMRANGEBYRANK', name, 0, count - 1)
+    end
     local places, sub, byte = {}, string.sub, string.byte
     for i = 1, #keys do
       local member = keys[i]
@@ -166,23 +187,12 @@ function q.makeLines(plan, base)
     return keys, places
   end
 
-  function lines.size()
-    lines.save()
-    return call('ZCARD', q.ready)
-  end
-
-  function lines.list(count, name)
-    lines.save()
-    local keys = count > 0 and call('ZRANGE', name or lines.line, 0, count - 1) or {}
-    for i = 1, #keys do keys[i] = string.sub(keys[i], 19) end
-    return keys
-  end
-
-  function lines.drop(name)
-    call('UNLINK', name or lines.line, lines.raised)
-  end
-
-  lines.flush, lines.ready = lines.save, lines.size
-  return lines
+  lines.save = lines.flush
+  return setmetatable(lines, {
+    __index = function(_, name)
+      addRareFunctions(lines)
+      return rawget(lines, name)
+    end,
+  })
 end
 `;

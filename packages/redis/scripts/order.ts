@@ -1,6 +1,9 @@
 import { fairOrder } from "./fair_order.ts";
 import { lines } from "./lines.ts";
 
+/** Returns Lua that stands in a function. */
+const indented = (lua: string) => lua.replace(/\n/g, "\n  ");
+
 /**
  * Disciplines on the server, as a Lua function for other scripts: `ordered(text, base)` returns the order of the
  * ready keys. The set `ready` has all ready keys, by the time when they became ready, whatever the discipline. An
@@ -13,14 +16,14 @@ import { lines } from "./lines.ts";
  * @module
  */
 export const ordered = /* lua */ `
-${lines}
-${fairOrder}
 -- Returns the order of the ready keys; or another order, if its plan and the prefix of its keys are given.
 function q.ordered(text, base)
   if not text and q.order then return q.order end
+  ${indented(lines)}
+  ${indented(fairOrder)}
   local plan = cjson.decode(text or q.plan)
   base = base or q.orders .. q.plan_number .. ':'
-  local order = plan[1] == 'fair' and q.fairOrder(plan, base) or q.makeLines(plan, base)
+  local order = plan[1] == 'fair' and fairOrder(plan, base) or makeLines(plan, base)
   if not text then q.order = order end
   return order
 end

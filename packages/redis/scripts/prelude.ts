@@ -115,7 +115,8 @@ end
 local isPaused = stored[5] or q.paused_until > now
 -- Owner that has the duty to try suspects, and the time when the duty ends if the owner is not heard from. The stage is
 -- ":" while the owner still has other keys, and "!" after that.
-local dutyEnd, dutyStage, dutyOwner = string.match(stored[7] or '', '^(%d+)([:!])(.*)$')
+local dutyEnd, dutyStage, dutyOwner
+if stored[7] then dutyEnd, dutyStage, dutyOwner = string.match(stored[7], '^(%d+)([:!])(.*)$') end
 -- Whether items were ever added with payloads.
 local hasPayloads = stored[8]
 -- Whether adds were ever folded into the retry of a key.
@@ -213,14 +214,6 @@ function q.useNextFormat(hasMore)
   redis.call('HSET', q.meta, 'format', NEXT_FORMAT)
 end
 
--- Notes that a key has a priority.
-function q.beRanked()
-  if q.ranked then return end
-  q.useNextFormat()
-  redis.call('HSET', q.meta, 'ranked', 1)
-  q.ranked = true
-end
-
 -- Functions for priorities, which most queues don't have. They are created on first use, because that takes time in
 -- each call.
 function q.priorityStore()
@@ -233,9 +226,17 @@ function q.priorityStore()
     return changes[hash] and changes[hash][key] or tonumber(redis.call('HGET', hash, key)) or 0
   end
 
+  -- Notes that a key has a priority.
+  local function beRanked()
+    if q.ranked then return end
+    q.useNextFormat()
+    redis.call('HSET', q.meta, 'ranked', 1)
+    q.ranked = true
+  end
+
   local function set(hash, key, priority)
     if priority == 0 and not q.ranked then return end
-    q.beRanked()
+    beRanked()
     if not changes[hash] then changes[hash] = {} end
     changes[hash][key] = priority
   end
@@ -267,7 +268,7 @@ function q.priorityStore()
     changes = {}
   end
 
-  q.priority_functions = { get = get, set = set, raise = raise, take = take, save = save }
+  q.priority_functions = { beRanked = beRanked, get = get, set = set, raise = raise, take = take, save = save }
   return q.priority_functions
 end
 
