@@ -378,6 +378,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const key = this.key(item);
     const wasAdded = this.hooks.stateOf!(item) === "addedAgain";
     if (wasAdded) this.#priorities.raise(key, this.hooks.unmark!(item));
+    this.#gate?.unmark(key);
     this.#folding!.set(key, wasAdded);
   }
 

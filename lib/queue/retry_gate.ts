@@ -67,7 +67,7 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
   }
 
   push(entry: ReadyEntry<T>): void {
-    const needsBudget = this.#unmark(entry.key);
+    const needsBudget = this.unmark(entry.key);
     if (needsBudget) {
       this.retries.add(entry, 0);
       return this.open();
@@ -87,7 +87,7 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
 
   /** Lets a blocked entry through, as a first attempt, unless it is only due once more. */
   touch(entry: ReadyEntry<T>): void {
-    const isDue = this.#unmark(entry.key);
+    const isDue = this.unmark(entry.key);
     if (!this.retries.has(entry)) return this.#inner.touch(entry);
     if (!isDue && !this.#folds) this.makeReady(entry);
   }
@@ -116,6 +116,13 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
     this.#marked.set(key, needsBudget);
   }
 
+  /** Takes back what `mark` recorded for a key. Returns whether the key needed budget; `undefined` if not recorded. */
+  unmark(key: unknown): boolean | undefined {
+    const needsBudget = this.#marked.get(key);
+    this.#marked.delete(key);
+    return needsBudget;
+  }
+
   /** Lets blocked entries through while there is budget or, if `isFree`, all of them as first attempts. */
   open(isFree = false): void {
     for (let left = this.retries.length; left > 0; left--) {
@@ -141,12 +148,6 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
     if (this.retries.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.onChange());
     else this.#unwatch = this.#unwatch?.() as undefined;
     this.onChange();
-  }
-
-  #unmark(key: unknown): boolean | undefined {
-    const needsBudget = this.#marked.get(key);
-    this.#marked.delete(key);
-    return needsBudget;
   }
 }
 

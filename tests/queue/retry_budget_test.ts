@@ -230,6 +230,26 @@ Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () 
   await pool.stop();
 });
 
+Deno.test("rule 18: with fold, a retry that was due during a failed attempt leaves no trace", async () => {
+  const { clock, queue, counts } = await blocked([], { addWhileDelayed: "fold" });
+  let fail!: (error: Error) => void;
+  const pool = runWorkers(queue, () => new Promise<void>((_, reject) => fail = reject), { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  queue.addRateLimited("a");
+  await clock.advance(10);
+  fail(new Error("down"));
+  await flush();
+  assertEquals(counts(), [0, 0, 1]);
+  queue.cancelDelayed("a");
+  pool.pause();
+  queue.add("a");
+  assertEquals(counts(), [1, 0, 0], "a first attempt");
+  queue.shutDown();
+  takeAll(queue);
+  await pool.stop();
+});
+
 Deno.test("rule 18: with fold, a drain that drops makes a retry that was added ready, as a first attempt", async () => {
   const clock = new HandClock();
   const options = { clock, addWhileDelayed: "fold", retryBudget: { ratio: 0, minRate: 0 } } as const;
