@@ -30,6 +30,11 @@ export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
 /** Rule for an integer of at least 0. */
 export const A_NON_NEGATIVE_INTEGER: Rule = [isNonNegativeInteger, "must be a non-negative integer"];
+/** Rule for a retry budget. */
+export const A_RETRY_BUDGET: Rule = [
+  isRetryBudget,
+  "must be an object of the non-negative numbers 'ratio' and 'minRate'",
+];
 
 function isPositiveInteger(value: unknown): boolean {
   return isNonNegativeInteger(value) && value !== 0;
@@ -37,6 +42,11 @@ function isPositiveInteger(value: unknown): boolean {
 
 function isNonNegativeInteger(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isRetryBudget(value: unknown): boolean {
+  const { ratio, minRate, ...others } = Object(value);
+  return Object.keys(others).length === 0 && [ratio, minRate].every((number) => Number.isFinite(number) && number >= 0);
 }
 
 /**

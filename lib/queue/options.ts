@@ -5,6 +5,7 @@ import {
   A_CLOCK,
   A_FUNCTION,
   A_NON_NEGATIVE_INTEGER,
+  A_RETRY_BUDGET,
   A_SIGNAL,
   A_STRING,
   hasMethods,
@@ -160,17 +161,12 @@ export function delayingRules(
     maxSleep,
     ref: A_BOOLEAN,
     onDrop: A_FUNCTION,
-    retryBudget: [isRetryBudget, "must be an object of the non-negative numbers 'ratio' and 'minRate'"],
+    retryBudget: A_RETRY_BUDGET,
     addWhileDelayed: [
       (value: unknown) => value === "keep" || value === "replace" || value === "fold",
       'must be one of "keep", "replace", "fold"',
     ],
   };
-}
-
-function isRetryBudget(value: unknown): boolean {
-  const { ratio, minRate, ...others } = Object(value);
-  return Object.keys(others).length === 0 && [ratio, minRate].every((number) => Number.isFinite(number) && number >= 0);
 }
 
 /** Reports whether a value has the members of a work queue that the layers above use. */

@@ -62,7 +62,7 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
   readonly paused: boolean;
   /** Number of failing keys. */
   readonly failing: number;
-  /** Time since the oldest ready item became ready, in milliseconds. */
+  /** Time since the oldest ready or blocked item became ready, in milliseconds. */
   readonly oldestReadyMs: number;
   /** Totals since the queue was first used. */
   readonly totals: {
@@ -73,6 +73,8 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
   };
   /** Failing items with their last errors. */
   readonly failingItems: readonly { item: T; attempts: number; error: string; dueInMs?: number }[];
+  /** Number of blocked items that are retries without budget. Missing if the queue has no retry budget. */
+  readonly blockedRetries?: number;
   /** Groups with blocked items, the most blocked items first. Missing if the queue has no groups. */
   readonly blockedGroups?: readonly {
     group: string;

@@ -12,6 +12,7 @@ import type {
   MetricsProvider,
   Outcome,
   QueueSnapshot,
+  RetryBudgetOptions,
   Shutdown,
   SnapshotOptions,
   SourcedQueue,
@@ -47,6 +48,16 @@ export interface RemoteQueueOptions<T = string> {
    * @default {disciplines}
    */
   disciplines?: DisciplineRegistry | undefined;
+  /**
+   * Budget for the retries of all processes together: a retry that is due becomes ready only if there is budget. Until
+   * then, it is blocked, in order, and takes no worker. The first attempts of all processes count. The engine stores
+   * the budget, which applies to all processes: each process that has this option puts its budget in force with its
+   * first call, and a process without this option changes nothing. With a `minRate` of 1,000,000 or more, no retry is
+   * blocked. In-memory queues have the same option.
+   *
+   * @default {the budget that the engine has, which is none for a new queue}
+   */
+  retryBudget?: RetryBudgetOptions | undefined;
   /**
    * Maximum number of given-up items that the engine keeps, the newest; or an object with this number as `max`, and a
    * `maxAge`. {@linkcode RemoteQueue.givenUp} lists the items. The engine stores these limits, which apply to all
@@ -412,7 +423,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
 export interface QueueCounts {
   /** Items that can be handed out now. */
   ready: number;
-  /** Items whose delay has passed, but whose group is at a limit or paused. */
+  /** Items whose delay has passed, but whose group is at a limit or paused, and retries without budget. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -422,7 +433,7 @@ export interface QueueCounts {
   failing: number;
   /** Items that were given up. Engines keep only the newest. */
   givenUp: number;
-  /** Milliseconds since the oldest ready item became ready; 0 if no item is ready. */
+  /** Milliseconds since the oldest ready or blocked item became ready or was due; 0 if there is none. */
   oldestReadyMs: number;
 }
 
@@ -431,7 +442,7 @@ export interface QueueCounts {
  * are numbers, strings and booleans.
  */
 export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
-  /** Items whose delay has passed, but whose group is at a limit or paused. */
+  /** Items whose delay has passed, but whose group is at a limit or paused, and retries without budget. */
   blocked: number;
   /** Items whose delay has not passed. */
   delayed: number;
@@ -448,6 +459,8 @@ export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, Queue
    * groups, these are any of them. Missing if the queue has no groups, because its discipline is not `fair`.
    */
   blockedGroups?: RemoteBlockedGroup[];
+  /** Number of blocked items that are retries without budget. Missing if the queue has no retry budget. */
+  blockedRetries?: number;
 }
 
 /** Group of items that has blocked items. */

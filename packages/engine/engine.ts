@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { GiveUpReason, RedriveProgress } from "@workqueue/core";
+import type { GiveUpReason, RedriveProgress, RetryBudgetOptions } from "@workqueue/core";
 
 /** Settings of a queue that apply to all calls of its engine. */
 export interface EngineSettings {
@@ -222,7 +222,7 @@ export interface EngineRedrive extends RedriveProgress {
 export interface Counts {
   /** Keys that can be handed out now, including keys whose delay has passed. */
   readonly ready: number;
-  /** Keys whose group is at a limit or paused. */
+  /** Keys whose group is at a limit or paused, and retries without budget. */
   readonly blocked: number;
   /** Keys whose delay has not passed. */
   readonly delayed: number;
@@ -312,6 +312,8 @@ export interface EngineSnapshot extends Counts {
   readonly failingEntries: readonly FailingKey[];
   /** Whether the queue has groups. */
   readonly hasGroups: boolean;
+  /** Number of retries without budget. Missing if the queue has no retry budget. */
+  readonly blockedRetries: number | undefined;
   /** Groups with blocked keys, in any order. */
   readonly blockedGroups: readonly BlockedGroup[];
 }
@@ -413,6 +415,13 @@ export interface Engine {
    * connected. An engine to which no limits were ever given keeps 10,000 keys.
    */
   keepGivenUp(retention: Retention): Promise<void>;
+
+  /**
+   * Puts a retry budget in force, for all processes. Sent with the next call if the engine is not connected. A key that
+   * was delayed by `retry`, `failed` or `addRateLimited` is a retry: when it is due, it becomes ready only if there is
+   * budget, and is blocked otherwise.
+   */
+  limitRetries(budget: RetryBudgetOptions): Promise<void>;
 
   /** Lists given-up keys, newest first. Checks at most 10,000 keys. */
   givenUp(options: { search: string; limit: number; cursor: string | undefined }): Promise<KeptPage>;

@@ -14,7 +14,7 @@
 import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export * from "./contract.ts";
-export { followReloads, refuseMemoryParts } from "./document.ts";
+export { followReloads } from "./document.ts";
 export type * from "./engine.ts";
 export { retentionOf } from "./given_up.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";

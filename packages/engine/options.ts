@@ -4,6 +4,7 @@ import {
   A_FUNCTION,
   A_POSITIVE_INTEGER,
   A_RETENTION,
+  A_RETRY_BUDGET,
   hasMethods,
   invalidArgument,
   requireDuration,
@@ -20,7 +21,14 @@ export type RulesOf<Option extends PropertyKey> = Readonly<
 >;
 
 /** Options that come from the document if there is one. */
-export type DocumentOption = "limiter" | "limiters" | "discipline" | "disciplines" | "keepGivenUp" | "addWhileDelayed";
+export type DocumentOption =
+  | "limiter"
+  | "limiters"
+  | "discipline"
+  | "disciplines"
+  | "retryBudget"
+  | "keepGivenUp"
+  | "addWhileDelayed";
 
 /** Shortest and longest allowed interval, in milliseconds. */
 const MIN = 100;
@@ -44,6 +52,7 @@ export const OWN_OPTIONS: RulesOf<DocumentOption> = {
   limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
   discipline: [isPartConfig, 'must be a discipline as in a config document, such as { "type": "priority", … }'],
   disciplines: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of disciplines"],
+  retryBudget: A_RETRY_BUDGET,
   keepGivenUp: A_RETENTION,
   addWhileDelayed: [
     (value: unknown) => value === "keep" || value === "replace" || value === "fold",

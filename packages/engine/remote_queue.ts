@@ -7,6 +7,7 @@ import type {
   MetricsProvider,
   RedriveOptions,
   RedriveProgress,
+  RetryBudgetOptions,
   Shutdown,
   SnapshotOptions,
 } from "@workqueue/core";
@@ -107,6 +108,8 @@ export interface LiveSettings {
   readonly shared: SharedThrottlePlan | undefined;
   /** Limits on the given-up items; `undefined` to change nothing. */
   readonly keepGivenUp: number | GivenUpRetention | undefined;
+  /** Retry budget of the queue; `undefined` to change nothing. */
+  readonly retryBudget: RetryBudgetOptions | undefined;
 }
 
 /** Interval between two checks by `whenIdle` and `whenBelow`, in milliseconds. */
@@ -504,7 +507,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     };
   }
 
-  change({ limiter, throttleName, shared, keepGivenUp }: LiveSettings): void {
+  change({ limiter, throttleName, shared, keepGivenUp, retryBudget }: LiveSettings): void {
     this.#engine.limiter = limiter;
     this.#throttleName = throttleName;
     this.#shared = shared;
@@ -516,6 +519,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       }
     }
     if (keepGivenUp !== undefined) this.#engine.keepGivenUp(retentionOf(keepGivenUp)).catch(this.#errors.write);
+    if (retryBudget !== undefined) this.#engine.limitRetries(retryBudget).catch(this.#errors.write);
     this.#dispatcher.look();
   }
 

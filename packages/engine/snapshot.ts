@@ -37,6 +37,7 @@ export function snapshotOf<T>(name: string, snapshot: EngineSnapshot, items: Ite
       error,
       ...dueInMs !== undefined && { dueInMs },
     })),
+    ...snapshot.blockedRetries !== undefined && { blockedRetries: snapshot.blockedRetries },
     ...hasGroups && {
       blockedGroups: snapshot.blockedGroups.map(({ group, reason, blocked, changesInMs = null }) => {
         return { group, reason, blocked, resumesInMs: changesInMs };

@@ -46,7 +46,15 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
  */
 export type RedisQueuesOptions = Omit<
   RedisQueueOptions<never>,
-  "name" | "limiter" | "limiters" | "discipline" | "disciplines" | "keepGivenUp" | "addWhileDelayed" | "keyOf"
+  | "name"
+  | "limiter"
+  | "limiters"
+  | "discipline"
+  | "disciplines"
+  | "retryBudget"
+  | "keepGivenUp"
+  | "addWhileDelayed"
+  | "keyOf"
 >;
 
 /**

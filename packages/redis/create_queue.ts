@@ -54,15 +54,16 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
-  const { discipline, disciplines = defaultDisciplines, keepGivenUp } = options;
+  const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
   const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
-  return openQueue(options, { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp }, order);
+  const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
+  return openQueue(options, settings, order);
 }
 
 /** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
-  { limiter, keepGivenUp, ...throttles }: LiveSettings,
+  { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
 ): LiveRemoteQueue<T> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
@@ -78,6 +79,7 @@ export function openQueue<T>(
     limiter,
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
+    retryBudget,
   });
   const throttleStore = new RedisThrottleStore(connection, throttleScripts);
   return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });

@@ -1,21 +1,19 @@
 import type { ConfigContents } from "@workqueue/core";
-import { type LiveSettings, refuseMemoryParts } from "@workqueue/engine";
+import type { LiveSettings } from "@workqueue/engine";
 import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
-import { PRODUCT } from "./product.ts";
 
 /**
  * Returns a queue's settings from a config document.
  *
- * @throws {ConfigError} If queues in the document share a bucket, if the limiter or the discipline can't work on Redis,
- * or if the queue has a retry budget.
+ * @throws {ConfigError} If queues in the document share a bucket, or if the limiter or the discipline can't work on
+ * Redis.
  * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
-  refuseMemoryParts(PRODUCT, action, document, name);
   requireOwnBuckets(action, document);
-  const { limiter, throttle, keepGivenUp } = document.describe(name);
+  const { limiter, throttle, keepGivenUp, retryBudget } = document.describe(name);
   disciplineIn(action, document, name);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
@@ -26,6 +24,7 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
     keepGivenUp,
+    retryBudget,
   };
 }
 

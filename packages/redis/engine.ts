@@ -1,3 +1,4 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
 import type {
   Counts,
   Engine,
@@ -28,6 +29,8 @@ export interface RedisEngineSettings extends EngineSettings {
   readonly discipline?: DisciplinePlan | undefined;
   /** Limits on given-up keys to put in force. By default, the limits that the server has stay in force. */
   readonly retention?: Retention | undefined;
+  /** Retry budget to put in force. By default, the budget that the server has stays in force. */
+  readonly retryBudget?: RetryBudgetOptions | undefined;
 }
 
 /** Entries that one call adds. */
@@ -59,8 +62,9 @@ export class RedisEngine implements Engine {
   readonly #key: string;
   readonly #discipline: DisciplinePlan | undefined;
   #retention: Retention | undefined;
+  #retryBudget: RetryBudgetOptions | undefined;
   readonly #stopReconnecting: () => void;
-  /** Whether the discipline and the limits on given-up keys were sent to the server, as far as there are any. */
+  /** Whether the discipline, the limits on given-up keys and the retry budget were sent, as far as there are any. */
   #isSetUp = false;
   /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
@@ -72,8 +76,9 @@ export class RedisEngine implements Engine {
     this.limiter = settings.limiter;
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
+    this.#retryBudget = settings.retryBudget;
     this.#key = `workqueue:{${settings.name}}:meta`;
-    // A server that has lost its data learns of the discipline and the limits.
+    // A server that has lost its data learns of what is stored there.
     this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setUp());
   }
 
@@ -215,6 +220,14 @@ export class RedisEngine implements Engine {
     else await this.#retain(retention);
   }
 
+  async limitRetries(budget: RetryBudgetOptions): Promise<void> {
+    const before = this.#retryBudget;
+    if (budget.ratio === before?.ratio && budget.minRate === before.minRate) return;
+    this.#retryBudget = budget;
+    if (!this.isConnected) this.#isSetUp = false;
+    else await this.#call("setRetryBudget", budget);
+  }
+
   async givenUp({ search, limit, cursor }: Parameters<Engine["givenUp"]>[0]): Promise<KeptPage> {
     await this.#dropOld();
     const entries: KeptKey[] = [];
@@ -315,16 +328,17 @@ export class RedisEngine implements Engine {
   }
 
   /**
-   * Puts the discipline and the limits on given-up keys in force, in case the server doesn't know them: before the
-   * first call, and after a reconnect.
+   * Puts the discipline, the limits on given-up keys and the retry budget in force, in case the server doesn't know
+   * them: before the first call, and after a reconnect.
    */
   async #setUp(): Promise<void> {
-    const [discipline, retention] = [this.#discipline, this.#retention];
+    const [discipline, retention, budget] = [this.#discipline, this.#retention, this.#retryBudget];
     this.#isSetUp = true;
     try {
       await Promise.all([
         discipline && this.#call("setOrder", { plan: discipline.text }, discipline.weights),
         retention && this.#retain(retention),
+        budget && this.#call("setRetryBudget", budget),
       ]);
     } catch {
       this.#isSetUp = false; // the next call tries again, and reports its own failure

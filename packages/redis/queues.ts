@@ -9,14 +9,15 @@ import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.
 /** Queues on a server, as described by a config document. */
 export interface RedisQueues {
   /**
-   * Opens a queue as the document describes it. Reloads of the document change the queue's limiter and its `throttle`
-   * until the queue object is shut down. Reloads also change the worker pools that `config.runWorkers` started.
+   * Opens a queue as the document describes it. Reloads of the document change the queue's limiter, `throttle`,
+   * `keepGivenUp` and `retryBudget` until the queue object is shut down. Reloads also change the worker pools that
+   * `config.runWorkers` started.
    *
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
    * @returns The queue object of this process.
-   * @throws {ConfigError} If the queue's limiter or discipline can't work on Redis, if the queue has a retry budget, or
-   * if queues share the bucket of a limiter.
+   * @throws {ConfigError} If the queue's limiter or discipline can't work on Redis, or if queues share the bucket of a
+   * limiter.
    * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
    * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.

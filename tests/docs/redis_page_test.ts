@@ -121,7 +121,7 @@ Deno.test("docs/redis.md: with a document, every option is given where the page 
   const rows = table("given to").map(([, options]) => [...options!.matchAll(/`(\w+)`/g)].map(([, option]) => option!));
   const [ofDocument, ofLoadConfig, ofQueues, ofQueue] = rows.map((options) => options.sort());
   assertEquals(new Set(rows.flat()), new Set(all));
-  assertEquals(ofDocument, ["addWhileDelayed", "discipline", "keepGivenUp", "limiter", "name"]);
+  assertEquals(ofDocument, ["addWhileDelayed", "discipline", "keepGivenUp", "limiter", "name", "retryBudget"]);
   assertEquals(ofLoadConfig, all.filter(takes((options) => loadConfig({}, options))).sort());
   assertEquals(ofQueues, all.filter(takes((options) => redisQueues(config, options))).sort());
   assertEquals(ofQueue, all.filter(takes((options) => redisQueues(config, {}).queue("q", options))).sort());

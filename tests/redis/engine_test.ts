@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
+import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
 import { type Bench, checkRedisOwners, engineTest, keysOf, LEASE } from "./bench.ts";
 import { redisTest } from "./redis_tests.ts";
@@ -14,6 +15,7 @@ const RUNS = Number(given ?? 400);
 engineSuite(engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
+engineRetryBudgetSuite(engineTest);
 
 /** Makes the only owner with leases lose all of them, so that no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {

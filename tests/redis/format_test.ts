@@ -129,6 +129,10 @@ redisTest("format: a queue keeps its format until it first has what older releas
       const queue = createRedisQueue({ name, url, keepGivenUp: 9 });
       return queue.add("a").then(() => queue.shutDownWithDrain());
     },
+    retryBudget: (_, name) => {
+      const queue = createRedisQueue({ name, url, retryBudget: { ratio: 1, minRate: 1 } });
+      return queue.add("a").then(() => queue.shutDownWithDrain());
+    },
     redrive: (queue) => queue.redrive(),
     trace: (queue) => queue.add("a", { trace: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` }),
     pause: async (queue) => {

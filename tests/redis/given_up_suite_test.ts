@@ -37,4 +37,5 @@ function onRedis(more: RemoteQueueOptions = {}) {
 if (REDIS_URL !== undefined) {
   givenUpSuite("on Redis", onRedis());
   givenUpSuite("on Redis with keyOf", onRedis({ keyOf: (item) => item }));
+  givenUpSuite("on Redis with a retry budget", onRedis({ retryBudget: { ratio: 1, minRate: 1000 } }));
 }

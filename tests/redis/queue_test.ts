@@ -792,7 +792,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
         maxSleep: "1s", // has no effect
         throttle: { rate: 0, burst: 3 },
       },
-      budgeted: { retryBudget: { ratio: 0.1, minRate: 1 } },
     },
   });
   const open = redisQueues(config, { url });
@@ -806,11 +805,6 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   while ((await queue.counts()).delayed < 3);
   await pool.stop();
   assertEquals(begun, ["a", "b", "c"]);
-  assertThrows(
-    () => open.queue("budgeted"),
-    ConfigError,
-    "no retry budget. Leave it out, and limit attempts with 'throttle' (at /queues/budgeted/retryBudget)",
-  );
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
@@ -882,7 +876,6 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
     clock: new HandClock(),
     maxSleep: "1s",
     onDrop() {},
-    retryBudget: { ratio: 0.1, minRate: 1 },
     priorityLevels: { high: 5 },
   };
   for (const [option, value] of Object.entries(options)) {

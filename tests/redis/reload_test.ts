@@ -9,10 +9,12 @@ import {
   loadConfig,
   type WorkQueueConfig,
 } from "@workqueue/core";
-import { type RedisLease, type RedisQueue, redisQueues } from "@workqueue/redis";
+import { createRedisQueue, type RedisLease, type RedisQueue, redisQueues } from "@workqueue/redis";
 import { issuesOf } from "../helpers.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
+/** Discipline that can't work on Redis. */
+const NESTED = { type: "fair", separator: "/", within: { type: "fair", separator: ":" } } as const;
 const MINUTE = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
 
 /** Document with one queue, the queue opened from it, and a function that reloads the document with other settings. */
@@ -192,8 +194,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
     `/queues/${name}/limiter`,
   ]);
   assert(error.message.includes("delayAfter"), error.message);
-  const nested = { type: "fair", separator: "/", within: { type: "fair", separator: ":" } };
-  const discipline = issuesOf(() => reload({ discipline: nested, concurrency: 9 }));
+  const discipline = issuesOf(() => reload({ discipline: NESTED, concurrency: 9 }));
   assertEquals(discipline.map(({ path }) => path), [`/queues/${name}/discipline/within`]);
   assert(discipline[0]!.message.includes("for queues in memory"));
   assertEquals(pool.concurrency, 2);
@@ -203,10 +204,31 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
   assertEquals(await waits(), { a: 60, b: 120 });
 });
 
+reloadTest("a retry budget that is added or changed is in force at once, for all processes", {
+  terms: { limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 } },
+}, async ({ name, queue, reload }, { url }) => {
+  await using other = createRedisQueue({ name, url });
+  await queue.counts(); // connects
+  const blocked = async (count: number) => {
+    while ((await other.counts()).blocked !== count);
+  };
+  reload({ retryBudget: { ratio: 0, minRate: 0 } });
+  for (const item of ["a", "b"]) await other.addRateLimited(item);
+  await blocked(2);
+  assertEquals((await other.snapshot()).blockedRetries, 2);
+  const lease = take(queue);
+  reload({ retryBudget: { ratio: 0, minRate: 0.001 } });
+  assertEquals((await lease).item, "a");
+  await (await lease).finish();
+  await blocked(1);
+  reload({});
+  await blocked(1);
+});
+
 reloadTest("a queue that is gone goes on as it was, and follows again when its name is back", {
   terms: { limiter: MINUTE },
 }, async ({ config, queue, reload, waits }) => {
-  config.reload({ queues: { other: { retryBudget: { ratio: 1, minRate: 1 } } } });
+  config.reload({ queues: { other: { discipline: NESTED } } });
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
@@ -218,8 +240,8 @@ reloadTest(
   {},
   ({ config, queue, reload, name }) => {
     queue.shutDown();
-    reload({ retryBudget: { ratio: 1, minRate: 1 } });
-    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "no retry budget");
+    reload({ discipline: NESTED });
+    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "for queues in memory");
     return Promise.resolve();
   },
 );

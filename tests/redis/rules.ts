@@ -115,8 +115,8 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
   {
     number: 18,
     rule: "Retry budget",
-    verdict: "does not hold",
-    why: "A `retryBudget` is rejected.",
+    verdict: "holds",
+    why: "For all processes together: [retry budgets](#retry-budgets). Items of lost processes need no budget.",
   },
 ];
 

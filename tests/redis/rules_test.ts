@@ -202,10 +202,19 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     assertThrows(() => config.reload(shared), ConfigError, "share a bucket");
     assertEquals(config.queueNames, ["q"]);
   }],
-  18: ["does not hold", () => {
-    const config = loadConfig({ queues: { q: { retryBudget: { ratio: 0.1, minRate: 1 } } } });
-    assertThrows(() => redisQueues(config, {}).queue("q"), ConfigError, "no retry budget");
-    return Promise.resolve();
+  18: ["holds", async (bench) => {
+    const other = bench.open({ retryBudget: { ratio: 0.5, minRate: 0.001 } });
+    await other.add([{ key: "1", payload: "" }]);
+    for (const key of ["a", "b", "c"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    await bench.pass(1000);
+    await bench.add("2");
+    assertEquals(keysOf(await bench.take("one", 1)), ["1"]);
+    assertEquals(
+      keysOf(await bench.take("other", 9, 0, other)),
+      ["a", "2", "b"],
+      "one retry, and half of one for each",
+    );
+    assertEquals(await countsOf(bench.engine), { ...NONE, blocked: 1, processing: 4, failing: 3 });
   }],
 };
 

@@ -49,7 +49,7 @@ engineTest("a snapshot of an empty queue", async (bench) => {
   assertEquals(await bench.engine.snapshot(10), {
     ...{ ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
     ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [] },
-    ...{ hasGroups: false, blockedGroups: [] },
+    ...{ blockedRetries: undefined, hasGroups: false, blockedGroups: [] },
     totals: { handedOut: 0, failed: 0, givenUp: 0 },
     givenUpFor: NONE,
   });

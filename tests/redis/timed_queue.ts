@@ -30,13 +30,14 @@ export class TimedQueues implements AsyncDisposable {
    * time passes.
    */
   open(name: string, options: RemoteQueueOptions): LiveRemoteQueue<string> {
-    const { limiter, discipline, keepGivenUp, addWhileDelayed = "keep", keyOf, onQueueError } = options;
+    const { limiter, discipline, retryBudget, keepGivenUp, addWhileDelayed = "keep", keyOf, onQueueError } = options;
     const engine = this.#server.engine(name, () => this.time, {
       ...limiter && { limiter: planLimiter("test", limiters.describe(limiter)) },
       replaces: addWhileDelayed !== "keep",
       folds: addWhileDelayed === "fold",
       hasItems: keyOf !== undefined,
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
+      retryBudget,
       retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     }, (calls) => ({
       ...calls,

@@ -79,7 +79,7 @@ export class TimedServer implements AsyncDisposable {
   /** Removes the stored data of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing failingsince redrive buckets priorities duepriorities pastorders pausedgroups traces";
+      "meta ready stalled suspects delayed folding holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing failingsince redrive buckets priorities duepriorities pastorders pausedgroups traces retries dueretries blockedretries deposits";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
     const others = await this.call("KEYS", `workqueue:{${name}}:order:*`) as string[];
     if (others.length > 0) await this.call("DEL", ...others);

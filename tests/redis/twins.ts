@@ -10,6 +10,7 @@ import {
   limiters,
   type QueueSnapshot,
   type RateLimitingQueue,
+  type RetryBudgetOptions,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
 import type { EngineSnapshot, Entry, Finish } from "@workqueue/engine";
@@ -92,6 +93,7 @@ export interface TwinsOptions {
   readonly hasItems: boolean;
   readonly keys: readonly string[];
   readonly discipline?: DisciplineConfig | undefined;
+  readonly retryBudget?: RetryBudgetOptions | undefined;
 }
 
 interface Processing {
@@ -125,13 +127,14 @@ export class Twins {
 
   /** `open` opens the engine. */
   constructor(open: TimedServer["engine"], options: TwinsOptions) {
-    const { name, limiter, addWhileDelayed, hasItems, discipline } = options;
+    const { name, limiter, addWhileDelayed, hasItems, discipline, retryBudget } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
     this.#memory = createRateLimitingQueue(limiters.build(limiter, { clock: this.#clock }), {
       clock: this.#clock,
       maxSleep: 1e9,
       addWhileDelayed,
+      retryBudget,
       ...hasItems && { keyOf },
       ...discipline && { discipline: disciplines.build<Item | string>(discipline, { clock: this.#clock }) },
     });
@@ -141,6 +144,7 @@ export class Twins {
       hasItems,
       limiter: planLimiter("test", description),
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
+      retryBudget,
     });
   }
 
@@ -150,6 +154,9 @@ export class Twins {
     this.#ahead += 10;
     await made;
     await this.#settleTies(before);
+    const { discipline, retryBudget } = this.#options;
+    // On Redis, no two keys become ready at the same time.
+    if (discipline && retryBudget) await this.#pass(UNIT);
     await this.#compare();
   }
 
@@ -169,7 +176,7 @@ export class Twins {
         return await engine.addEach(items.map((item) => ({ ...entryOf(item), delay, priority })));
       }
       case "addRateLimited": {
-        const minDelay = operation.minDelay * UNIT;
+        const minDelay = this.#retryDelay(operation.minDelay);
         const key = this.#key(operation.key);
         const { priority } = operation;
         const lease = operation.byHolder ? this.#processing.find((each) => each.key === key)?.lease : undefined;
@@ -232,11 +239,15 @@ export class Twins {
     }
   }
 
-  #pass(ms: number): void {
+  async #pass(ms: number): Promise<void> {
     const end = this.#clock.time + ms;
+    const hasBudget = this.#options.retryBudget !== undefined;
     for (;;) {
       const change = this.#nextChange();
-      if (this.#clock.fireNext(Math.min(change, end))) continue;
+      if (this.#clock.fireNext(Math.min(change, end))) {
+        if (hasBudget) await this.#engine.counts(); // a retry becomes ready when somebody looks
+        continue;
+      }
       if (change > end) break;
       this.#clock.time = change;
       assert(this.#memory.length >= 0); // looks at the discipline
@@ -246,7 +257,9 @@ export class Twins {
 
   async #turn(ends: readonly End[], wanted: number): Promise<void> {
     const finishes: Finish[] = [];
-    for (const { which, kind: wished, delay, priority } of ends) {
+    const { discipline, retryBudget } = this.#options;
+    const each = discipline && retryBudget ? ends.slice(0, 1) : ends;
+    for (const { which, kind: wished, delay: units, priority } of each) {
       // On Redis, an item that is handed back keeps its place in the order of a discipline.
       const kind = wished === "handedBack" && this.#options.discipline !== undefined ? "done" : wished;
       const processing = pick(this.#processing, which);
@@ -254,12 +267,13 @@ export class Twins {
       this.#processing.splice(this.#processing.indexOf(processing), 1);
       this.#stale.push(processing);
       const isRetry = kind === "retry" || kind === "failed";
+      const delay = isRetry ? this.#retryDelay(units) : Math.max(units, 0) * UNIT;
       const reason = isRetry ? `error ${processing.token}` : "";
       const { key, token, lease } = processing;
       const rank = kind === "requeueAfter" || kind === "retry" ? priority : undefined;
-      finishes.push({ key, token, kind, delay: Math.max(delay, 0) * UNIT, reason, priority: rank });
+      finishes.push({ key, token, kind, delay, reason, priority: rank });
       if (isRetry) this.#errors.set(processing.key, reason);
-      this.#endInMemory(processing, kind, Math.max(delay, 0) * UNIT, rank ?? lease.priority);
+      this.#endInMemory(processing, kind, delay, rank ?? lease.priority);
     }
     const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
     const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
@@ -293,7 +307,10 @@ export class Twins {
         throw error;
       });
     }
-    if (kind === "handedBack") memory.add(item, { priority });
+    if (kind === "handedBack") {
+      hooksOf(memory).handedBack?.(item);
+      memory.add(item, { priority });
+    }
     if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();
   }
@@ -318,7 +335,7 @@ export class Twins {
   }
 
   #comparePause(pause: number | undefined): void {
-    const first = Math.min(...this.#dues().values());
+    const first = Math.min(...this.#dues().values(), this.#opensAt());
     if (first === Infinity) assertEquals(pause, undefined, "nothing will come");
     else this.#close(pause!, first - this.#clock.time, "the time until something comes");
   }
@@ -438,6 +455,18 @@ export class Twins {
   #nextChange(): number {
     const order = hooksOf(this.#memory).groups?.() as { readonly nextChangeAt?: number } | undefined;
     return order?.nextChangeAt ?? Infinity;
+  }
+
+  /** Returns the shortest delay of a retry. With a retry budget, a retry is never due together with another key. */
+  #retryDelay(units: number): number {
+    if (units <= 0) return 0;
+    return units * UNIT + (this.#options.retryBudget === undefined ? 0 : UNIT / 2);
+  }
+
+  /** Returns the time from which a blocked retry can become ready. */
+  #opensAt(): number {
+    const gate = hooksOf(this.#memory).blockedRetries?.() as { readonly opensAt: number } | undefined;
+    return gate?.opensAt ?? Infinity;
   }
 
   #key(index: number): string {

@@ -2,6 +2,7 @@ import type { RemoteBlockedGroup, RemoteQueueSnapshot } from "@workqueue/redis";
 import { openQueue } from "../remote/open_queue.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { formatSeconds, printable } from "../system/text.ts";
+import { retriesWaiting } from "../view/recent.ts";
 import { print } from "./print.ts";
 import type { StatusFlags } from "./status_flags.ts";
 
@@ -53,9 +54,11 @@ function describe(snapshot: RemoteQueueSnapshot): string {
   const groups = (snapshot.blockedGroups ?? []).map(({ group, reason, blocked }) => {
     return `  ${blocked} of ${printable(group)}: ${WHY_BLOCKED[reason]}`;
   });
+  const retries = retriesWaiting(snapshot);
+  const why = [...groups, ...retries === undefined ? [] : [`  ${retries}`]];
   const errors = snapshot.failingItems.map(({ item, attempts, error }) =>
     `  ${printable(item)}: ${printable(error)} (${attempts === 1 ? "1 attempt" : `${attempts} attempts`})`
   );
-  const lines = rows.flatMap(([name, value]) => [name.padEnd(12) + value, ...name === "Blocked" ? groups : []]);
+  const lines = rows.flatMap(([name, value]) => [name.padEnd(12) + value, ...name === "Blocked" ? why : []]);
   return [...lines, ...errors, ""].join("\n");
 }

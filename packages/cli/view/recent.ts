@@ -58,7 +58,7 @@ export function pauseOf({ isPaused, heldBack }: Tally): string | undefined {
 }
 
 /** Returns how many retries wait for the retry budget, for display; `undefined` if none do. */
-export function retriesWaiting({ blockedRetries = 0 }: Tally): string | undefined {
+export function retriesWaiting({ blockedRetries = 0 }: Pick<Tally, "blockedRetries">): string | undefined {
   if (blockedRetries === 0) return undefined;
   return blockedRetries === 1
     ? "1 retry waits for the retry budget"

@@ -35,7 +35,7 @@ if payload then
 end
 ${reviveDelayed}
 if isNewest then q.keepTrace(key, trace) end
-q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority)
+q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority, true)
 q.wakeForReady()
 return q.reply(false)
 `,

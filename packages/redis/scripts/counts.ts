@@ -5,13 +5,13 @@ import { DURATION, fields, NUMBER } from "./fields.ts";
 export const NUMBERS = {
   /** Includes keys whose delay has passed. */
   ready: NUMBER,
-  /** Keys whose group is at a limit or paused. */
+  /** Keys whose group is at a limit or paused, and retries without budget. */
   blocked: NUMBER,
   delayed: NUMBER,
   processing: NUMBER,
   failing: NUMBER,
   givenUp: NUMBER,
-  /** Time since the oldest ready key became ready; 0 if no key is ready. */
+  /** Time since the oldest ready or blocked key became ready; 0 if there is none. */
   oldestReadyMs: DURATION,
 };
 
@@ -41,6 +41,10 @@ local function look(line)
   if first then oldest = math.min(oldest, first) end
 end
 for _, line in ipairs({ q.ready, q.stalled, q.suspects }) do look(line) end
+if q.budget then
+  blocked = blocked + q.retryBudget().count()
+  look(q.blocked_retries)
+end
 local oldestReadyUs = now - oldest
 `;
 

@@ -55,7 +55,7 @@ do
     if not isLeft then redis.call('HDEL', q.past_orders, past[1]) end
   end
   if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
-  elseif q.paused_until == 0 and not q.redrive_at and not q.hasTraces then redis.call('HDEL', q.meta, 'moving', 'more')
-  else redis.call('HDEL', q.meta, 'moving') end
+  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget then redis.call('HDEL', q.meta, 'moving')
+  else redis.call('HDEL', q.meta, 'moving', 'more') end
 end
 `;

@@ -1,5 +1,6 @@
 import { inParts } from "./in_parts.ts";
 import { ordered, setHasGroups } from "./order.ts";
+import { retryBudget } from "./retry_budget.ts";
 import { steadyTime } from "./steady_time.ts";
 
 /** Lua expression for the server's time, as seconds and microseconds. */
@@ -40,6 +41,10 @@ local q = {
   due_priorities = prefix .. 'duepriorities', -- hash: delayed key to its priority, if that is not 0
   orders = prefix .. 'order:',       -- prefix of the keys of a discipline; the number of the order follows
   past_orders = prefix .. 'pastorders', -- hash: number of a former order with keys on the server, to its plan
+  retries = prefix .. 'retries',     -- hash: ready or added-again keys that are retries: see retry_budget.ts
+  due_retries = prefix .. 'dueretries', -- hash: delayed keys that are retries, in a queue with a retry budget
+  blocked_retries = prefix .. 'blockedretries', -- zset: retry without budget, by the time when it was due
+  deposits = prefix .. 'deposits',   -- zset: time and credit of first attempts, by the time
   traces = prefix .. 'traces',       -- hash: key to the traceparent of the span that added it
   paused_groups = prefix .. 'pausedgroups', -- zset: group that was paused, by the end of its pause
   channel = prefix .. 'wake:',       -- channel of each process, for messages that there may be work
@@ -55,8 +60,8 @@ local function whole(number)
 end
 
 -- Versions of the stored data. Scripts refuse data of another version. A queue gets the next version when it first has
--- something that older releases don't know: a discipline, a priority, a pause with an end, a limit on given-up keys, or
--- a redrive.
+-- something that older releases don't know: a discipline, a priority, a pause with an end, a limit on given-up keys, a
+-- redrive, or a retry budget.
 local FORMAT, NEXT_FORMAT = '3', '4'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
@@ -99,6 +104,7 @@ local checked = tonumber(stored[4]) or 0
 -- q.hasTraces            whether any key was ever added with a traceparent
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.ts
 -- q.isChanging           whether keys of a group are blocked until a time
+-- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.ts
 q.paused_until = 0
 if stored[10] then
   q.plan_number, q.plan = string.match(stored[10], '^(%d+) (.*)$')
@@ -108,8 +114,9 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces')
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget')
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
+  q.budget = more[5]
 end
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5] or q.paused_until > now
@@ -124,6 +131,7 @@ local hasFolding = stored[9]
 -- Stores the queue's time and returns the reply of the script.
 local heardBefore, checkedBefore = heard, checked
 function q.reply(value)
+  if q.budget_functions then q.budget_functions.save() end
   if q.priority_functions then q.priority_functions.save() end
   local fair = q.order and q.order.save()
   local hasHeard = heard ~= heardBefore or checked ~= checkedBefore
@@ -199,6 +207,7 @@ function q.firstFree(set, due)
 end
 
 ${ordered}
+${retryBudget}
 -- Returns the place for a key that was handed out with \`token\` and is returned. The place is before all keys that
 -- were never handed out.
 function q.placeBefore(token)
@@ -310,6 +319,8 @@ function q.watchDue(caller)
   if q.paused_until > now and not stored[5] then due = q.paused_until end
   local change = q.isChanging and not isPaused and q.ordered().nextChange()
   if change and (not due or change < tonumber(due)) then due = change end
+  local opens = q.budget and not isPaused and q.retryBudget().opensAt()
+  if opens and (not due or opens < tonumber(due)) then due = opens end
   if q.redrive_at and (not due or q.redrive_at < tonumber(due)) then due = q.redrive_at end
   if not due then return nil end
   local look
@@ -380,14 +391,17 @@ end
 function q.isReady(key)
   if q.order then q.order.flush() end
   return redis.call('ZSCORE', q.ready, key) or redis.call('ZSCORE', q.stalled, key) or
-    redis.call('ZSCORE', q.suspects, key)
+    redis.call('ZSCORE', q.suspects, key) or (q.budget and redis.call('ZSCORE', q.blocked_retries, key))
 end
 
 -- Handles a key that is due or added now. The key becomes ready at \`place\`. A key that is processing becomes ready
--- after its work ends.
-function q.come(key, place, holder, priority)
+-- after its work ends. \`isRetry\` is true if the key was delayed by the limiter, and \`folds\` if the key is added and
+-- adds are folded into retries.
+function q.come(key, place, holder, priority, isRetry, folds)
+  if isRetry and holder then redis.call('HSET', q.retries, key, 1) end
   if not holder then
-    q.makeReady(key, place, priority)
+    if q.budget then q.retryBudget().come(key, place, priority, isRetry, folds)
+    else q.makeReady(key, place, priority) end
   elseif string.sub(holder, 1, 1) == '-' then
     redis.call('HSET', q.holders, key, '+' .. string.sub(holder, 2))
     if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
@@ -416,7 +430,8 @@ function q.makeDueReady()
     local held = redis.call('HMGET', q.holders, unpack(keys))
     for i, key in ipairs(keys) do
       if q.hasGroups then q.ordered().advance(tonumber(due[2 * i])) end
-      q.come(key, due[2 * i], held[i], q.ranked and q.priorityStore().take(q.due_priorities, key) or 0)
+      q.come(key, due[2 * i], held[i], q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
+        q.budget and q.retryBudget().takeDue(key))
     end
     local next = #keys == BATCH and
       redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
@@ -424,6 +439,7 @@ function q.makeDueReady()
     if q.order then q.order.flush() end
   end
   if q.isChanging or (q.hasGroups and #due > 0) then q.ordered().advance(now) end
+  if q.budget then q.retryBudget().open() end
 end
 
 -- Makes a due key ready if \`makeDueReady\` has not moved it. Must run before the key is changed in any other way.
@@ -432,12 +448,14 @@ function q.promoteKey(key)
   if not due or tonumber(due) > now then return end
   redis.call('ZREM', q.delayed, key)
   q.stopFolding(key)
-  q.come(key, due, redis.call('HGET', q.holders, key), q.ranked and q.priorityStore().take(q.due_priorities, key) or 0)
+  q.come(key, due, redis.call('HGET', q.holders, key), q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
+    q.budget and q.retryBudget().takeDue(key))
 end
 
 -- Delays a key until \`due\`. A key that is already delayed keeps the earlier deadline and has the higher of the two
--- priorities. No two keys get the same deadline, because the server would sort them by name.
-function q.delayUntil(key, due, priority)
+-- priorities. No two keys get the same deadline, because the server would sort them by name. Whether the key is a retry
+-- is decided by the call with the earlier deadline.
+function q.delayUntil(key, due, priority, isRetry)
   due = math.min(due, FOREVER)
   local current = redis.call('ZSCORE', q.delayed, key)
   if priority ~= 0 or q.ranked then
@@ -445,6 +463,7 @@ function q.delayUntil(key, due, priority)
     change(q.due_priorities, key, priority)
   end
   if current and tonumber(current) <= due then return end
+  if q.budget then q.retryBudget().delay(key, isRetry) end
   if due < FOREVER then due = math.min(q.firstFree(q.delayed, due), FOREVER) end
   redis.call('ZADD', q.delayed, due, key)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then q.watchDue() end
@@ -452,7 +471,7 @@ end
 
 -- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled. With
 -- "folds", only the priority changes if the key is delayed because its attempt failed.
-function q.addNow(key, replaces, folds, priority)
+function q.addNow(key, replaces, folds, priority, isRetry)
   q.promoteKey(key)
   if folds and hasFolding and redis.call('SISMEMBER', q.folding, key) == 1 then
     return (priority ~= 0 or q.ranked) and q.priorityStore().raise(q.due_priorities, key, priority)
@@ -462,20 +481,21 @@ function q.addNow(key, replaces, folds, priority)
       priority = math.max(priority, q.priorityStore().take(q.due_priorities, key))
     end
     q.stopFolding(key)
+    if q.budget then q.retryBudget().takeDue(key) end
   end
-  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority)
+  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority, isRetry, folds)
 end
 
 -- Adds a key after a delay in microseconds. With "replaces", a key that is ready or marked as added again is not
--- delayed.
-function q.addAfter(key, delay, replaces, folds, priority)
+-- delayed. \`isRetry\` is true if the delay is that of the limiter.
+function q.addAfter(key, delay, replaces, folds, priority, isRetry)
   q.promoteKey(key)
   if delay > 0 and replaces then
     local holder = redis.call('HGET', q.holders, key)
     if q.isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end
   end
-  if delay <= 0 then return q.addNow(key, replaces, folds, priority) end
-  q.delayUntil(key, q.tick() + delay, priority)
+  if delay <= 0 then return q.addNow(key, replaces, folds, priority, isRetry) end
+  q.delayUntil(key, q.tick() + delay, priority, isRetry)
 end
 
 -- Drops the payload and the traceparent of a key that is neither ready nor processing, unless the key is delayed.
@@ -515,6 +535,7 @@ end
 function q.putBack(key, holder)
   local flag, token, owner, rank = q.split(holder)
   q.letGo(key, token, owner, rank, true)
+  if q.budget then q.retryBudget().exempt(key) end
   if rank == '' and not q.ranked then q.makeReady(key, q.placeBefore(token), 0)
   else q.makeReady(key, q.placeOf(key, flag, token, rank)) end
 end

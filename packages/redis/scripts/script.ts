@@ -20,6 +20,7 @@ import { renew } from "./renew.ts";
 import { resume } from "./resume.ts";
 import { dropOld } from "./retention.ts";
 import { setOrder } from "./set_order.ts";
+import { setRetryBudget } from "./set_retry_budget.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
 
@@ -52,6 +53,7 @@ export const SCRIPTS = {
   resume,
   resumeGroup,
   setOrder,
+  setRetryBudget,
   snapshot,
   stopRedrive,
   turn,

@@ -44,6 +44,8 @@ export const snapshot = declareScript({
   reply: fields({
     ...NUMBERS,
     isPaused: FLAG,
+    /** Number of retries without budget. Missing if the queue has no retry budget. */
+    blockedRetries: optional(NUMBER),
     /** Whether the queue has groups. */
     hasGroups: FLAG,
     /** Totals since the queue was created. */
@@ -64,6 +66,7 @@ q.makeDueReady()
 ${setNumbers}
 local isPaused = isPaused and 1 or 0
 local hasGroups = q.hasGroups and 1 or 0
+local blockedRetries = q.budget and q.retryBudget().count()
 
 -- Each of the three lines is sorted by the time when its keys became ready.
 local found = {}

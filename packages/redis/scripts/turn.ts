@@ -113,8 +113,8 @@ local failed, errors = 0, {} -- number of failed attempts; list of keys, each fo
 -- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
 -- is an add during the attempt: the key is no longer marked as added again.
 function q.addFailed(key, delay, priority)
-  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority) end
-  q.delayUntil(key, q.tick() + delay, priority)
+  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, true) end
+  q.delayUntil(key, q.tick() + delay, priority, true)
   if not hasFolding then
     redis.call('HSET', q.meta, 'folding', 1)
     hasFolding = true
@@ -123,6 +123,7 @@ function q.addFailed(key, delay, priority)
   local holder = redis.call('HGET', q.holders, key)
   if string.sub(holder, 1, 1) == '-' then return end
   redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
+  if q.budget then redis.call('HDEL', q.retries, key) end
   if q.ranked then q.priorityStore().raise(q.due_priorities, key, q.priorityStore().take(q.priorities, key)) end
 end
 
@@ -161,7 +162,7 @@ function q.carryOut(kind, key, token, delay, given, reason, priority)
     end
     wait = math.max(math.floor(wait * 1000 + 0.5), delay)
     if kind == 'failed' then return q.addFailed(key, wait, priority) end
-    return q.addAfter(key, wait, replaces, folds, priority)
+    return q.addAfter(key, wait, replaces, folds, priority, true)
   end
   if kind == 'givenUp' then
     failed = failed + 1
@@ -198,7 +199,9 @@ local function finish(key, token, kind, delay, given, reason, wish)
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
     local newPriority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
-    q.makeReady(key, kind == 'handedBack' and place or q.tick(), newPriority)
+    place = kind == 'handedBack' and place or q.tick()
+    if q.budget then q.retryBudget().comeBack(key, place, newPriority, kind == 'handedBack')
+    else q.makeReady(key, place, newPriority) end
   else
     q.dropItem(key)
   end
@@ -235,10 +238,12 @@ function q.expire()
     if stalls < math.max(maxStalls, 3) then
       local place, priority = q.placeBefore(token), 0
       if rank ~= '' or q.ranked then place, priority = q.placeOf(key, flag, token, rank) end
+      if q.budget then q.retryBudget().exempt(key) end
       redis.call('ZADD', q.lineOf(stalls), place, key)
       if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
+      if q.budget then q.retryBudget().exempt(key) end
       redis.call('ZADD', q.suspects, q.tick(), key)
     else
       local n = #givenUp.key + 1
@@ -335,7 +340,8 @@ function q.stalledKeys()
     return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
   end
 
-  -- Takes up to \`few\` stalled keys. In a queue with a discipline, they go first, because they were handed out before.
+  -- Takes stalled keys, until \`few\` keys are taken. In a queue with a discipline, they go first, because they were
+  -- handed out before.
   local function takeFew(few, keys)
     while #keys < few do
       local key, place = first(q.stalled)
@@ -389,13 +395,13 @@ function q.readyFor(place)
   return now - (since < 0 and since + 2^53 or since)
 end
 
--- Takes keys and returns them.
-local function take()
-  if isPaused then return {} end
+-- Takes up to \`wanted\` more keys.
+local function take(wanted)
+  if isPaused then return end
   local stalledKeys, suspect, place, alone, few = nil, nil, nil, false, 0
   if redis.call('EXISTS', q.stalled, q.suspects) > 0 then
     stalledKeys = q.stalledKeys()
-    suspect, place, alone = stalledKeys.findSuspect()
+    if #taken.key == 0 then suspect, place, alone = stalledKeys.findSuspect() end
     few = alone and 0 or stalledKeys.fewCount()
   end
   isAlone = alone and 1 or 0
@@ -408,23 +414,23 @@ local function take()
     isShort = count < available
     if next then note(next) end
   end
-  if count == 0 then return {} end
-  local keys = {}
-  if q.plan then q.places, q.notes = {}, {} end
+  if count == 0 then return end
+  local keys, upTo = taken.key, #taken.key + count
+  if q.plan then q.places, q.notes = q.places or {}, q.notes or {} end
   if suspect then
     stalledKeys.takeFrom(q.suspects, suspect, place, keys)
   elseif q.plan then
-    if few > 0 then stalledKeys.takeFew(math.min(few, count), keys) end
+    if few > 0 then stalledKeys.takeFew(#keys + math.min(few, count), keys) end
     local before = #keys
-    local more, places, notes = q.ordered().take(count - before)
+    local more, places, notes = q.ordered().take(upTo - before)
     if #more > 0 then redis.call('ZREM', q.ready, unpack(more)) end
     for i, key in ipairs(more) do
       local n = before + i
       keys[n], q.places[n], q.notes[n] = key, places[i], notes and notes[i]
       if wantsTimes then taken.readyForUs[n] = q.readyFor(places[i]) end
     end
-    if bucketId and #keys < count then
-      limiters().tokens_give_back(bucketId, bucketRate, bucketBurst, count - #keys)
+    if bucketId and #keys < upTo then
+      limiters().tokens_give_back(bucketId, bucketRate, bucketBurst, upTo - #keys)
     end
   else
     local popped = few > 0 and stalledKeys.popMerged(few, count) or redis.call('ZPOPMIN', q.ready, count)
@@ -433,7 +439,6 @@ local function take()
       if wantsTimes then taken.readyForUs[#keys] = q.readyFor(popped[i + 1]) end
     end
   end
-  return keys
 end
 
 function q.hold()
@@ -491,7 +496,14 @@ if wanted > 0 then
     isLost = 1
   else
     q.expire()
-    taken.key = take()
+    local keys, budget = taken.key, q.budget and q.retryBudget()
+    if not budget then take(wanted) end
+    while budget do
+      local before = #keys
+      take(q.plan and math.min(wanted - before, budget.firstsBefore()) or wanted - before)
+      if #keys > before then budget.begin(keys, before) end -- may make blocked retries ready
+      if #keys == before or #keys == wanted or isAlone == 1 or isShort then break end
+    end
     if #taken.key > 0 then q.hold() end
     isIdle = #taken.key < wanted and isAlone == 0 and not isShort
   end

@@ -58,7 +58,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a retry is dropped": {
     load: FIFO,
     noticedBy: "lost adds",
-    text: "return q.addAfter(key, wait, replaces, folds, priority)",
+    text: "return q.addAfter(key, wait, replaces, folds, priority, true)",
     replacement: "return",
   },
   "a key that becomes due while it is processing is dropped": {
@@ -102,8 +102,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a delay is half as long": {
     load: "delays",
     noticedBy: "unasked",
-    text: "q.delayUntil(key, q.tick() + delay, priority)",
-    replacement: "q.delayUntil(key, q.tick() + delay / 2, priority)",
+    text: "q.delayUntil(key, q.tick() + delay, priority, isRetry)",
+    replacement: "q.delayUntil(key, q.tick() + delay / 2, priority, isRetry)",
   },
   "the newest key is taken first": {
     load: FIFO,

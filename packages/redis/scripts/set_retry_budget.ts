@@ -1,0 +1,18 @@
+import { declareScript } from "./declare.ts";
+import { DECIMAL, NOTHING } from "./fields.ts";
+
+/** Puts a retry budget in force. Blocked retries for which it suffices become ready. */
+export const setRetryBudget = declareScript({
+  args: { ratio: DECIMAL, minRate: DECIMAL },
+  reply: NOTHING,
+  body: /* lua */ `
+if not q.budget then
+  q.useNextFormat(true)
+  q.budget = struct.pack('>dddddddd', -1, 0, 0, 0, 0, math.huge, -math.huge, 0) -- differs from any budget
+end
+q.makeDueReady()
+q.retryBudget().change(ratio, minRate)
+q.wakeForReady()
+q.watchDue()
+`,
+});

@@ -1,0 +1,282 @@
+/**
+ * Tests of the retry budget of every engine, which all processes share. Each test sets the clock.
+ * `tests/queue/retry_budget_test.ts` tests the budget of queues in memory.
+ */
+
+import { assertEquals } from "@std/assert";
+import type { Engine, Finish, TakenKey } from "@workqueue/engine";
+import { type EngineBench, type EngineTest, keysOf, LEASE } from "./engine_bench.ts";
+
+/** Budget of half a retry for each first attempt, and hardly any other. */
+const HALF = { ratio: 0.5, minRate: 0.001 };
+/** Limiter's delay of a key that failed once, in milliseconds, and a little more for the time of the calls. */
+const DELAY = 10.1;
+
+/** Makes retries of keys due. Those without budget are then blocked, in this order. */
+async function retry(bench: EngineBench, ...keys: string[]): Promise<void> {
+  for (const key of keys) await bench.engine.addRateLimited({ key, payload: `of ${key}` }, true, "", 0);
+  await bench.pass(DELAY);
+}
+
+/** Puts a budget in force, and uses up its first retry, which is allowed in any case. */
+async function limit(bench: EngineBench, budget = HALF): Promise<void> {
+  await bench.engine.limitRetries(budget);
+  await retry(bench, "reserve");
+  await finishAll(bench, await bench.take("o"));
+}
+
+async function finishAll(
+  bench: EngineBench,
+  { taken }: { readonly taken: readonly TakenKey[] },
+  end: Pick<Finish, "kind" | "delay"> = { kind: "succeeded" },
+): Promise<void> {
+  await bench.turn("o", taken.map(({ key, token }) => ({ key, token, ...end })));
+}
+
+/** Takes and finishes everything that is ready. Returns the keys. */
+async function drain(bench: EngineBench, engine?: Engine): Promise<string[]> {
+  const reply = await bench.take("o", 50, 0, engine);
+  await finishAll(bench, reply);
+  return keysOf(reply);
+}
+
+async function countsOf(bench: EngineBench): Promise<[ready: number, blocked: number, delayed: number]> {
+  const { ready, blocked, delayed } = await bench.engine.counts();
+  return [ready, blocked, delayed];
+}
+
+/** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
+export function engineRetryBudgetSuite(engineTest: EngineTest): void {
+  engineTest("rule 18: the first attempts and the retries of all processes count for one budget", async (bench) => {
+    const [one, other] = [bench.open({}), bench.open({})];
+    await limit(bench);
+    await retry(bench, "a", "b", "c");
+    await bench.add("1", "2", "3");
+    assertEquals(await countsOf(bench), [3, 3, 0]);
+    const first = await bench.take("one", 1, 0, one);
+    assertEquals([keysOf(first), await countsOf(bench)], [["1"], [2, 3, 0]]);
+    const second = await bench.take("other", 1, 0, other);
+    assertEquals([keysOf(second), await countsOf(bench)], [["2"], [2, 2, 0]], "half a retry for each of two");
+    assertEquals(keysOf(await bench.take("one", 5, 1, one)), ["3", "a"]);
+    assertEquals(keysOf(await bench.take("other", 5, 1, other)), []);
+    const later = bench.open({}); // a process that started later
+    await bench.add("4");
+    assertEquals(keysOf(await bench.take("later", 5, 0, later)), ["4", "b"]);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+  });
+
+  engineTest("rule 18: a retry that becomes ready is taken in the same turn", async (bench) => {
+    await limit(bench, { ratio: 1, minRate: 0.001 });
+    await retry(bench, "a", "b", "c", "d");
+    await bench.add("1", "2", "3");
+    assertEquals(await drain(bench), ["1", "2", "3", "a", "b", "c"]);
+    await bench.add("4", "5");
+    assertEquals(keysOf(await bench.take("o", 2)), ["4", "5"]);
+    assertEquals(keysOf(await bench.take("p", 2)), ["d"]);
+  });
+
+  engineTest("rule 18: minRate makes one retry ready at a time, when an idle process looks", async (bench) => {
+    await limit(bench, { ratio: 0, minRate: 4 });
+    await retry(bench, "a", "b", "c");
+    const { pauseMs } = await bench.take("idle", 5);
+    assertEquals(Math.round(pauseMs!), 240, "from the retry before, which was ready 10 ms ago");
+    await bench.pass(239.5);
+    assertEquals(await countsOf(bench), [0, 3, 0]);
+    await bench.pass(1);
+    assertEquals(await drain(bench), ["a"]);
+    await bench.pass(2000); // nobody looks
+    await bench.add("1");
+    assertEquals(await drain(bench), ["b", "1"]);
+    const { pauseMs: next } = await bench.take("idle", 5);
+    assertEquals(Math.round(next!), 250);
+  });
+
+  engineTest(
+    "rule 18: a budget of nothing blocks every retry, and a process without a budget changes nothing",
+    async (bench) => {
+      await bench.open({}).limitRetries({ ratio: 0, minRate: 0 });
+      await retry(bench, "a");
+      const { pauseMs, taken } = await bench.take("idle", 5);
+      assertEquals([pauseMs, taken], [undefined, []]);
+      await bench.pass(100_000);
+      await bench.add("1");
+      assertEquals([await drain(bench), await countsOf(bench)], [["1"], [0, 1, 0]]);
+    },
+  );
+
+  engineTest("rule 18: the credit of a first attempt expires after ten seconds", async (bench) => {
+    await limit(bench);
+    await bench.add("1");
+    await drain(bench);
+    await bench.pass(20);
+    await bench.add("2");
+    await drain(bench);
+    await bench.pass(9985);
+    await retry(bench, "a"); // the credit of 1 has expired
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+    await bench.pass(10_000);
+    await bench.add("3");
+    assertEquals(await drain(bench), ["3"]);
+    await bench.add("4");
+    assertEquals(await drain(bench), ["4", "a"]);
+  });
+
+  engineTest("rule 18: an add makes a blocked retry ready at once, as a first attempt", async (bench) => {
+    await limit(bench);
+    await retry(bench, "a", "b", "c");
+    await bench.add("b");
+    assertEquals(await countsOf(bench), [1, 2, 0]);
+    await bench.add("1");
+    assertEquals(await drain(bench), ["b", "1", "a"]);
+  });
+
+  engineTest("rule 18: with folds, an add leaves a blocked retry blocked, with the newest item", async (bench) => {
+    await limit(bench);
+    const engine = bench.open({ replaces: true, folds: true, hasItems: true });
+    await retry(bench, "a");
+    await engine.addEach([{ key: "a", payload: "new", delay: 0, priority: 3 }]);
+    await engine.addEach([{ key: "a", payload: "newest", delay: 5, priority: 1 }]);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+    await engine.limitRetries({ ratio: 0, minRate: 1_000_000 });
+    const { taken: [a] } = await bench.take("o", 1, 0, engine);
+    assertEquals([a!.payload, a!.priority], ["newest", 3]);
+  });
+
+  engineTest("rule 18: a blocked retry that is due once more, or is not delayed, stays blocked", async (bench) => {
+    await limit(bench);
+    await retry(bench, "a");
+    await retry(bench, "a");
+    assertEquals(await countsOf(bench), [0, 1, 1]);
+    await bench.pass(20);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+    assertEquals(await bench.engine.cancelDelayed("a"), false);
+    assertEquals(await bench.engine.promoteDelayed("a"), false);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+  });
+
+  engineTest("rule 18: the call with the earlier deadline decides whether a delayed key is a retry", async (bench) => {
+    await limit(bench);
+    for (const key of ["a", "b"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    await bench.addAfter(5, "a");
+    await bench.addAfter(15, "b");
+    await bench.pass(DELAY);
+    assertEquals([await countsOf(bench), await drain(bench)], [[1, 1, 0], ["a"]]);
+  });
+
+  engineTest("rule 18: promoted, requeued and redriven keys are first attempts", async (bench) => {
+    await limit(bench);
+    for (const key of ["x", "a", "b"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    assertEquals(await bench.engine.promoteDelayed("x"), true);
+    await bench.pass(DELAY);
+    const { taken } = await bench.take("o");
+    assertEquals([keysOf({ taken } as never), await countsOf(bench)], [["x"], [0, 2, 0]]);
+    await finishAll(bench, { taken }, { kind: "requeueAfter", delay: 5 });
+    await bench.pass(6);
+    const { taken: [x, a] } = await bench.take("o", 2);
+    assertEquals([x!.key, a!.key], ["x", "a"]);
+    await bench.turn("o", [{ key: "x", token: x!.token, kind: "givenUp", why: "terminal" }]);
+    await bench.engine.redrive({ search: "", keys: undefined }, undefined);
+    await bench.add("y");
+    assertEquals(await drain(bench), ["x", "y", "b"]);
+  });
+
+  engineTest(
+    "rule 18: attempts that processes hand back or lose are no first attempts, and need no budget",
+    async (bench) => {
+      await limit(bench, { ratio: 1, minRate: 0.001 });
+      await bench.add("1", "2", "3", "4");
+      const { taken } = await bench.take("o", 4);
+      await bench.pass(10_001); // their credit expires
+      await retry(bench, "a");
+      const [one, two] = taken;
+      await bench.turn("o", [
+        { key: "1", token: one!.token, kind: "handedBack" },
+        { key: "2", token: two!.token, kind: "failed" },
+      ]);
+      await bench.engine.release("o", [taken[2]!.token]); // 4 goes back
+      assertEquals(keysOf(await bench.take("p", 9)).sort(), ["1", "4"]);
+      await bench.pass(LEASE + 1);
+      const again = [...keysOf(await bench.take("q", 9)), ...keysOf(await bench.take("r", 9))];
+      assertEquals(again.filter((key) => key === "a" || key === "2"), [], "blocked");
+      assertEquals(await countsOf(bench).then(([, blocked]) => blocked), 2);
+    },
+  );
+
+  engineTest("rule 18: a retry that is due while its key is processing is blocked after that", async (bench) => {
+    await limit(bench);
+    await bench.add("a");
+    const { taken: [a] } = await bench.take("o");
+    await retry(bench, "a");
+    assertEquals(await bench.finish("a", a!.token, "done"), true);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+    await bench.add("1");
+    assertEquals(await drain(bench), ["1", "a"]);
+  });
+
+  engineTest("rule 18: a changed budget is in force at once, in all processes, and credit stays", async (bench) => {
+    await limit(bench);
+    await bench.add("1");
+    await drain(bench);
+    await retry(bench, "a", "b", "c");
+    await bench.take("idle", 5);
+    const other = bench.open({});
+    await other.limitRetries({ ratio: 0.5, minRate: 10 });
+    assertEquals(await countsOf(bench), [0, 3, 0]);
+    const { pauseMs } = await bench.take("idle", 5);
+    assertEquals(Math.round(pauseMs!), 90);
+    await bench.pass(90);
+    assertEquals(await drain(bench), ["a"]);
+    await other.limitRetries(HALF);
+    await bench.pass(1000);
+    await bench.add("2");
+    assertEquals(await drain(bench), ["2", "b"], "with half a retry for 1");
+    await other.limitRetries({ ratio: 0, minRate: 1_000_000 });
+    assertEquals(await drain(bench), ["c"]);
+    await retry(bench, "a", "b", "c");
+    assertEquals(await drain(bench), ["a", "b", "c"], "without limit");
+  });
+
+  engineTest("rule 18: counts and snapshots have blocked retries, and know their age and errors", async (bench) => {
+    assertEquals((await bench.engine.snapshot(9)).blockedRetries, undefined);
+    await limit(bench);
+    await bench.add("a");
+    const { taken: [a] } = await bench.take("o");
+    await bench.turn("o", [{ key: "a", token: a!.token, kind: "failed", reason: "down" }]);
+    await bench.pass(DELAY);
+    await bench.pass(5000);
+    const { ready, blocked, delayed, blockedRetries, oldestReadyMs, readyEntries, delayedEntries, failingEntries } =
+      await bench.engine.snapshot(9);
+    assertEquals([ready, blocked, delayed, blockedRetries, readyEntries, delayedEntries], [0, 1, 0, 1, [], []]);
+    assertEquals(Math.round(oldestReadyMs), 5000);
+    assertEquals(failingEntries.map(({ key, error, dueInMs }) => [key, error, dueInMs]), [["a", "down", undefined]]);
+  });
+
+  engineTest("rules 12 and 18: a retry keeps its priority and its age while it is blocked", async (bench) => {
+    const engine = bench.order({ type: "priority", min: 0, max: 10, maxHeadStart: "10s" });
+    await limit(bench);
+    await engine.addRateLimited({ key: "a", payload: "" }, true, "", 0, 4);
+    await bench.pass(DELAY);
+    await bench.pass(3000);
+    await engine.addEach(["1", "2", "3"].map((key) => ({ key, payload: "", delay: 0, priority: key === "3" ? 6 : 8 })));
+    const { taken } = await bench.take("o", 9);
+    assertEquals(taken.map(({ key, priority }) => [key, priority]), [["1", 8], ["2", 8], ["a", 4], ["3", 6]]);
+  });
+
+  engineTest("rule 18: more retries than a call moves become ready in several calls", async (bench) => {
+    await limit(bench);
+    const keys = Array.from({ length: 450 }, (_, i) => `${i}`.padStart(3, "0"));
+    await retry(bench, ...keys);
+    await bench.pass(50); // the time of the calls
+    for (let i = 0; i < 3; i++) await bench.engine.counts();
+    assertEquals(await countsOf(bench), [0, 450, 0]);
+    await bench.engine.limitRetries({ ratio: 0, minRate: 1_000_000 });
+    const taken: string[] = [];
+    for (let left = 450; left > 0;) {
+      const { taken: some, pauseMs } = await bench.take("o", 100, taken.length);
+      taken.push(...some.map(({ key }) => key));
+      left -= some.length;
+      if (some.length < 100 && left > 0) assertEquals(pauseMs, 0);
+    }
+    assertEquals(taken, keys);
+  });
+}
