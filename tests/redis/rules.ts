@@ -54,7 +54,8 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 7,
     rule: "Delays",
     verdict: "holds",
-    why: "In whole microseconds of [the server's time](#time).",
+    why:
+      "In whole microseconds of [the server's time](#time). An item whose delay is shortened becomes ready after items with the same deadline.",
   },
   {
     number: 8,
