@@ -144,20 +144,28 @@ local function makeLines(plan, base)
     local text = lines.textOf(place)
     local score = string.byte(text) == 45 and place or text -- 45: "-"
     local wasReady = lines.isReady[key]
-    if wasReady == nil then wasReady = call('ZADD', q.ready, 'NX', score, key) == 0
-    elseif not wasReady then lines.wait(q.ready, score, key) end
+    local isExpected = wasReady ~= nil
+    if not isExpected then wasReady = call('ZADD', q.ready, 'NX', score, key) == 0 end
     if wasReady then
       if q.ranked or priority > 0 then lines.raise(key, priority, name) end
       return false
     end
+    if not isExpected then
+      call('ZADD', name, lines.scoreOf(place, priority), text .. '=' .. key)
+      if priority == 0 then return true end
+      if q.ranked and not q.priority_functions then call('HSET', q.priorities, key, priority)
+      else q.priorityStore().set(q.priorities, key, priority) end
+      return true
+    end
+    if priority ~= 0 and not q.ranked then q.priorityStore().beRanked() end
     lines.isReady[key] = true
+    lines.wait(q.ready, score, key)
+    lines.wait(name, lines.scoreOf(place, priority), text .. '=' .. key)
     if priority ~= 0 then
-      if not q.ranked then q.priorityStore().beRanked() end
       local list = lines.priorities
       local n = #list
       list[n + 1], list[n + 2] = key, priority
     end
-    lines.wait(name, lines.scoreOf(place, priority), text .. '=' .. key)
     return true
   end
 
