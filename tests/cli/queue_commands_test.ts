@@ -61,6 +61,18 @@ redisTest("queue commands: status lists groups with blocked items, and why", asy
   if (!lease.shutdown) await lease.finish();
 });
 
+redisTest("queue commands: status says how many retries wait for the retry budget", async ({ url }) => {
+  await using workspace = new Workspace();
+  const name = uniqueName("budgeted");
+  const { createRedisQueue } = await import("@workqueue/redis");
+  const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+  await using queue = createRedisQueue({ name, url, limiter, retryBudget: { ratio: 0, minRate: 0 } });
+  for (const item of ["a", "b"]) await queue.addRateLimited(item);
+  await until(async () => (await queue.counts()).blocked === 2, "both retries are blocked");
+  const { stdout } = await workspace.run(["status", "--redis", url, "--queue", name]);
+  assertStringIncludes(stdout, "Blocked     2\n  2 retries wait for the retry budget\n");
+});
+
 redisTest("queue commands: the server may be named by a variable", async ({ url }) => {
   await using workspace = new Workspace();
   const { code } = await workspace.run(["status", "--queue", "q"], "", `WORKQUEUE_REDIS='${url}' "$@"`);

@@ -121,6 +121,22 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await drain(bench), ["4", "a"]);
   });
 
+  engineTest("rule 18: credit that was used expires with the other credit", async (bench) => {
+    await limit(bench, { ratio: 1, minRate: 0.001 });
+    await bench.add("1");
+    await drain(bench);
+    await retry(bench, "a");
+    assertEquals(await drain(bench), ["a"]);
+    for (const key of ["2", "3"]) {
+      await bench.pass(9000);
+      await bench.add(key);
+      await drain(bench);
+    }
+    await bench.pass(1500);
+    await retry(bench, "b", "c"); // only the credit of 3 is left
+    assertEquals(await countsOf(bench), [1, 1, 0]);
+  });
+
   engineTest("rule 18: an add makes a blocked retry ready at once, as a first attempt", async (bench) => {
     await limit(bench);
     await retry(bench, "a", "b", "c");
@@ -140,6 +156,23 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     await engine.limitRetries({ ratio: 0, minRate: 1_000_000 });
     const { taken: [a] } = await bench.take("o", 1, 0, engine);
     assertEquals([a!.payload, a!.priority], ["newest", 3]);
+  });
+
+  engineTest("rule 18: with folds, a retry that was due during a failed attempt leaves no trace", async (bench) => {
+    await limit(bench, { ratio: 1, minRate: 0.001 });
+    const engine = bench.open({ replaces: true, folds: true });
+    await bench.add("a");
+    const { taken: [a] } = await bench.take("o", 1, 0, engine);
+    await retry(bench, "a");
+    await bench.engine.counts();
+    assertEquals(await bench.finish("a", a!.token, "failed", engine), true);
+    assertEquals(await countsOf(bench), [0, 0, 1]);
+    await engine.forget("a");
+    await engine.add([{ key: "a", payload: "" }]);
+    await bench.pass(10_001); // credit expires
+    await retry(bench, "b");
+    assertEquals(await countsOf(bench), [1, 1, 0]);
+    assertEquals(await drain(bench, engine), ["a", "b"], "the attempt at a is a first attempt");
   });
 
   engineTest("rule 18: a blocked retry that is due once more, or is not delayed, stays blocked", async (bench) => {
@@ -202,6 +235,31 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     },
   );
 
+  engineTest("rules 15 and 18: a key that stalled twice is still tried alone", async (bench) => {
+    await limit(bench);
+    await bench.add("poison");
+    for (const owner of ["one", "two"]) {
+      assertEquals(keysOf(await bench.take(owner, 5)), ["poison"]);
+      await bench.pass(LEASE + 1);
+    }
+    await bench.add("1", "2", "3");
+    const { taken, isAlone } = await bench.take("three", 5);
+    assertEquals([keysOf({ taken } as never), isAlone], [["poison"], true]);
+    assertEquals(await drain(bench), ["1", "2", "3"]);
+  });
+
+  engineTest("rules 13 and 18: retries and attempts keep to the bucket and the limit of their group", async (bench) => {
+    const engine = bench.order({ type: "fair", separator: "/", maxPerGroup: 1 });
+    await limit(bench, { ratio: 1, minRate: 0.001 });
+    await retry(bench, "a/1", "b/1", "c/1");
+    await engine.add(["a/2", "d/1", "e/1"].map((key) => ({ key, payload: "" })));
+    const throttle = { id: "bucket", rate: 1, burst: 4 };
+    const reply = await engine.turn({ process: "p", owner: "o", known: 0, wanted: 9, throttle, finishes: [] });
+    assertEquals(keysOf(reply), ["a/2", "d/1", "e/1", "b/1"]); // a/1 has budget, but its group has an attempt
+    assertEquals(await countsOf(bench), [1, 1, 0]);
+    assertEquals(Math.round(reply.pauseMs! / 100), 10, "until the next token");
+  });
+
   engineTest("rule 18: a retry that is due while its key is processing is blocked after that", async (bench) => {
     await limit(bench);
     await bench.add("a");
@@ -262,21 +320,29 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(taken.map(({ key, priority }) => [key, priority]), [["1", 8], ["2", 8], ["a", 4], ["3", 6]]);
   });
 
-  engineTest("rule 18: more retries than a call moves become ready in several calls", async (bench) => {
-    await limit(bench);
-    const keys = Array.from({ length: 450 }, (_, i) => `${i}`.padStart(3, "0"));
-    await retry(bench, ...keys);
-    await bench.pass(50); // the time of the calls
-    for (let i = 0; i < 3; i++) await bench.engine.counts();
-    assertEquals(await countsOf(bench), [0, 450, 0]);
-    await bench.engine.limitRetries({ ratio: 0, minRate: 1_000_000 });
-    const taken: string[] = [];
-    for (let left = 450; left > 0;) {
-      const { taken: some, pauseMs } = await bench.take("o", 100, taken.length);
-      taken.push(...some.map(({ key }) => key));
-      left -= some.length;
-      if (some.length < 100 && left > 0) assertEquals(pauseMs, 0);
-    }
-    assertEquals(taken, keys);
-  });
+  for (const by of ["rate", "credit"]) {
+    engineTest(`rule 18: more retries than a call moves become ready in several calls, by ${by}`, async (bench) => {
+      await limit(bench);
+      const keys = Array.from({ length: 450 }, (_, i) => `${i}`.padStart(3, "0"));
+      await retry(bench, ...keys);
+      await bench.pass(50); // the time of the calls
+      for (let i = 0; i < 3; i++) await bench.engine.counts();
+      assertEquals(await countsOf(bench), [0, 450, 0]);
+      await bench.engine.limitRetries({ ratio: 1000, minRate: by === "rate" ? 1_000_000 : 0 });
+      await bench.engine.addRateLimited({ key: "late", payload: "" }, true, "", 0);
+      await bench.pass(DELAY);
+      const expected = [...keys, "late"];
+      if (by === "credit") {
+        await bench.add("first");
+        expected.unshift("first");
+      }
+      const taken: string[] = [];
+      while (taken.length < expected.length) {
+        const reply = await bench.take("o", 100, taken.length);
+        taken.push(...keysOf(reply));
+        if (reply.taken.length < 100 && taken.length < expected.length) assertEquals(reply.pauseMs, 0);
+      }
+      assertEquals(taken, expected);
+    });
+  }
 }

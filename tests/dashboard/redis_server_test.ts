@@ -63,6 +63,18 @@ redisTest("Redis: groups with blocked items are listed, paused and resumed, for 
   assertEquals(await blockedGroups(), [1, ["a", "limit", 1]]);
 });
 
+redisTest("Redis: retries that wait for the retry budget are counted, and are the reason", async ({ url }) => {
+  const retryBudget = { ratio: 0, minRate: 0 };
+  const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+  await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter, retryBudget });
+  using asked = new Asked({ queues: { images: { queue } } });
+  await queue.addRateLimited("a");
+  while ((await queue.counts()).blocked === 0);
+  const { blockedRetries, reason, counts, oldestReadyMs } = await asked.details("images");
+  assertEquals([blockedRetries, counts.blocked, oldestReadyMs !== null], [1, 1, true]);
+  assertMatch(reason, /1 retry waits for the retry budget/);
+});
+
 redisTest("Redis: a queue without groups has no list of them, and refuses to pause one", async ({ url }) => {
   await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter, onQueueError() {} });
   using asked = new Asked({ queues: { images: { queue } } });

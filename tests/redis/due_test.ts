@@ -114,6 +114,27 @@ dueTest("another one is woken when one of the two leaves, or is gone", async (be
 });
 
 dueTest(
+  "a retry that is blocked while its key is processing has the two look when there is budget",
+  async (bench, messages) => {
+    await bench.engine.limitRetries({ ratio: 0, minRate: 10 });
+    await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    await bench.pass(11);
+    const { taken: [a] } = await bench.take("worker"); // a retry: the next is allowed 100 ms later
+    await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    await bench.pass(30);
+    await bench.engine.counts();
+    await messages.idle("one", "two", "three");
+    assertEquals(await messages.read(), []);
+    assertEquals(await bench.finish("a", a!.token, "done"), true);
+    assertEquals(await messages.read(), ["one: 70", "two: 120"]);
+    await bench.engine.limitRetries({ ratio: 0, minRate: 20 });
+    assertEquals(await messages.read(), ["one: 20", "two: 70"]);
+    await bench.pass(20);
+    assertEquals(keysOf(await bench.take("one")), ["a"]);
+  },
+);
+
+dueTest(
   "a process that did not look although it was woken is woken once more, and so is the next",
   async (bench, messages) => {
     await messages.idle("lost", "two", "three");

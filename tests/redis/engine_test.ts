@@ -117,6 +117,29 @@ engineTest("given-up keys that are dropped, and failures that are forgotten, lea
   assertEquals(await bench.stored("EXISTS", "failingsince"), 0);
 });
 
+engineTest("retries that are done, canceled, promoted or replaced leave nothing behind", async (bench) => {
+  const engine = bench.open({ replaces: true, retryBudget: { ratio: 0, minRate: 1_000_000 } });
+  const keys = ["canceled", "promoted", "replaced", "due", "due while processing"];
+  const retry = async (...keys: string[]) => {
+    for (const key of keys) await engine.addRateLimited({ key, payload: "" }, true, "", 0);
+  };
+  await engine.add([{ key: keys.at(-1)!, payload: "" }]);
+  const { taken: [processing] } = await bench.take("o", 1, 0, engine);
+  await retry(...keys);
+  assertEquals(await bench.stored("HLEN", "dueretries"), keys.length);
+  await engine.cancelDelayed("canceled");
+  await engine.promoteDelayed("promoted");
+  await engine.add([{ key: "replaced", payload: "" }]);
+  await bench.pass(20);
+  await bench.finish(processing!.key, processing!.token, "succeeded", engine);
+  const { taken } = await bench.take("o", 9, 0, engine);
+  assertEquals(taken.map(({ key }) => key).sort(), ["due", "due while processing", "promoted", "replaced"]);
+  for (const { key, token } of taken) await bench.finish(key, token, "succeeded", engine);
+  for (const name of ["retries", "dueretries", "blockedretries", "deposits"]) {
+    assertEquals(await bench.stored("EXISTS", name), 0, name);
+  }
+});
+
 engineTest("a redrive calls an idle process at once", async (bench) => {
   await bench.add("a", "b");
   const { taken } = await bench.take("o", 2);

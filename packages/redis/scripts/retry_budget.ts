@@ -181,12 +181,9 @@ function q.retryBudget()
   end
 
   function budget.change(ratio, minRate)
-    local before = { credit, interval }
     credit = math.floor(ratio * COST + 0.001)
     interval = minRate >= 1000000 and 0 or minRate > 0 and 1000000 / minRate or math.huge
-    if credit == before[1] and interval == before[2] then return end
     isChanged = true
-    budget.open()
   end
 
   function budget.save()

@@ -1,14 +1,14 @@
 import { declareScript } from "./declare.ts";
 import { DECIMAL, NOTHING } from "./fields.ts";
 
-/** Puts a retry budget in force. Blocked retries for which it suffices become ready. */
+/** Puts a retry budget in force. If it suffices for a blocked retry, an idle process is woken. */
 export const setRetryBudget = declareScript({
   args: { ratio: DECIMAL, minRate: DECIMAL },
   reply: NOTHING,
   body: /* lua */ `
 if not q.budget then
   q.useNextFormat(true)
-  q.budget = struct.pack('>dddddddd', -1, 0, 0, 0, 0, math.huge, -math.huge, 0) -- differs from any budget
+  q.budget = struct.pack('>dddddddd', 0, 0, 0, 0, 0, math.huge, -math.huge, 0)
 end
 q.makeDueReady()
 q.retryBudget().change(ratio, minRate)

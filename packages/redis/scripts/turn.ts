@@ -243,7 +243,6 @@ function q.expire()
       if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
-      if q.budget then q.retryBudget().exempt(key) end
       redis.call('ZADD', q.suspects, q.tick(), key)
     else
       local n = #givenUp.key + 1
@@ -502,7 +501,7 @@ if wanted > 0 then
       local before = #keys
       take(q.plan and math.min(wanted - before, budget.firstsBefore()) or wanted - before)
       if #keys > before then budget.begin(keys, before) end -- may make blocked retries ready
-      if #keys == before or #keys == wanted or isAlone == 1 or isShort then break end
+      if #keys == before or #keys == wanted or isAlone == 1 then break end
     end
     if #taken.key > 0 then q.hold() end
     isIdle = #taken.key < wanted and isAlone == 0 and not isShort
