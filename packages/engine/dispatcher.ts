@@ -1,4 +1,5 @@
-import type { AttemptBucket, Engine, Finish, FinishAnswer, GivenUpKey, TakenKey, TurnReply } from "./engine.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AttemptBucket, Finish, FinishAnswer, GivenUpKey, HandOuts, TakenKey, TurnReply } from "./engine.ts";
 import { Finishes, type PendingFinish } from "./finishes.ts";
 import type { HeldLease } from "./lease.ts";
 import { Leases } from "./leases.ts";
@@ -11,8 +12,8 @@ export interface Want<T> {
    * paused, also returns the remaining milliseconds of the pause, during which no lease may be taken.
    */
   request(): { readonly count: number; readonly throttle?: AttemptBucket | undefined; readonly pause?: number };
-  /** Accepts one lease. */
-  accept(lease: HeldLease<T>): void;
+  /** Accepts leases, at least one and no more than it wanted. */
+  accept(leases: readonly HeldLease<T>[]): void;
   /** Called when no more leases will be offered. */
   end(): void;
 }
@@ -25,13 +26,54 @@ export interface DispatcherEvents<T> {
   onUnreadable(taken: TakenKey, error: unknown): HeldLease<T>;
   /** Called when a key was given up because each of its holders was lost. */
   onGivenUp(key: GivenUpKey): void;
-  /** Called when work is wanted. */
-  onWant(): void;
+  /** Called before work is wanted for the first time. */
+  onFirstWant(): void;
   /** Called when a call to the engine has ended. */
   onSettled(): void;
   onError(error: unknown): void;
 }
 
+/** Way in which the wants of a process get leases, and in which it reports the outcomes. */
+export interface Dispatch<T> {
+  /** Number of leases that this process is working on. */
+  readonly processing: number;
+  /** Whether this process has no work left, and the engine knows every outcome. */
+  readonly isDone: boolean;
+  /** Offers leases to a want until `unwant` is called. */
+  want(want: Want<T>): void;
+  unwant(want: Want<T>): void;
+  /** Asks for work again. Called when the wants or the queue may have changed. */
+  look(): void;
+  /**
+   * Reports whether work on a lease may begin. Hands the lease back if it has expired according to this process's
+   * clock.
+   */
+  mayBegin(lease: HeldLease<T>): boolean;
+  /** Reports the outcome of the work on a lease to the engine. */
+  finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer>;
+  /** Stops taking keys. Hands back leases that arrived and were not accepted. */
+  close(): void;
+  /** Tells the engine that this process takes no more keys. Must be called after `close`, when no work is left. */
+  leave(): Promise<void>;
+}
+
+/** Limits on the calls of a dispatcher that shares the wants of the process with other dispatchers. */
+export interface TurnLimits {
+  /**
+   * Called before each call to the engine. Returns the number of leases that the call may take.
+   *
+   * @param wanted Number of leases wanted by the process.
+   * @param isFinish Whether the call also reports outcomes.
+   */
+  begin(wanted: number, isFinish: boolean): number;
+  /** Whether the process works on keys of other dispatchers. */
+  isBusyElsewhere(): boolean;
+  /** Called when the call has ended, with the number of leases that it could take and took. */
+  end(wanted: number, taken: number, isAlone: boolean): void;
+}
+
+/** Pause before subscribing again after a failure, in milliseconds. */
+const LISTEN_AGAIN = 1000;
 /** Longest pause between a call that returned no work and the next call, in milliseconds. */
 const LOOK_AGAIN = 5000;
 /**
@@ -56,10 +98,12 @@ const MAX_FINISH_WAIT = 100;
  * time, new finishes are sent in separate calls meanwhile, so that the call timeout of each finish starts soon after
  * its work ends.
  */
-export class Dispatcher<T> {
-  readonly #engine: Engine;
+export class Dispatcher<T> implements Dispatch<T> {
+  readonly #engine: HandOuts;
   readonly #process: string;
   readonly #events: DispatcherEvents<T>;
+  readonly #limits: TurnLimits | undefined;
+  readonly #stopReconnecting: () => void;
   readonly #leases: Leases<HeldLease<T>>;
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
@@ -80,6 +124,8 @@ export class Dispatcher<T> {
    * work.
    */
   #isListening = false;
+  #isFirstWant = true;
+  #stopListening: (() => void) | undefined = undefined;
   #isClosed = false;
   #isScheduled = false;
   #isInTurn = false;
@@ -96,30 +142,31 @@ export class Dispatcher<T> {
   /** Timer that notifies the engine if this process wants no work for a while. */
   #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
+  constructor(engine: HandOuts, process: string, events: DispatcherEvents<T>, limits?: TurnLimits) {
     this.#engine = engine;
     this.#process = process;
     this.#events = events;
+    this.#limits = limits;
     this.#leases = new Leases(engine, process);
+    this.#stopReconnecting = engine.onReconnect(() => this.#reconnect());
   }
 
-  get owner(): string {
-    return this.#leases.owner;
-  }
-
-  /** Number of leases that this process is working on. */
   get processing(): number {
     return this.#working.size;
   }
 
-  /** Whether this process has no work left, and the engine knows every outcome. */
   get isDone(): boolean {
     return this.#working.size === 0 && this.#finishes.size === 0 && this.#sent.size === 0 && !this.#isInTurn;
   }
 
+  /** Whether a call that takes no token of a bucket may get leases. */
+  get mayHaveWork(): boolean {
+    return this.#isListening && !this.#served.has(undefined);
+  }
+
   want(want: Want<T>): void {
     this.#wants.add(want);
-    this.#events.onWant();
+    if (this.#isFirstWant) this.#begin();
     this.#deliver();
     if (this.#wants.size === 1) this.#setTimer();
     this.#schedule();
@@ -140,7 +187,6 @@ export class Dispatcher<T> {
     this.#schedule();
   }
 
-  /** Stops taking keys. Hands back leases that arrived and were not accepted. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idleEnd);
@@ -151,7 +197,13 @@ export class Dispatcher<T> {
     this.#deliver();
   }
 
-  /** Reports the outcome of the work on a lease to the engine. */
+  async leave(): Promise<void> {
+    this.#stopReconnecting();
+    if (this.#stopListening === undefined) return;
+    this.#stopListening();
+    await this.#engine.leave(this.#process, this.#leases.owner);
+  }
+
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     const next = this.#working.end(lease);
     if (next?.isLost) next.giveBack();
@@ -166,30 +218,46 @@ export class Dispatcher<T> {
     return answer;
   }
 
-  /** Asks for work again. Called when the wants or the queue may have changed. */
   look(): void {
     this.#served.clear();
     this.#schedule();
   }
 
-  /** Called when this process begins to receive messages: once at the start, and after each interruption. */
-  listen(): void {
-    this.#isListening = true;
-    this.look();
+  #begin(): void {
+    this.#isFirstWant = false;
+    this.#events.onFirstWant();
+    this.#listen();
+  }
+
+  /** Subscribes to the messages for this process. Keeps trying until it succeeds or the dispatcher is closed. */
+  async #listen(): Promise<void> {
+    const onResumed = () => {
+      this.#isListening = true;
+      this.look();
+    };
+    while (this.#stopListening === undefined && !this.#isClosed) {
+      try {
+        this.#stopListening = await this.#engine.listen(this.#process, (delay) => this.#wake(delay), onResumed);
+        onResumed();
+      } catch (error) {
+        this.#events.onError(error);
+        await sleep(LISTEN_AGAIN);
+      }
+    }
   }
 
   /**
    * Handles a message saying that there may be work, now or in `delay` milliseconds. If nothing in this process wants
    * work, the engine wakes another process.
    */
-  wake(delay: number): void {
+  #wake(delay: number): void {
     if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
     this.#isWoken = true;
     this.look();
   }
 
   /** Called when a lost connection is restored. Calls made now are sent before all repeated calls. */
-  reconnect(): void {
+  #reconnect(): void {
     this.#release().catch(() => {}); // the next turn tries again and reports errors
     this.look();
   }
@@ -211,7 +279,8 @@ export class Dispatcher<T> {
     if (this.#hasToRelease) this.#finishBeside(); // otherwise, finishes would wait until keys are released
     const finishes = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
-    const { count: wanted, throttle } = mayTake ? this.#wanted(isFinish) : NOTHING;
+    const { count, throttle } = mayTake ? this.#wanted(isFinish) : NOTHING;
+    const wanted = this.#limits === undefined ? count : this.#limits.begin(count, isFinish);
     if (!isFinish && wanted === 0 && !this.#isWoken) return;
     this.#isInTurn = true;
     if (this.#finishes.size > 0) this.#limitWait();
@@ -219,11 +288,14 @@ export class Dispatcher<T> {
     if (wanted > 0) {
       this.#served.add(throttle?.id);
       this.#clearTimer();
+    } else {
+      this.#served.clear(); // after a call that wants nothing, the engine sends this process no messages
     }
+    let reply: TurnReply | undefined;
     try {
       if (this.#hasToRelease) await this.#release();
       const sentAt = performance.now();
-      const reply = await this.#send(finishes, wanted, throttle);
+      reply = await this.#send(finishes, wanted, throttle);
       this.#settle(finishes, reply);
       this.#takeIn(reply, wanted, throttle?.id, sentAt);
     } catch (error) {
@@ -234,6 +306,7 @@ export class Dispatcher<T> {
     this.#finishEnd = undefined;
     this.#deliver();
     this.#schedule();
+    this.#limits?.end(wanted, reply?.taken.length ?? 0, reply?.isAlone === true);
     this.#events.onSettled();
   }
 
@@ -244,6 +317,7 @@ export class Dispatcher<T> {
       owner: this.#leases.owner,
       known: this.#leases.countWithout([...this.#sent].map(({ lease }) => lease)),
       wanted,
+      isBusyElsewhere: wanted > 0 && this.#limits?.isBusyElsewhere() === true,
       throttle,
       finishes: finishes.map(({ finish }) => finish),
     });
@@ -366,10 +440,6 @@ export class Dispatcher<T> {
     }
   }
 
-  /**
-   * Reports whether work on a lease may begin. Hands the lease back if it has expired according to this process's
-   * clock.
-   */
   mayBegin(lease: HeldLease<T>): boolean {
     this.#leases.check();
     if (lease.isLost) lease.giveBack();
@@ -383,11 +453,13 @@ export class Dispatcher<T> {
     for (const want of this.#wants) {
       if (this.#brought.length === 0) return;
       const { count, throttle } = want.request();
-      for (let i = 0; i < count; i++) {
+      const leases: HeldLease<T>[] = [];
+      while (leases.length < count) {
         const next = this.#brought.findIndex(({ bucket }) => bucket === throttle?.id);
         if (next < 0) break;
-        want.accept(this.#brought.splice(next, 1)[0]!);
+        leases.push(this.#brought.splice(next, 1)[0]!);
       }
+      if (leases.length > 0) want.accept(leases);
     }
     for (const lease of this.#brought.splice(0)) lease.giveBack();
   }

@@ -120,6 +120,8 @@ export interface TurnRequest {
   readonly known: number;
   /** Number of keys to take. */
   readonly wanted: number;
+  /** Whether the process works on keys of other partitions. If so, no suspect is handed out. By default, it doesn't. */
+  readonly isBusyElsewhere?: boolean;
   /** Bucket from which each taken key takes a token, if any. */
   readonly throttle: AttemptBucket | undefined;
   /** Finishes to report. Every finish that has a plan has the same plan. */
@@ -318,15 +320,60 @@ export interface EngineSnapshot extends Counts {
   readonly blockedGroups: readonly BlockedGroup[];
 }
 
+/** Part of an engine that hands out keys to a process, and learns how the work on them ended. */
+export interface HandOuts {
+  /** Whether calls are sent immediately. */
+  readonly isConnected: boolean;
+  /** Settings of the queue. */
+  readonly settings: EngineSettings;
+
+  /** Ends the work on keys, and takes other keys. May be repeated: the second run gives the same answers. */
+  turn(request: TurnRequest): Promise<TurnReply>;
+
+  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
+  renew(owner: string): Promise<boolean>;
+
+  /**
+   * Hands back keys that an owner has and whose tokens are not in `known`, because the reply with them was lost. Keys
+   * that were handed out after the call began are kept. Resolves to the tokens in `known` that the owner doesn't have.
+   */
+  release(owner: string, known: readonly string[]): Promise<string[]>;
+
+  /** Removes a process that takes no more keys, and hands back the keys that its owner still has. */
+  leave(process: string, owner: string): Promise<void>;
+
+  /**
+   * Calls `onWake` when there may be work for a process, with the milliseconds until then. Only a process that got
+   * fewer keys than it wanted is woken. Resolves to an unsubscribe function when no more messages can be missed.
+   * Messages may get lost while the connection is interrupted; `onResumed` is called after each interruption.
+   */
+  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void>;
+
+  /**
+   * Calls `callback` each time a lost connection is restored. Calls that `callback` makes synchronously come before all
+   * others. Returns an unsubscribe function.
+   */
+  onReconnect(callback: () => void): () => void;
+}
+
+/** Engine whose keys are divided among partitions. The keys of a partition are handed out in an order of their own. */
+export interface Partitions {
+  /** Partitions. */
+  readonly engines: readonly HandOuts[];
+  /** Identity, in the throttle store, of the bucket from which the attempts in all partitions take tokens, if any. */
+  readonly bucket: string;
+  /** Returns the index of the partition of a key that was handed out. */
+  indexOf(key: string): number;
+}
+
 /**
- * Access of a process to one queue in a store that many processes share. An engine decides who gets which key and when;
- * it has no timers for leases and does not begin work on its own.
+ * Part of an engine that doesn't hand out keys: adds, counts, given-up keys and settings.
  *
  * Calls take effect in the order in which they are made. A call that the store can't answer within the call timeout
  * rejects with an error whose code is `WQ_CONNECTION` and whose `mayHaveRun` says whether the call may have taken
  * effect. Calls that may run twice without harm are repeated until then.
  */
-export interface Engine {
+export interface QueueEngine {
   /** Name of the product for messages, such as "Redis". Names of classes begin with it when objects are printed. */
   readonly product: string;
   /** Place of the queue, for messages, such as `localhost:6379/0`. Contains no password. */
@@ -395,21 +442,6 @@ export interface Engine {
   /** Ends the pause of a group. Resolves to whether the queue has groups. */
   resumeGroup(group: string): Promise<boolean>;
 
-  /** Ends the work on keys, and takes other keys. May be repeated: the second run gives the same answers. */
-  turn(request: TurnRequest): Promise<TurnReply>;
-
-  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
-  renew(owner: string): Promise<boolean>;
-
-  /**
-   * Hands back keys that an owner has and whose tokens are not in `known`, because the reply with them was lost. Keys
-   * that were handed out after the call began are kept. Resolves to the tokens in `known` that the owner doesn't have.
-   */
-  release(owner: string, known: readonly string[]): Promise<string[]>;
-
-  /** Removes a process that takes no more keys, and hands back the keys that its owner still has. */
-  leave(process: string, owner: string): Promise<void>;
-
   /**
    * Puts limits on the given-up keys in force, for all processes. Sent with the next call if the engine is not
    * connected. An engine to which no limits were ever given keeps 10,000 keys.
@@ -452,19 +484,6 @@ export interface Engine {
   snapshot(limit: number): Promise<EngineSnapshot>;
 
   /**
-   * Calls `onWake` when there may be work for a process, with the milliseconds until then. Only a process that got
-   * fewer keys than it wanted is woken. Resolves to an unsubscribe function when no more messages can be missed.
-   * Messages may get lost while the connection is interrupted; `onResumed` is called after each interruption.
-   */
-  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void>;
-
-  /**
-   * Calls `callback` each time a lost connection is restored. Calls that `callback` makes synchronously come before all
-   * others. Returns an unsubscribe function.
-   */
-  onReconnect(callback: () => void): () => void;
-
-  /**
    * Checks once for each store, however often it is called, whether settings of the store endanger its data. Calls
    * `report` with each problem.
    */
@@ -472,4 +491,16 @@ export interface Engine {
 
   /** Waits for running calls and releases the connection. Later calls reject. */
   close(): Promise<void>;
+}
+
+/**
+ * Access of a process to one queue in a store that many processes share. An engine decides who gets which key and when;
+ * it has no timers for leases and does not begin work on its own.
+ */
+export interface Engine extends QueueEngine, HandOuts {}
+
+/** Engine with partitions, each of which hands out its keys. */
+export interface PartitionedEngine extends QueueEngine {
+  /** Partitions of the queue. */
+  readonly partitions: Partitions;
 }

@@ -13,7 +13,7 @@ import {
 } from "@workqueue/core/internal";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RedriveProgress } from "@workqueue/core";
-import type { Engine, EngineRedrive, KeptSelection, Retention } from "./engine.ts";
+import type { EngineRedrive, KeptSelection, QueueEngine, Retention } from "./engine.ts";
 import type { Items } from "./items.ts";
 
 /** Shortest and longest pause between two looks at a redrive that began in this process, in milliseconds. */
@@ -22,14 +22,14 @@ const MAX_PAUSE = 5000;
 
 /** Given-up items of a queue, and the redrive that began in this process. */
 export class GivenUpItems<T> {
-  readonly #engine: Engine;
+  readonly #engine: QueueEngine;
   readonly #items: Items<T>;
   readonly #onError: (error: unknown) => void;
   /** Aborts when the queue object is shut down. */
   readonly #end = new AbortController();
   #isDriving = false;
 
-  constructor(engine: Engine, items: Items<T>, onError: (error: unknown) => void) {
+  constructor(engine: QueueEngine, items: Items<T>, onError: (error: unknown) => void) {
     this.#engine = engine;
     this.#items = items;
     this.#onError = onError;

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@workqueue/core";
-import type { Engine } from "./engine.ts";
+import type { HandOuts } from "./engine.ts";
 
 /** Part of a lease's interface that `Leases` uses. */
 export interface TimedLease {
@@ -13,7 +13,7 @@ const RENEWALS = 3;
 
 /** All leases of this process on one queue. The leases expire together, because one renewal covers all of them. */
 export class Leases<L extends TimedLease> {
-  readonly #engine: Engine;
+  readonly #engine: HandOuts;
   readonly #process: string;
   readonly #held = new Set<L>();
   /** Number in the owner's name. Increases when the owner loses its leases, so that an old name is never reused. */
@@ -23,7 +23,7 @@ export class Leases<L extends TimedLease> {
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(engine: Engine, process: string) {
+  constructor(engine: HandOuts, process: string) {
     this.#engine = engine;
     this.#process = process;
   }

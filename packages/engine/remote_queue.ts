@@ -51,8 +51,8 @@ import type {
   RemoteQueue,
   RemoteQueueSnapshot,
 } from "./contract.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import type { Engine, EngineLimiter, Finish, GivenUpKey, RankedEntry, TakenKey } from "./engine.ts";
+import { type Dispatch, Dispatcher, type DispatcherEvents } from "./dispatcher.ts";
+import type { Engine, EngineLimiter, Finish, GivenUpKey, PartitionedEngine, RankedEntry, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
 import { GivenUpItems, retentionOf } from "./given_up.ts";
@@ -60,18 +60,19 @@ import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
 import { type EndAnswer, type LeaseEnding, requirePriority } from "./outcome.ts";
+import { PartitionedDispatcher } from "./partitioned_dispatcher.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { ProcessTimes } from "./process_times.ts";
 import { SharedThrottle } from "./shared_throttle.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
-import { RemoteSource, type ThrottleName } from "./source.ts";
+import { isBucket, RemoteSource, type ThrottleName } from "./source.ts";
 import type { GatePlan, ThrottleStore } from "./throttle_store.ts";
 
 /** Parts of a queue object. */
 export interface RemoteQueueParts<T> {
   /** Engine of the queue, which the queue object closes. */
-  readonly engine: Engine;
+  readonly engine: Engine | PartitionedEngine;
   /** Store of the throttles that all processes share. Not used after the engine was closed. */
   readonly throttleStore: ThrottleStore;
   /** Option `keyOf`. */
@@ -114,8 +115,6 @@ export interface LiveSettings {
 
 /** Interval between two checks by `whenIdle` and `whenBelow`, in milliseconds. */
 const IDLE_LOOK = 500;
-/** Pause before subscribing again after a failure, in milliseconds. */
-const LISTEN_AGAIN = 1000;
 /** Rule for iterables of items. A string is refused, because adding its characters is never intended. */
 const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
@@ -138,7 +137,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly name: string;
   readonly keyOf: ((item: T) => string) | undefined;
   readonly #items: Items<T>;
-  readonly #engine: Engine;
+  readonly #engine: Engine | PartitionedEngine;
   readonly #throttleStore: ThrottleStore;
   #throttleName: ThrottleName;
   #shared: SharedThrottlePlan | undefined;
@@ -151,12 +150,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #times = new ProcessTimes<HeldLease<T>>();
   readonly #metrics: ProcessMetrics | undefined;
   readonly #process: string = crypto.randomUUID();
-  readonly #dispatcher: Dispatcher<T>;
+  readonly #dispatcher: Dispatch<T>;
   readonly #leaseEvents: LeaseEvents<T>;
   readonly #givenUp: GivenUpItems<T>;
-  readonly #stopReconnecting: () => void;
-  #isListening = false;
-  #stopListening: (() => void) | undefined = undefined;
   /** Number of running calls. */
   #calls = 0;
   #isShutDown = false;
@@ -186,16 +182,18 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       carryOut: (lease, ending) => this.#carryOut(lease, ending),
       onError: this.#errors.write,
     };
-    this.#dispatcher = new Dispatcher(engine, this.#process, {
+    const events: DispatcherEvents<T> = {
       leaseOf: (taken) => this.#leaseOf(taken),
       onUnreadable: (taken, error) => this.#refuse(taken, error),
       onGivenUp: (key) => this.#reportGivenUp(key),
       onError: this.#errors.write,
       onSettled: () => this.#closeIfDone(),
-      onWant: () => this.#listen(),
-    });
+      onFirstWant: () => engine.checkStore(this.#errors.write),
+    };
+    this.#dispatcher = "partitions" in engine
+      ? new PartitionedDispatcher(engine.partitions, this.#process, events)
+      : new Dispatcher(engine, this.#process, events);
     this.#givenUp = new GivenUpItems(engine, this.#items, this.#errors.write);
-    this.#stopReconnecting = engine.onReconnect(() => this.#dispatcher.reconnect());
     const endMeasuring = metrics && beginMeasuring(metrics, this.name);
     this.#closed = new Promise<void>((resolve) => this.#close = resolve).then(endMeasuring).catch(this.#errors.write);
   }
@@ -319,7 +317,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       const abort = () => end(() => reject(signal!.reason));
       const want = {
         request: () => ({ count: 1 }),
-        accept: (lease: HeldLease<T>) => end(() => resolve(lease)),
+        accept: ([lease]: readonly HeldLease<T>[]) => end(() => resolve(lease!)),
         end: () => end(() => resolve(SHUTDOWN)),
       };
       signal?.addEventListener("abort", abort, { once: true });
@@ -467,11 +465,12 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
    * Returns the throttle that is one for all processes, if the given throttle of the config is the local part of it.
    */
   #sharedThrottle(local: Throttle): SharedThrottle | undefined {
-    if (local !== this.#shared?.local) return undefined;
+    const gates = local === this.#shared?.local ? this.#shared.gates : this.#gatesOfBucket(local);
+    if (gates === undefined) return undefined;
     const known = this.#sharedThrottles.get(local);
     if (known !== undefined) return known;
     const countItems = () => [...this.#sources].reduce((sum, source) => sum + source.unbegun, 0);
-    const throttle = new SharedThrottle(local, this.#shared.gates, countItems, {
+    const throttle = new SharedThrottle(local, gates, countItems, {
       store: this.#throttleStore,
       process: `${this.#process}.${this.#countOfShared++}`, // an earlier throttle may have permits of the same gate
       leaseDuration: this.#engine.settings.leaseDuration,
@@ -479,6 +478,15 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     });
     this.#sharedThrottles.set(local, throttle);
     return throttle;
+  }
+
+  /**
+   * Returns the gate for a bucket of this process in a queue with partitions. Without partitions, the tokens come with
+   * the items.
+   */
+  #gatesOfBucket(local: Throttle): readonly GatePlan[] | undefined {
+    if (!("partitions" in this.#engine) || !isBucket(local)) return undefined;
+    return [{ kind: "tokens", id: this.#engine.partitions.bucket, values: local, countsCosts: true }];
   }
 
   get [HOOKS](): QueueHooks<T> {
@@ -652,26 +660,6 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     }
   }
 
-  /** Subscribes to the channel of this process. Keeps trying until it succeeds or the queue object is shut down. */
-  async #listen(): Promise<void> {
-    if (this.#isListening) return;
-    this.#isListening = true;
-    this.#engine.checkStore(this.#errors.write);
-    while (this.#stopListening === undefined && !this.#isShutDown) {
-      try {
-        this.#stopListening = await this.#engine.listen(
-          this.#process,
-          (delay) => this.#dispatcher.wake(delay),
-          () => this.#dispatcher.listen(),
-        );
-        this.#dispatcher.listen();
-      } catch (error) {
-        this.#errors.write(error);
-        await delay(LISTEN_AGAIN);
-      }
-    }
-  }
-
   /** Closes the connection once the queue object is shut down, has no work left and has reported every outcome. */
   #closeIfDone(): void {
     if (!this.#isShutDown || this.#isClosing || this.#calls > 0 || !this.#dispatcher.isDone) return;
@@ -680,14 +668,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   async #disconnect(): Promise<void> {
-    this.#stopReconnecting();
     this.#metrics?.stop();
     try {
       await Promise.all([...this.#sharedThrottles.values()].map((throttle) => throttle.close()));
-      if (this.#stopListening !== undefined) {
-        this.#stopListening();
-        await this.#engine.leave(this.#process, this.#dispatcher.owner);
-      }
+      await this.#dispatcher.leave();
     } finally {
       await this.#engine.close();
     }

@@ -11,7 +11,7 @@ import {
   type WorkRequest,
   type WorkSource,
 } from "@workqueue/core/hooks";
-import type { Dispatcher, Want } from "./dispatcher.ts";
+import type { Dispatch, Want } from "./dispatcher.ts";
 import type { AttemptBucket } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 import type { EndAnswer, LeaseEnding } from "./outcome.ts";
@@ -26,7 +26,7 @@ export interface SourceQueue<T> {
   /** Name of the product, for messages. */
   readonly product: string;
   readonly metrics: MetricsProvider | undefined;
-  readonly dispatcher: Dispatcher<T>;
+  readonly dispatcher: Dispatch<T>;
   /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
   throttleName(): ThrottleName;
   /** Returns the throttle that is one for all processes and has the given throttle as its local part, if any. */
@@ -184,11 +184,11 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   }
 
   /** Resolves the pool's call to `take` with the first lease. The pool collects further leases with `tryTake`. */
-  accept(held: HeldLease<T>): void {
-    const wait = this.#endWait();
-    if (wait === undefined) return void this.#brought.push(held);
-    this.#first = held;
-    wait.resolve(new PoolLease(held));
+  accept(leases: readonly HeldLease<T>[]): void {
+    const [first, ...others] = leases;
+    this.#brought.push(...others);
+    this.#first = first;
+    this.#endWait()!.resolve(new PoolLease(first!));
   }
 
   end(): void {
@@ -260,6 +260,7 @@ export function idOf({ name, path }: ThrottleName): string {
 /** Token bucket, possibly from another copy of the core. */
 type Bucket = Throttle & TokenSource & { readonly rate: number; readonly burst: number };
 
-function isBucket(throttle: object): throttle is Bucket {
+/** Reports whether a throttle is a token bucket. */
+export function isBucket(throttle: object): throttle is Bucket {
   return "rate" in throttle && "burst" in throttle && hasMethods(throttle, "reserve");
 }

@@ -24,9 +24,19 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
   sentinels?: readonly string[] | undefined;
   /**
    * URLs of some nodes of a Redis Cluster, instead of `url`, such as `["redis://node-1:6379", "redis://node-2:6379"]`.
-   * The URLs must have the same user and password, which apply to all nodes. All keys of a queue are on one node.
+   * The URLs must have the same user and password, which apply to all nodes. Without `partitions`, all keys of a queue
+   * are on one node.
    */
   cluster?: readonly string[] | undefined;
+  /**
+   * Number of parts into which the keys of the queue are divided, from 1 to 256. In a cluster, the parts are on
+   * different nodes, so that a queue may use more than one. The number is stored when the queue is first used, and
+   * every process must give the same number. Order, fairness between groups, and buckets of limiters apply within
+   * each partition; a group is in one partition.
+   *
+   * @default {1}
+   */
+  partitions?: number | undefined;
   /**
    * Certificates for `rediss://` URLs, as text in PEM form: `ca`, `cert` and `key`. Needed if the server's certificate
    * is not signed by an authority that the runtime trusts, or if the server requires a client certificate.
@@ -47,6 +57,7 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
 export type RedisQueuesOptions = Omit<
   RedisQueueOptions<never>,
   | "name"
+  | "partitions"
   | "limiter"
   | "limiters"
   | "discipline"
@@ -131,7 +142,23 @@ export type RedisQueuesOptions = Omit<
  *
  * @typeParam T The type of the items.
  */
-export interface RedisQueue<T = string> extends RemoteQueue<T> {}
+export interface RedisQueue<T = string> extends RemoteQueue<T> {
+  /**
+   * Moves all items to another number of partitions. First call {@linkcode RemoteQueue.pause}, and wait until no item
+   * is processing. Until the items are moved, the calls of all processes reject. After that, the queue is still paused,
+   * and every process must open it again, with the new number. If this process ends before, call `repartition` again
+   * with the same number, in any process: it goes on where the other has stopped.
+   *
+   * The items keep their order, delays, priorities, failures and payloads. Given-up items, counts, limits on given-up
+   * items, the discipline and paused groups are kept as well. Buckets of the limiter are full afterwards.
+   *
+   * @param partitions The number of partitions, from 1 to 256.
+   * @throws {Error} (as a rejection) If the queue is not paused, if items are processing, if a redrive is running, if
+   * the items are being moved to another number of partitions, or if this queue object was shut down.
+   * @throws {RangeError} (as a rejection) If the number is out of range.
+   */
+  repartition(partitions: number): Promise<void>;
+}
 
 /** Right to work on an item of a {@linkcode RedisQueue}. */
 export type RedisLease<T = string> = RemoteLease<T>;

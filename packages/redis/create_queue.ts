@@ -1,5 +1,5 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
-import { invalidArgument } from "@workqueue/core/internal";
+import { invalidArgument, requireRule } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   createRemoteQueue,
@@ -9,17 +9,23 @@ import {
   retentionOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
+import type { Connection } from "./connection/connection.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
-import { RedisEngine } from "./engine.ts";
+import { RedisEngine, type RedisEngineSettings } from "./engine.ts";
 import { planLimiter } from "./limiter_plan.ts";
-import { A_NAME, OF_QUEUE, requireRedisOptions } from "./options.ts";
-import { createScripts } from "./scripts/script.ts";
+import { A_NAME, A_NUMBER_OF_PARTITIONS, OF_QUEUE, requireRedisOptions } from "./options.ts";
+import { namesOf } from "./division.ts";
+import { PartitionedRedisEngine, partOfBudget, partOfRetention } from "./partitioned_engine.ts";
+import { Partitioning } from "./partitioning.ts";
+import { Repartition } from "./repartition.ts";
+import { createScripts, type Scripts } from "./scripts/script.ts";
 import { createThrottleScripts } from "./scripts/throttle_script.ts";
 import { RedisThrottleStore } from "./throttle_store.ts";
 
 const ACTION = "create Redis queue";
 const scripts = createScripts();
+let partitionScripts: Scripts | undefined;
 const throttleScripts = createThrottleScripts();
 
 /**
@@ -53,7 +59,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   requireRedisOptions(ACTION, options, OF_QUEUE);
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
-  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
+  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig), undefined, options.partitions);
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
   const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
@@ -65,11 +71,11 @@ export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
-): LiveRemoteQueue<T> {
+): LiveRemoteQueue<T> & RedisQueue<T> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
   const connection = connect(ACTION, { ...options, callTimeout });
-  const engine = new RedisEngine(connection, scripts, {
+  const settings: RedisEngineSettings = {
     name,
     leaseDuration,
     maxStalls,
@@ -80,7 +86,39 @@ export function openQueue<T>(
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget,
-  });
+  };
+  const { partitions = 1 } = options;
+  const engine = partitions === 1
+    ? new RedisEngine(connection, scripts, settings)
+    : createPartitions(connection, settings, partitions);
   const throttleStore = new RedisThrottleStore(connection, throttleScripts);
-  return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  const queue = createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  const separator = discipline?.separator ?? null;
+  return Object.assign(queue, {
+    async repartition(count: number) {
+      requireRule("divide queue", "partitions", count, A_NUMBER_OF_PARTITIONS);
+      if (queue.shuttingDown) throw new Error("Cannot divide queue: this queue object was shut down");
+      await new Repartition(connection, name, separator).run(count);
+    },
+  });
+}
+
+function createPartitions(
+  connection: Connection,
+  settings: RedisEngineSettings,
+  count: number,
+): PartitionedRedisEngine {
+  partitionScripts ??= createScripts(undefined, true);
+  const { name, discipline, retention, retryBudget } = settings;
+  const partitioning = new Partitioning(connection, name, { count, separator: discipline?.separator ?? null });
+  const common = {
+    ...settings,
+    retention: retention && partOfRetention(retention, count),
+    retryBudget: retryBudget && partOfBudget(retryBudget, count),
+    partitioning,
+  };
+  const engines = namesOf(name, { count }).map((name) => {
+    return new RedisEngine(connection, partitionScripts!, { ...common, name });
+  });
+  return new PartitionedRedisEngine(settings, partitioning, engines);
 }

@@ -14,6 +14,8 @@ export interface DisciplinePlan {
   readonly text: string;
   /** Weights of groups. */
   readonly weights: readonly { readonly group: string; readonly weight: number }[];
+  /** Text that ends the group of a key. Missing if the queue has no groups. */
+  readonly separator?: string;
   /** Returns the group of a key. Missing if the queue has no groups. */
   readonly groupOf?: (key: string) => string;
 }
@@ -63,6 +65,7 @@ function planFair({ options, path }: DisciplineDescription, issues: ConfigIssue[
       weights.length === 0 ? 0 : createHash("sha1").update(JSON.stringify(weights)).digest("hex"), // of all weights
     ]),
     weights,
+    separator,
     groupOf: (key) => key.split(separator, 1)[0]!,
   };
 }

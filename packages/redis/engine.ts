@@ -19,6 +19,7 @@ import type {
 import type { Connection, Retry } from "./connection/connection.ts";
 import type { DisciplinePlan } from "./discipline_plan.ts";
 import { planBucket } from "./limiter_plan.ts";
+import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
 
@@ -31,6 +32,13 @@ export interface RedisEngineSettings extends EngineSettings {
   readonly retention?: Retention | undefined;
   /** Retry budget to put in force. By default, the budget that the server has stays in force. */
   readonly retryBudget?: RetryBudgetOptions | undefined;
+  /** Division of the queue, if the engine is for one of its partitions. */
+  readonly partitioning?: Partitioning | undefined;
+}
+
+/** Page of given-up keys, with the time when each was given up, as microseconds in text form. */
+export interface TimedPage extends KeptPage {
+  readonly entries: readonly (KeptKey & { readonly at: string })[];
 }
 
 /** Entries that one call adds. */
@@ -47,7 +55,7 @@ const MAX_ENTRIES = 200;
 /** Maximum number of keys that one call selects. */
 const MAX_SELECTED = 1000;
 /** Maximum number of given-up keys that a list checks, in several calls. */
-const MAX_CHECKED = 10_000;
+export const MAX_CHECKED = 10_000;
 
 /**
  * Calls from one queue to the server. Encodes script arguments and decodes replies. Doesn't handle leases or timers.
@@ -60,6 +68,7 @@ export class RedisEngine implements Engine {
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
+  readonly #partitioning: Partitioning | undefined;
   readonly #discipline: DisciplinePlan | undefined;
   #retention: Retention | undefined;
   #retryBudget: RetryBudgetOptions | undefined;
@@ -77,6 +86,7 @@ export class RedisEngine implements Engine {
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#retryBudget = settings.retryBudget;
+    this.#partitioning = settings.partitioning;
     this.#key = `workqueue:{${settings.name}}:meta`;
     // A server that has lost its data learns of what is stored there.
     this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setUp());
@@ -146,11 +156,27 @@ export class RedisEngine implements Engine {
   }
 
   pause(): Promise<number> {
-    return this.#run("pause", {});
+    return this.#run("pause", { number: undefined });
   }
 
-  resume(pause?: number): Promise<void> {
-    return this.#run("resume", { pause });
+  /** Pauses a partition, as the first partition was paused. */
+  async pauseAs(number: number): Promise<void> {
+    await this.#run("pause", { number });
+  }
+
+  async resume(pause?: number): Promise<void> {
+    await this.tryResume(pause);
+  }
+
+  /** Resumes the queue. Resolves to the number of the last pause, or to `undefined` if the queue was not resumed. */
+  async tryResume(pause?: number): Promise<number | undefined> {
+    const last = await this.#run("resume", { pause, ended: undefined });
+    return last < 0 ? undefined : last;
+  }
+
+  /** Resumes a partition, as the first partition was resumed. */
+  async resumeAs(ended: number): Promise<void> {
+    await this.#run("resume", { pause: undefined, ended });
   }
 
   groupOf(key: string): string | undefined {
@@ -169,7 +195,9 @@ export class RedisEngine implements Engine {
     return this.#run("pauseUntil", { durationMs: duration });
   }
 
-  turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
+  turn(
+    { process, owner, known, wanted, isBusyElsewhere = false, throttle, finishes }: TurnRequest,
+  ): Promise<TurnReply> {
     const { leaseDuration, replaces, folds, hasItems, maxStalls } = this.settings;
     const [bucketId, rate, burst] = throttle === undefined ? [] : planBucket(throttle);
     const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
@@ -183,6 +211,7 @@ export class RedisEngine implements Engine {
       maxStalls,
       known,
       wanted,
+      isBusyElsewhere,
       bucketId,
       bucketRate: rate === undefined ? undefined : Number(rate),
       bucketBurst: burst === undefined ? undefined : Number(burst),
@@ -228,16 +257,25 @@ export class RedisEngine implements Engine {
     else await this.#call("setRetryBudget", budget);
   }
 
-  async givenUp({ search, limit, cursor }: Parameters<Engine["givenUp"]>[0]): Promise<KeptPage> {
+  async givenUp(options: Parameters<Engine["givenUp"]>[0]): Promise<KeptPage> {
+    const page = await this.listGivenUp(options, MAX_CHECKED);
+    return { ...page, entries: page.entries.map(withoutTime) };
+  }
+
+  /** Lists given-up keys, newest first. After it has checked `most` keys, it checks no more than 1,000 others. */
+  async listGivenUp(
+    { search, limit, cursor }: Parameters<Engine["givenUp"]>[0],
+    most: number,
+  ): Promise<TimedPage> {
     await this.#dropOld();
-    const entries: KeptKey[] = [];
+    const entries: TimedPage["entries"][number][] = [];
     let checked = 0;
     for (;;) {
       const page = await this.#run("givenUp", { search, limit: limit - entries.length, cursor });
       entries.push(...page.entries);
       checked += page.checked;
       cursor = page.cursor;
-      if (cursor === undefined || entries.length === limit || checked >= MAX_CHECKED) {
+      if (cursor === undefined || entries.length === limit || checked >= most) {
         return { entries, cursor, total: page.total, dropped: page.dropped.count };
       }
     }
@@ -332,6 +370,7 @@ export class RedisEngine implements Engine {
    * them: before the first call, and after a reconnect.
    */
   async #setUp(): Promise<void> {
+    if (this.#partitioning?.isOpen === false) return; // the next call opens it
     const [discipline, retention, budget] = [this.#discipline, this.#retention, this.#retryBudget];
     this.#isSetUp = true;
     try {
@@ -353,14 +392,22 @@ export class RedisEngine implements Engine {
 
   #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     this.#sendAdds(); // keeps calls in order
+    const opening = this.#partitioning?.open();
+    if (opening !== undefined) return opening.then(() => this.#run(name, ...args));
     if (!this.#isSetUp) this.#setUp();
     return this.#call(name, ...args);
   }
 
   async #call<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     const { retry, write, read } = SCRIPTS[name] as unknown as AnyScript;
-    const sent = await this.#connection.run(this.#scripts[name], this.#key, write(...args), { retry });
-    return read(sent) as ReplyOf<N>;
+    const written = write(...args);
+    if (this.#partitioning !== undefined) written.unshift(this.#partitioning.text);
+    try {
+      return read(await this.#connection.run(this.#scripts[name], this.#key, written, { retry })) as ReplyOf<N>;
+    } catch (error) {
+      if (isOtherDivision(error)) this.#partitioning?.close(); // the next call reports what is wrong
+      throw error;
+    }
   }
 }
 
@@ -381,6 +428,16 @@ function partsOf(keys: readonly string[]): { key: string }[][] {
   return Array.from({ length: count }, (_, i) => {
     return keys.slice(i * MAX_SELECTED, (i + 1) * MAX_SELECTED).map((key) => ({ key }));
   });
+}
+
+/** Returns a given-up key without the time when it was given up. */
+export function withoutTime({ at: _, ...key }: TimedPage["entries"][number]): KeptKey {
+  return key;
+}
+
+/** Reports whether the server refused a call because the queue is divided in another way. */
+export function isOtherDivision(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("WQPARTITIONS ");
 }
 
 function progressIn(reply: ReplyOf<"redriveProgress">): EngineRedrive | undefined {

@@ -45,10 +45,16 @@ export interface LimiterPlan extends EngineLimiter {
  * @param action The action, for error messages.
  * @param limiter The description of the limiter.
  * @param random A function that returns random numbers from 0 to 1.
+ * @param partitions The number of the queue's partitions, which share the tokens of buckets.
  * @throws {ConfigError} If a server can't evaluate the limiter. The error lists every reason with its path.
  */
-export function planLimiter(action: string, limiter: LimiterDescription, random: Random = Math.random): LimiterPlan {
-  const planner = new Planner(action, limiter, random);
+export function planLimiter(
+  action: string,
+  limiter: LimiterDescription,
+  random: Random = Math.random,
+  partitions = 1,
+): LimiterPlan {
+  const planner = new Planner(action, limiter, random, partitions);
   const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early";
   const tree = planner.plan(limiter, false);
   if (planner.issues.length > 0) throw new ConfigError(action, planner.issues);
@@ -179,6 +185,7 @@ class Planner {
   hasLasting = false;
   readonly #root: LimiterDescription;
   readonly #random: Random;
+  readonly #partitions: number;
   /** Number of times that each limiter is asked per failure. */
   readonly #times = new Map<string, number>();
   /** Number of times that each limiter has been added to the plan so far. */
@@ -186,8 +193,9 @@ class Planner {
   /** Paths of the limiters whose counts expire, by index. */
   readonly #passing: string[] = [];
 
-  constructor(action: string, root: LimiterDescription, random: Random) {
+  constructor(action: string, root: LimiterDescription, random: Random, partitions: number) {
     this.#root = root;
+    this.#partitions = partitions;
     this.#random = random;
     const parts = partsOf(root);
     if (parts.length > MAX_LIMITERS) {
@@ -210,8 +218,11 @@ class Planner {
     if (!isBuiltIn(part)) return this.#planCustom(part);
     const { limiter, limiters, ...options } = part.options as unknown as Options;
     switch (part.type) { // no `default` case: omitting a built-in limiter is a type error
-      case "bucket":
-        return ["bucket", this.#idOf(part), finite(options["rate"] as number), options["burst"]];
+      case "bucket": {
+        const { rate, burst } = options as { rate: number; burst: number };
+        const share = Math.max(Math.floor(burst / this.#partitions), 1);
+        return ["bucket", this.#idOf(part), finite(rate / this.#partitions), share];
+      }
       case "exponential":
         return [
           "exponential",

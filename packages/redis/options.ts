@@ -9,6 +9,9 @@ import { PRODUCT } from "./product.ts";
 /** Rule that accepts any value, because `requireServer` checks it. Its messages contain no secrets. */
 const A_SECRET: Rule = [() => true, ""];
 
+/** Largest number of partitions of a queue. */
+const MAX_PARTITIONS = 256;
+
 /** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */
 export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
 
@@ -22,8 +25,15 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   ...COMMON_OPTIONS,
 };
 
+/** Rule for the number of partitions of a queue. */
+export const A_NUMBER_OF_PARTITIONS: Rule = [isCount, `must be an integer from 1 to ${MAX_PARTITIONS}`];
+
 /** Options of a single queue of `redisQueues`. */
-export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON_OPTIONS };
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "partitions" | "keyOf"> = {
+  partitions: A_NUMBER_OF_PARTITIONS,
+  keyOf: A_FUNCTION,
+  ...COMMON_OPTIONS,
+};
 
 /** Options of `createRedisQueue`. */
 export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
@@ -52,4 +62,8 @@ export function requireRedisOptions(action: string, options: object, rules: Read
  */
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/[{}]/.test(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PARTITIONS;
 }

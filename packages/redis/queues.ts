@@ -1,4 +1,4 @@
-import type { WorkQueueConfig } from "@workqueue/core";
+import type { ConfigContents, WorkQueueConfig } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/internal";
 import { followReloads } from "@workqueue/engine";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
@@ -26,7 +26,7 @@ export interface RedisQueues {
     name: string,
     options?:
       & Omit<RedisQueuesOptions, "url" | "sentinels" | "cluster" | "tls" | "client">
-      & Pick<RedisQueueOptions<T>, "keyOf">,
+      & Pick<RedisQueueOptions<T>, "partitions" | "keyOf">,
   ): RedisQueue<T>;
 }
 
@@ -71,9 +71,12 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
       const { addWhileDelayed } = config.describe(name);
       requireRule(ACTION, "name", name, A_NAME);
       const discipline = disciplineIn(ACTION, config, name);
-      const settings = settingsIn(ACTION, config, name);
+      const settingsOf = (action: string, document: ConfigContents, name: string) => {
+        return settingsIn(action, document, name, own.partitions);
+      };
+      const settings = settingsOf(ACTION, config, name);
       const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
-      followReloads(config, queue, settingsIn);
+      followReloads(config, queue, settingsOf);
       return queue;
     },
   };

@@ -141,7 +141,12 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
   await using server = await RedisServer.start();
   const rights = /^ACL SETUSER .*$/m.exec(page)![0].split(" ");
   await server.call(...rights);
-  await use(server.url.replace("//", "//worker:password@"));
+  const url = server.url.replace("//", "//worker:password@");
+  await use(url);
+  await server.call("FLUSHALL");
+  const ofPartitions = /`(workqueue:\{images#\*\}:\*)`/.exec(page)![1];
+  await server.call("ACL", "SETUSER", "worker", `~${ofPartitions}`, `&${ofPartitions}`);
+  await usePartitions(url);
   assertEquals(await server.call("ACL", "LOG"), []);
 
   const granted = rights.filter((word) => word.startsWith("+")).map((word) => word.slice(1));
@@ -212,6 +217,19 @@ async function use(url: string): Promise<void> {
   await throttled.shutDownWithDrain();
   await throttledPool.finished;
   assertEquals(errors, []);
+}
+
+/** Uses a queue with partitions, and changes their number. */
+async function usePartitions(url: string): Promise<void> {
+  const queue = createRedisQueue({ name: "images", url, partitions: 2 });
+  const pool = runWorkers(queue, () => {});
+  await queue.addAll(["a", "b", "c"]);
+  await queue.whenIdle();
+  await pool.stop();
+  await queue.addAfter("d", "1h");
+  await queue.pause();
+  await queue.repartition(3);
+  await queue.shutDownWithDrain();
 }
 
 const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;

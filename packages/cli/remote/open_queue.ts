@@ -14,7 +14,9 @@ export async function openQueue(flags: QueueFlags): Promise<RedisQueue> {
   const server = serverOf(flags);
   const { createRedisQueue } = await import("@workqueue/redis");
   // Each call rejects with its error.
-  return orUsageError(() => createRedisQueue({ name: flags.queue, ...server, onQueueError() {} }));
+  return orUsageError(() =>
+    createRedisQueue({ name: flags.queue, partitions: flags.partitions, ...server, onQueueError() {} })
+  );
 }
 
 /**
@@ -32,7 +34,9 @@ export async function openQueueOf(
 ): Promise<RedisQueue> {
   const server = serverOf(flags);
   const { redisQueues } = await import("@workqueue/redis");
-  return orUsageError(() => redisQueues(config, { ...server, onQueueError }).queue(flags.queue));
+  return orUsageError(() =>
+    redisQueues(config, { ...server, onQueueError }).queue(flags.queue, { partitions: flags.partitions })
+  );
 }
 
 function serverOf({ redis, ca }: QueueFlags): { url: string | undefined; tls: { ca: string } | undefined } {

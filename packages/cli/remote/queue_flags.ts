@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { parseInteger } from "../commands/option_values.ts";
 
 /** Options of all commands that use a queue on a server. */
 export interface QueueFlags {
@@ -8,7 +9,12 @@ export interface QueueFlags {
   readonly redis?: string;
   /** Path of the certificate of the authority that signed the server's certificate. */
   readonly ca?: string;
+  /** Number of partitions of the queue. */
+  readonly partitions?: number;
 }
+
+/** Largest number of partitions of a queue. */
+const MAX_PARTITIONS = 256;
 
 /** Environment variable with the default of `--redis`. */
 export const REDIS_VARIABLE = "WORKQUEUE_REDIS";
@@ -21,5 +27,6 @@ export function addQueueFlags(command: Command): Command {
       "--redis <url>",
       `address of Redis or Valkey; default: ${REDIS_VARIABLE}, or redis://localhost:6379`,
     )
-    .option("--ca <file>", "certificate (PEM) of the authority that signed the server's, for rediss:// URLs");
+    .option("--ca <file>", "certificate (PEM) of the authority that signed the server's, for rediss:// URLs")
+    .option("--partitions <n>", "number of partitions of the queue", (text) => parseInteger(text, 1, MAX_PARTITIONS));
 }

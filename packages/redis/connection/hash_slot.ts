@@ -10,14 +10,19 @@ function hashTagOf(key: string): string {
   return to > from ? key.slice(from, to) : key;
 }
 
-/** Returns the hash slot of a key in a cluster: the CRC-16/XMODEM of its hash tag, modulo the number of slots. */
+/** Returns the hash slot of a key in a cluster: the CRC of its hash tag, modulo the number of slots. */
 export function slotOf(key: string): number {
+  return crcOf(hashTagOf(key)) & (SLOTS - 1);
+}
+
+/** Returns the CRC-16/XMODEM of a text. */
+export function crcOf(text: string): number {
   let crc = 0;
-  for (const byte of encoder.encode(hashTagOf(key))) {
+  for (const byte of encoder.encode(text)) {
     crc ^= byte << 8;
     for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   }
-  return crc & (SLOTS - 1);
+  return crc & 0xffff;
 }
 
 /** Returns another key in the slot of a key. No script writes to it. */

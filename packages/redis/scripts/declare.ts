@@ -18,11 +18,11 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    */
   readonly adds?: boolean;
   /**
-   * Returns the Lua with which the script begins. `time` is as for `lua` of the script.
+   * Returns the Lua with which the script begins. The arguments are as for `lua` of the script.
    *
    * @default {the prelude of a queue's scripts}
    */
-  readonly prelude?: (time: string) => string;
+  readonly prelude?: (time: string, isPartition: boolean) => string;
   /** Lua functions that the script's body needs. */
   readonly functions?: string;
   readonly args: Args;
@@ -40,8 +40,13 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
 /** Script: its Lua, and functions that encode its arguments and decode its replies. */
 export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R> {
   readonly retry: Retry;
-  /** Returns the Lua. `time` is a Lua expression that yields the time as a table of seconds and microseconds. */
-  lua(time: string): string;
+  /**
+   * Returns the Lua.
+   *
+   * @param time A Lua expression that yields the time as a table of seconds and microseconds.
+   * @param isPartition Whether the script is for the keys of a partition. False by default.
+   */
+  lua(time: string, isPartition?: boolean): string;
   /** Returns the arguments of a call. */
   write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];
   /** Returns the value of a reply. */
@@ -86,7 +91,9 @@ end`;
   const text = `${functions}\n${begin}\n${bodyWith(eachRow)}\n${reply.end ?? ""}`;
   return {
     retry,
-    lua: (time) => `#!lua${adds ? "" : " flags=allow-oom"}\n${shorten(`${prelude(time)}\n${text}\n`)}`,
+    lua(time, isPartition = false) {
+      return `#!lua${adds ? "" : " flags=allow-oom"}\n${shorten(`${prelude(time, isPartition)}\n${text}\n`)}`;
+    },
     write(values, ...[rows = []]: [rows?: readonly ValuesOf<Row>[]]) {
       const sent: string[] = [];
       for (const [name, field] of fields) sent.push(field.write(values[name]));

@@ -63,6 +63,8 @@ export const givenUp = declareScript({
   reply: fields({
     entries: rows({
       key: TEXT,
+      /** Time when the key was given up, for cursors. */
+      at: TEXT,
       payload: optional(TEXT),
       error: TEXT,
       attempts: NUMBER,
@@ -86,7 +88,7 @@ ${
     local n = #entries.key + 1
     if n > limit then return false end
     if not isFound(key, entry) then return 1 end
-    entries.key[n] = key
+    entries.key[n], entries.at[n] = key, at
     entries.payload[n] = entry[2] ~= cjson.null and entry[2] or false
     entries.error[n] = entry[1]
     entries.reason[n] = entry[3]

@@ -3,6 +3,28 @@ import { ordered, setHasGroups } from "./order.ts";
 import { retryBudget } from "./retry_budget.ts";
 import { steadyTime } from "./steady_time.ts";
 
+/** Lua that refuses calls of processes that believe in another partitioning than that of the partition. */
+const checkPartition = /* lua */ `
+if stored[14] ~= partitioning then
+  if stored[14] then
+    return redis.error_reply('WQPARTITIONS Cannot use queue ' .. string.match(prefix, '{(.*)#') ..
+      ': it is no longer divided as it was when this process opened it')
+  end
+  stored[1] = NEXT_FORMAT
+  redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'partitions', partitioning)
+end
+`;
+
+/** Lua that refuses calls to a queue with partitions. */
+const refusePartitions = /* lua */ `
+  if more[6] then
+    local count = cjson.decode(more[6])[1]
+    return redis.error_reply('WQPARTITIONS Cannot use queue ' .. string.match(prefix, '{(.*)}') ..
+      " without the option 'partitions': " .. (count > 0 and 'it has ' .. count .. ' partitions'
+      or 'its items are being moved to other partitions'))
+  end
+`;
+
 /** Lua expression for the server's time, as seconds and microseconds. */
 export const SERVER_TIME = "redis.call('TIME')";
 
@@ -12,8 +34,13 @@ export const SERVER_TIME = "redis.call('TIME')";
  *
  * In these scripts, a "key" is the key of an item. A key is ready, delayed or processing. A key that is processing has
  * a holder. In `keep` mode, a key that is ready or processing may also be delayed.
+ *
+ * @param time Lua expression for the time as a table of seconds and microseconds.
+ * @param isPartition Whether the keys are those of a partition. Its scripts have one more argument, which is the first:
+ * the partitioning in which the caller believes.
  */
-export const prelude = (time: string): string => /* lua */ `
+export const prelude = (time: string, isPartition: boolean): string => /* lua */ `
+${isPartition ? "local partitioning = table.remove(ARGV, 1)" : ""}
 local prefix = string.sub(KEYS[1], 1, -5)
 -- Names of keys on the server. All names are in one table, because each local variable that a function uses takes time
 -- in each call.
@@ -66,7 +93,7 @@ local FORMAT, NEXT_FORMAT = '3', '4'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',
-  'folding', 'order', 'fair', 'ranked', 'more')
+  'folding', 'order', 'fair', 'ranked', 'more'${isPartition ? ", 'partitions'" : ""})
 if stored[1] ~= FORMAT and stored[1] ~= NEXT_FORMAT then
   if stored[1] then
     local advice = (tonumber(stored[1]) or 0) > tonumber(NEXT_FORMAT) and 'Use the release that stored it'
@@ -78,7 +105,7 @@ if stored[1] ~= FORMAT and stored[1] ~= NEXT_FORMAT then
   end
   redis.call('HSET', q.meta, 'format', FORMAT)
 end
-
+${isPartition ? checkPartition : ""}
 -- Time of the queue: see steady_time.ts.
 ${steadyTime("q.meta", "stored[2]", "stored[6]")}
 last = now
@@ -114,7 +141,10 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget')
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget'${
+  isPartition ? "" : ", 'partitions'"
+})
+  ${isPartition ? "" : refusePartitions}
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget = more[5]
 end

@@ -1,20 +1,29 @@
 import { declareScript } from "./declare.ts";
-import { NOTHING, NUMBER, optional } from "./fields.ts";
+import { NUMBER, optional } from "./fields.ts";
 
 /**
  * Resumes the queue. If `pause` is the number of a pause, resumes the queue only if that was the last pause. Wakes up
- * to `BATCH` idle processes, because no process was woken while the queue was paused.
+ * to `BATCH` idle processes, because no process was woken while the queue was paused. The reply is the number of the
+ * last pause, or -1 if the queue was not resumed.
+ *
+ * With `ended`, does the same as the call to the first partition that had this number as reply.
  */
 export const resume = declareScript({
-  args: { pause: optional(NUMBER) },
-  reply: NOTHING,
+  args: { pause: optional(NUMBER), ended: optional(NUMBER) },
+  reply: NUMBER,
   body: /* lua */ `
-local isLast = not pause or tonumber(redis.call('HGET', q.meta, 'pauses')) == pause
+local last = tonumber(redis.call('HGET', q.meta, 'pauses')) or 0
+local isLast = not pause or last == pause
+if ended then
+  isLast = last <= ended
+  redis.call('HSET', q.meta, 'resumed', math.max(ended, tonumber(redis.call('HGET', q.meta, 'resumed')) or 0))
+end
 if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
   isPaused = false
   for _ = 1, BATCH do
     if not q.wake() then break end
   end
 end
+return q.reply(isLast and last or -1)
 `,
 });

@@ -73,8 +73,13 @@ export type ReplyOf<N extends Name> = ReturnType<(typeof SCRIPTS)[N]["read"]>;
 /** Scripts in the form in which they are sent to a server. */
 export type Scripts = Readonly<Record<Name, Script>>;
 
-/** Creates the scripts. `time` is a Lua expression for the time in seconds and microseconds. Tests replace it. */
-export function createScripts(time: string = SERVER_TIME): Scripts {
-  const scripts = Object.entries(SCRIPTS).map(([name, { lua }]) => [name, createScript(lua(time))]);
+/**
+ * Creates the scripts.
+ *
+ * @param time A Lua expression for the time in seconds and microseconds. Tests replace it.
+ * @param isPartition Whether the scripts are for the keys of partitions.
+ */
+export function createScripts(time: string = SERVER_TIME, isPartition = false): Scripts {
+  const scripts = Object.entries(SCRIPTS).map(([name, { lua }]) => [name, createScript(lua(time, isPartition))]);
   return Object.fromEntries(scripts);
 }

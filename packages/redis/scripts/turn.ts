@@ -50,6 +50,8 @@ export const turn = declareScript({
      */
     known: NUMBER,
     wanted: NUMBER,
+    /** Whether the process works on keys of other partitions. */
+    isBusyElsewhere: FLAG,
     /** Bucket from which each attempt takes a token, if any. */
     bucketId: optional(TEXT),
     bucketRate: optional(NUMBER),
@@ -327,7 +329,7 @@ function q.stalledKeys()
     if q.order then q.order.flush() end
     local next = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
     if math.min(next, behind or math.huge) < tonumber(place) then return nil, nil, false end
-    local holdsNothing = redis.call('SCARD', q.held_by .. owner) == 0
+    local holdsNothing = not isBusyElsewhere and redis.call('SCARD', q.held_by .. owner) == 0
     if q.dutyLeft() and (dutyStage == '!' or not holdsNothing) then return nil, nil, false end
     dutyOwner, dutyStage = owner, holdsNothing and '!' or ':'
     q.takeDuty(owner, leaseUs, dutyStage)

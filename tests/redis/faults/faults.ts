@@ -14,7 +14,7 @@ const LOOK_AGAIN = 5;
 /** Limiter whose delays are short enough for a test. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Queue object, all errors reported to its `onQueueError`, and the history of the queue. */
+/** Queue object, all errors reported to its `onQueueError`, and the history of the queue or of its first partition. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
@@ -31,12 +31,14 @@ export function open(url: string, name: string, options: Partial<RedisQueueOptio
     onQueueError: (error) => errors.push(error),
     ...options,
   });
-  const history = historyOf(name);
-  const checkHistory = history.use();
+  const { partitions = 1 } = options;
+  const parts = Array.from({ length: partitions }, (_, i) => historyOf(partitions === 1 ? name : `${name}#${i}`));
+  const history = parts[0]!;
+  const checks = parts.map((part) => part.use());
   const close = async () => {
     // A failed test may leave items processing.
     await queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
-    checkHistory();
+    for (const check of checks) check();
   };
   return { queue, errors, history, [Symbol.asyncDispose]: close };
 }

@@ -1,0 +1,81 @@
+import type { Connection } from "./connection/connection.ts";
+import { createScript } from "./connection/script.ts";
+import { type Division, divisionIn, indexOf, indexOfGroup, textOf } from "./division.ts";
+import { openPartitions } from "./scripts/open_partitions.ts";
+
+const script = createScript(openPartitions.lua(""));
+
+/**
+ * Division of a queue, as the server has it. The server keeps the division from the first use of the queue on, because
+ * a key that another process looks for in another partition could be handed out twice.
+ */
+export class Partitioning {
+  readonly #connection: Connection;
+  readonly #name: string;
+  /** Division that this process wants. Without a separator, any will do. */
+  readonly #own: Division;
+  #opening: Promise<void> | undefined = undefined;
+  /** Division on the server, once it is known. */
+  #division: Division | undefined = undefined;
+  #text = "";
+
+  constructor(connection: Connection, name: string, own: Division) {
+    this.#connection = connection;
+    this.#name = name;
+    this.#own = own;
+  }
+
+  /** Whether the division is known. */
+  get isOpen(): boolean {
+    return this.#division !== undefined;
+  }
+
+  /** Division in the form in which the server has it. Must not be read before the division is known. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Returns the partition of a key. Must not be called before the division is known. */
+  indexOf(key: string): number {
+    return indexOf(this.#division!, key);
+  }
+
+  /** Returns the partition of a group. */
+  indexOfGroup(group: string): number {
+    return indexOfGroup(this.#own, group);
+  }
+
+  /** Reads the division from the server. Returns `undefined` if it is known. */
+  open(): Promise<void> | undefined {
+    if (this.#division !== undefined) return undefined;
+    return this.#opening ??= this.#open().finally(() => this.#opening = undefined);
+  }
+
+  /** Forgets the division, because the server has another. */
+  close(): void {
+    this.#division = undefined;
+  }
+
+  async #open(): Promise<void> {
+    const { count, separator } = this.#own;
+    const args = openPartitions.write({ own: textOf(this.#own) });
+    const key = `workqueue:{${this.#name}}:meta`;
+    const found = openPartitions.read(await this.#connection.run(script, key, args, { retry: "always" }));
+    if (found.moving !== undefined) throw this.#refusal("its items are being moved to other partitions");
+    if (found.division === undefined) throw this.#refusal("it has no partitions");
+    const stored = divisionIn(found.division);
+    if (stored.count !== count) throw this.#refusal(`it has ${stored.count} partitions`);
+    if (separator !== null && separator !== stored.separator) {
+      const is = stored.separator === null ? "" : ` that end at ${JSON.stringify(stored.separator)}`;
+      const without = stored.separator === null ? "without regard to" : "by";
+      const needed = `groups that end at ${JSON.stringify(separator)}`;
+      throw this.#refusal(`its items are divided ${without} groups${is}, but the discipline needs ${needed}`);
+    }
+    this.#division = stored;
+    this.#text = found.division;
+  }
+
+  #refusal(reason: string): Error {
+    return new Error(`Cannot use queue ${JSON.stringify(this.#name)} with ${this.#own.count} partitions: ${reason}`);
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * Scripts that move the keys of a queue to other partitions: see `repartition.ts` in the folder above.
+ *
+ * The keys leave the structures of a partition in batches, as rows of the hash `export`, and go to structures of other
+ * partitions whose names begin with `new:`. In the end, these structures lose this prefix.
+ *
+ * @module
+ */
+
+import { declareScript } from "./declare.ts";
+import { DURATION, fields, FLAG, list, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
+import { moveSome } from "./order.ts";
+
+/** Structures that have an entry for a key. */
+const SORTED_SETS = ["ready", "stalled", "suspects", "delayed", "failing", "givenup", "blockedretries"];
+const HASHES = [
+  "priorities",
+  "duepriorities",
+  "traces",
+  "items",
+  "failures",
+  "errors",
+  "failingsince",
+  "stalls",
+  "reasons",
+  "retries",
+  "dueretries",
+];
+
+/** All structures of a queue at rest, except for those of its order. */
+const ALL = [
+  ...SORTED_SETS,
+  ...HASHES,
+  "folding",
+  "holders",
+  "owners",
+  "gaps",
+  "expired",
+  "lost",
+  "idle",
+  "looks",
+  "pausedgroups",
+  "buckets",
+  "pastorders",
+  "deposits",
+  "redrive",
+  "export",
+];
+
+/** Counts in `meta`. */
+const COUNTS = [
+  "handedOut",
+  "failed",
+  "dropped",
+  "givenUp",
+  "givenUp:maxRetries",
+  "givenUp:terminal",
+  "givenUp:shutdown",
+  "givenUp:stalled",
+  "givenUp:limiter",
+];
+
+/** Division of a partition whose keys are being moved, or were moved. Only the scripts in this module have it. */
+export const LOCKED = "[0]";
+
+/** Maximum number of keys in a batch. */
+const IN_BATCH = 100;
+
+const inLua = (names: readonly string[]) => `{ ${names.map((name) => `'${name}'`).join(", ")} }`;
+
+/** Locks a partition of a queue that is at rest: calls of all processes are refused from then on. */
+export const lock = declareScript({
+  args: {},
+  reply: fields({
+    /** Why the partition was not locked. Missing if it is locked. */
+    refusal: optional(TEXT),
+  }),
+  body: /* lua */ `
+local refusal = not stored[5] and 'it must be paused'
+  or redis.call('EXISTS', q.holders, q.expired) > 0 and 'items of it are processing'
+  or q.redrive_at and 'a redrive of it is running'
+if not refusal then
+  q.useNextFormat(true)
+  redis.call('HSET', q.meta, 'partitions', '${LOCKED}')
+end
+`,
+});
+
+/** Ends the lock on a partition. */
+export const unlock = declareScript({
+  args: {
+    /** Division of the queue. Missing if it has no partitions. */
+    division: optional(TEXT),
+  },
+  reply: NOTHING,
+  body: /* lua */ `
+if division then redis.call('HSET', q.meta, 'partitions', division)
+else redis.call('HDEL', q.meta, 'partitions') end
+`,
+});
+
+/** Settings and counts of a partition. */
+export interface Settings {
+  /** Start of the pause, and number of pauses. */
+  readonly paused: string;
+  readonly pauses: string;
+  /** Limits on given-up keys, if there are any. */
+  readonly keep?: string;
+  readonly keepFor?: string;
+  /** Plan of the discipline, if there is one, and weights of its groups. */
+  readonly plan?: string;
+  readonly weights: Readonly<Record<string, string>>;
+  /** Ends of the pauses of groups. */
+  readonly pausedGroups: Readonly<Record<string, string>>;
+  /** Retry budget, if there is one: the share of first attempts, and the retries per second. */
+  readonly budget?: readonly [ratio: number, minRate: number];
+  readonly counts: Readonly<Record<string, string>>;
+}
+
+/** Reads the settings and counts of a partition, as JSON. */
+export const readSettings = declareScript({
+  args: {},
+  reply: TEXT,
+  body: /* lua */ `
+local function pairsOf(found)
+  local all = {}
+  for i = 1, #found, 2 do all[found[i]] = found[i + 1] end
+  return all
+end
+local found = redis.call('HMGET', q.meta, 'paused', 'pauses', 'keep', 'keepFor')
+local counts, names = {}, ${inLua(COUNTS)}
+for i, count in ipairs(redis.call('HMGET', q.meta, unpack(names))) do counts[names[i]] = count or '0' end
+local budget
+if q.budget then
+  local credit, interval = struct.unpack('>dd', q.budget)
+  budget = { credit / 1000000, 1000000 / math.max(interval, 1) }
+end
+local weights = q.plan and redis.call('HRANDFIELD', q.orders .. q.plan_number .. ':weights', 2^31, 'WITHVALUES') or {}
+return cjson.encode({
+  paused = found[1] or whole(now),
+  pauses = found[2] or '0',
+  keep = found[3] or nil,
+  keepFor = found[4] or nil,
+  plan = q.plan,
+  budget = budget,
+  weights = pairsOf(weights),
+  pausedGroups = pairsOf(redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')),
+  counts = counts,
+})
+`,
+});
+
+/**
+ * Takes a batch of keys out of a partition. The batch stays in `export` until `endExport`, and is replied again until
+ * then.
+ */
+export const exportSome = declareScript({
+  args: {},
+  reply: fields({
+    /** Number of the batch. */
+    batch: NUMBER,
+    /** Time of the queue. */
+    lastMs: DURATION,
+    /** Rows as JSON: the key, its score in each sorted set, its value in each hash, and 1 if it is in \`folding\`. */
+    rows: list(TEXT),
+  }),
+  body: /* lua */ `
+local sets, hashes = ${inLua(SORTED_SETS)}, ${inLua(HASHES)}
+local out = prefix .. 'export'
+local lastUs = last
+if redis.call('EXISTS', out) == 0 then
+  local keys = {}
+  for _, name in ipairs(sets) do
+    if #keys == 0 then keys = redis.call('ZRANGE', prefix .. name, 0, ${IN_BATCH - 1}) end
+  end
+  for _, name in ipairs(hashes) do
+    if #keys == 0 then keys = redis.call('HRANDFIELD', prefix .. name, ${IN_BATCH}) end
+  end
+  if #keys > 0 then
+    local columns = {}
+    for i, name in ipairs(sets) do
+      columns[i] = redis.call('ZMSCORE', prefix .. name, unpack(keys))
+      redis.call('ZREM', prefix .. name, unpack(keys))
+    end
+    for _, name in ipairs(hashes) do
+      columns[#columns + 1] = redis.call('HMGET', prefix .. name, unpack(keys))
+      redis.call('HDEL', prefix .. name, unpack(keys))
+    end
+    for i, key in ipairs(keys) do
+      local row = { key }
+      for n, column in ipairs(columns) do row[n + 1] = column[i] or false end
+      row[#row + 1] = redis.call('SREM', q.folding, key)
+      redis.call('HSET', out, i, cjson.encode(row))
+    end
+    redis.call('HINCRBY', q.meta, 'batch', 1)
+  end
+end
+local batch = tonumber(redis.call('HGET', q.meta, 'batch')) or 0
+local rows = {}
+for i, row in ipairs(redis.call('HRANDFIELD', out, ${IN_BATCH}, 'WITHVALUES')) do
+  if i % 2 == 0 then rows[i / 2] = row end
+end
+`,
+});
+
+/** Forgets a batch that was imported. */
+export const endExport = declareScript({
+  args: { batch: NUMBER },
+  reply: NOTHING,
+  body: /* lua */ `
+if tonumber(redis.call('HGET', q.meta, 'batch')) == batch then redis.call('DEL', prefix .. 'export') end
+`,
+});
+
+/** Adds a batch to the new structures of a partition. */
+export const importSome = declareScript({
+  adds: true,
+  args: {
+    /** Time of the partition from which the keys come. */
+    lastMs: DURATION,
+  },
+  rows: { row: TEXT },
+  reply: NOTHING,
+  body: (eachRow) => /* lua */ `
+local sets, hashes = ${inLua(SORTED_SETS)}, ${inLua(HASHES)}
+last = math.max(last, lastUs) -- so that tokens of a key increase
+${
+    eachRow(/* lua */ `
+  local values = cjson.decode(row)
+  local key = values[1]
+  for i, name in ipairs(sets) do
+    local score = values[i + 1]
+    -- Lists of given-up keys need different times.
+    if score and name == 'givenup' and not redis.call('ZSCORE', q.given_up, key) then
+      score = whole(q.firstFree(q.given_up, tonumber(score)))
+    end
+    if score then redis.call('ZADD', prefix .. name, 'NX', score, key) end
+  end
+  for i, name in ipairs(hashes) do
+    local value = values[#sets + i + 1]
+    if value then redis.call('HSET', prefix .. name, key, value) end
+    if value and (name == 'priorities' or name == 'duepriorities') then redis.call('HSET', q.meta, 'ranked', 1) end
+    if value and name == 'traces' then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
+    if value and name == 'items' then redis.call('HSET', q.meta, 'payloads', 1) end
+  end
+  if values[#values] == 1 then
+    redis.call('SADD', q.folding, key)
+    redis.call('HSET', q.meta, 'folding', 1)
+  end`)
+  }
+`,
+});
+
+/** Gives the new structures of a partition their names. */
+export const takeOver = declareScript({
+  args: {
+    /** {@linkcode Settings} as JSON. */
+    settings: TEXT,
+    /** Whether the queue has partitions from now on. */
+    isPartition: FLAG,
+  },
+  reply: NOTHING,
+  body: /* lua */ `
+local new = prefix .. 'new:'
+if redis.call('EXISTS', new .. 'meta') == 1 then
+  for _, name in ipairs(${inLua(ALL)}) do
+    redis.call('UNLINK', prefix .. name)
+    if redis.call('EXISTS', new .. name) == 1 then redis.call('RENAME', new .. name, prefix .. name) end
+  end
+  local given = cjson.decode(settings)
+  local newLast = tonumber(redis.call('HGET', new .. 'meta', 'last')) or 0
+  redis.call('RENAME', new .. 'meta', q.meta)
+  if not isPartition then redis.call('HDEL', q.meta, 'partitions') end
+  for _, name in ipairs({ 'paused', 'pauses', 'keep', 'keepFor' }) do
+    if given[name] then redis.call('HSET', q.meta, name, given[name]) end
+  end
+  for name, count in pairs(given.counts) do redis.call('HSET', q.meta, name, count) end
+  for group, until_ in pairs(given.pausedGroups) do redis.call('ZADD', q.paused_groups, until_, group) end
+  last = math.max(last, newLast)
+end
+`,
+});
+
+/** Removes a partition whose keys were moved. */
+export const remove = declareScript({
+  args: {
+    /** Division of the queue, if the partition was the whole queue. Otherwise, the partition stays locked. */
+    division: optional(TEXT),
+  },
+  reply: NOTHING,
+  body: /* lua */ `
+for _, name in ipairs(${inLua(ALL)}) do redis.call('UNLINK', prefix .. name) end
+redis.call('DEL', q.meta)
+redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'more', 1, 'partitions', division or '${LOCKED}')
+`,
+});
+
+/** Adds some of the ready keys to the order of a partition. Replies whether keys are left. */
+export const orderSome = declareScript({
+  args: {},
+  reply: NUMBER,
+  body: /* lua */ `
+if q.moving then
+${moveSome}
+end
+return q.reply(redis.call('HEXISTS', q.meta, 'moving'))
+`,
+});
+
+/** Removes a part of the order of a partition without ready keys. Replies whether parts are left. */
+export const dropOrder = declareScript({
+  args: {},
+  reply: NUMBER,
+  body: /* lua */ `
+local isLeft = false
+if q.plan then isLeft = q.ordered().drop() end
+local past = redis.call('HRANDFIELD', q.past_orders, 1, 'WITHVALUES')
+if past[1] then
+  if not q.ordered(past[2], q.orders .. past[1] .. ':').drop() then redis.call('HDEL', q.past_orders, past[1]) end
+  isLeft = true
+end
+q.order, q.fair = nil, nil
+return q.reply(isLeft and 1 or 0)
+`,
+});
