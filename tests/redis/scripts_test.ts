@@ -135,6 +135,8 @@ local q = {
   ready = prefix .. 'ready', -- used by one
   idle = prefix .. 'idle', -- used by nobody
 }
+q.rare = prefix .. 'rare'  -- used by two
+q.never = prefix .. 'never'
 local BATCH, OTHER = 1, 2
 local MOST = 200  -- of keys
 local FAR = 2^53 - 1
@@ -144,7 +146,7 @@ end
 
 -- Is not used.
 function q.two()
-  if FAR then return end
+  if FAR then return q.rare end
   return one()
 end
 
@@ -194,6 +196,8 @@ Deno.test("scripts: constants stand where they are used", () => {
   assert(text.includes("three(q.ready, 200)") && text.includes("if (2^53 - 1) then"));
   assertEquals(text.match(/\b(?:MOST|FAR)\b/), null);
   assert(text.includes("local BATCH, OTHER = 1, 2"));
+  assert(text.includes("return (prefix .. 'rare') end"));
+  assertEquals(text.match(/q\.(?:rare|never)|never/), null);
 });
 
 Deno.test("scripts: a value that is forgotten does not compile", () => {

@@ -22,8 +22,10 @@ if redis.call('ZSCORE', q.given_up, key) then q.revive(key, redis.call('HGET', q
 const addKey = (priority: string) => /* lua */ `
   if delayUs > 0 then
     ${reviveDelayed}
-  end
-  q.addAfter(key, delayUs, replaces, folds, ${priority})`;
+    q.addAfter(key, delayUs, replaces, folds, ${priority})
+  else
+    q.addNow(key, replaces, folds, ${priority})
+  end`;
 
 /** Lua for a key that is added without a traceparent. */
 const forgetTrace = /* lua */ `

@@ -50,32 +50,33 @@ local q = {
   stalled = prefix .. 'stalled',     -- like ready: keys that stalled once; an owner may have only a few at a time
   suspects = prefix .. 'suspects',   -- like ready: keys that stalled more than once; they are handed out alone
   delayed = prefix .. 'delayed',     -- zset: key, by the time when it is due
-  folding = prefix .. 'folding',     -- set of delayed keys whose attempt failed, if adds are folded into their retries
   holders = prefix .. 'holders',     -- hash: key to flag, token and owner
   held_by = prefix .. 'held:',       -- for each owner, the set of keys that it has leases on
-  stalled_by = prefix .. 'stalled:', -- for each owner, the set of its keys that had stalled once
   owners = prefix .. 'owners',       -- zset: owner, by the end of its lease; an odd end includes the owner's grace
-  gaps = prefix .. 'gaps',           -- zset: ends of the periods in which no owner was heard from
-  expired = prefix .. 'expired',     -- zset: owner whose keys are being taken away, by the time when this began
   items = prefix .. 'items',         -- hash: key to payload, in a queue with keyOf
   stalls = prefix .. 'stalls',       -- hash: key to its number of stalls; an x in front marks a given-up key
-  given_up = prefix .. 'givenup',    -- zset: key, by the time when it was given up
-  reasons = prefix .. 'reasons',     -- hash: given-up key to error, payload and reason
-  lost = prefix .. 'lost',           -- zset: tokens that were taken away from their owners
   idle = prefix .. 'idle',           -- zset: process that wants work, by the time when it became idle
-  looks = prefix .. 'looks',         -- hash: process to the time when it will check for a due key
   priorities = prefix .. 'priorities', -- hash: ready or added-again key to its priority, if that is not 0
-  due_priorities = prefix .. 'duepriorities', -- hash: delayed key to its priority, if that is not 0
   orders = prefix .. 'order:',       -- prefix of the keys of a discipline; the number of the order follows
-  past_orders = prefix .. 'pastorders', -- hash: number of a former order with keys on the server, to its plan
-  retries = prefix .. 'retries',     -- hash: ready or added-again keys that are retries: see retry_budget.ts
-  due_retries = prefix .. 'dueretries', -- hash: delayed keys that are retries, in a queue with a retry budget
-  blocked_retries = prefix .. 'blockedretries', -- zset: retry without budget, by the time when it was due
-  deposits = prefix .. 'deposits',   -- zset: time and credit of first attempts, by the time
-  traces = prefix .. 'traces',       -- hash: key to the traceparent of the span that added it
-  paused_groups = prefix .. 'pausedgroups', -- zset: group that was paused, by the end of its pause
   channel = prefix .. 'wake:',       -- channel of each process, for messages that there may be work
 }
+-- Names of keys that most calls don't use. They are not stored, but stand where they are used: see shorten.ts.
+q.folding = prefix .. 'folding'    -- set of delayed keys whose attempt failed, if adds are folded into their retries
+q.stalled_by = prefix .. 'stalled:' -- for each owner, the set of its keys that had stalled once
+q.gaps = prefix .. 'gaps'          -- zset: ends of the periods in which no owner was heard from
+q.expired = prefix .. 'expired'    -- zset: owner whose keys are being taken away, by the time when this began
+q.given_up = prefix .. 'givenup'   -- zset: key, by the time when it was given up
+q.reasons = prefix .. 'reasons'    -- hash: given-up key to error, payload and reason
+q.lost = prefix .. 'lost'          -- zset: tokens that were taken away from their owners
+q.looks = prefix .. 'looks'        -- hash: process to the time when it will check for a due key
+q.due_priorities = prefix .. 'duepriorities' -- hash: delayed key to its priority, if that is not 0
+q.past_orders = prefix .. 'pastorders' -- hash: number of a former order with keys on the server, to its plan
+q.retries = prefix .. 'retries'    -- hash: ready or added-again keys that are retries: see retry_budget.ts
+q.due_retries = prefix .. 'dueretries' -- hash: delayed keys that are retries, in a queue with a retry budget
+q.blocked_retries = prefix .. 'blockedretries' -- zset: retry without budget, by the time when it was due
+q.deposits = prefix .. 'deposits'  -- zset: time and credit of first attempts, by the time
+q.traces = prefix .. 'traces'      -- hash: key to the traceparent of the span that added it
+q.paused_groups = prefix .. 'pausedgroups' -- zset: group that was paused, by the end of its pause
 
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
@@ -400,9 +401,8 @@ function q.revive(key, stalls)
   return '2'
 end
 
--- Returns the line for a key with this number of stalls: ready, stalled or suspects.
+-- Returns the line for a key that has stalled this many times: stalled or suspects.
 function q.lineOf(stalls)
-  if not stalls then return q.ready end
   return tonumber(stalls) == 1 and q.stalled or q.suspects
 end
 
@@ -412,7 +412,7 @@ function q.makeReady(key, place, priority)
   local stalls = redis.call('HGET', q.stalls, key)
   if stalls and string.sub(stalls, 1, 1) == 'x' then stalls = q.revive(key, stalls) end
   if q.plan and not stalls then return q.ordered().add(key, place, priority) end
-  local isNew = redis.call('ZADD', q.lineOf(stalls), 'NX', place, key) == 1
+  local isNew = redis.call('ZADD', stalls and q.lineOf(stalls) or q.ready, 'NX', place, key) == 1
   if not q.ranked and priority == 0 then return end
   if isNew then q.priorityStore().set(q.priorities, key, priority)
   else q.priorityStore().raise(q.priorities, key, priority) end

@@ -6,6 +6,8 @@
  *   a line. So does a function of a table in another function, `function TABLE.NAME(`, each after the same number
  *   of spaces.
  * - A name of a key is a line of the table `q`: the name in Lua, and the text that follows `prefix`.
+ * - A name that most calls don't use is a line of its own, which sets `q.NAME` to `prefix` and a text. The value stands
+ *   where the name is used, like a constant.
  * - A constant is a local variable whose name is in capitals, and whose value is a literal or a power.
  */
 export function shorten(lua: string): string {
@@ -15,6 +17,9 @@ export function shorten(lua: string): string {
       new RegExp(`\\b${name}\\b`, "g"),
       value!.includes("^") ? `(${value})` : value!,
     );
+  }
+  for (const [line, name, value] of lua.matchAll(/^q\.(\w+) = (prefix \.\. '[^']*')(?: *--.*)?\n/gm)) {
+    rest = rest.replace(line, "").replace(new RegExp(`\\bq\\.${name}\\b`, "g"), `(${value})`);
   }
   rest = withoutUnused(rest, /^()(?:local )?function ((?:q\.)?\w+)\(.*\n(?:.*\n)*?end\n/gm, (name) => `\\b${name}\\b`);
   rest = withoutUnused(rest, /^( +)function \w+\.(\w+)\(.*\n(?:.*\n)*?\1end\n/gm, (name) => `\\.${name}\\b`);

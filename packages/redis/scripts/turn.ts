@@ -151,7 +151,6 @@ end
 -- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
 -- returns the correct number.
 function q.carryOut(kind, key, token, delay, given, reason, priority)
-  if kind == 'done' then return end
   if kind == 'handedBack' then return q.addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
     decoded = decoded or cjson.decode(plan)
@@ -191,11 +190,14 @@ local function finish(key, token, kind, delay, given, reason, wish)
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
-  local priority, place = 0, nil
-  if rank ~= '' and kind ~= 'succeeded' then priority, place = q.parseRank(rank) end
-  local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority)
-  if failures then return { failures } end
-  if kind ~= 'succeeded' and kind ~= 'done' then
+  local place
+  if kind == 'succeeded' then
+    limiter_forget(key)
+  elseif kind ~= 'done' then
+    local priority
+    priority, place = q.parseRank(rank)
+    local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority)
+    if failures then return { failures } end
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
