@@ -14,6 +14,8 @@ import { RedisServer } from "./server.ts";
 
 /** Script that appends to a list and returns the length of the list. */
 const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
+/** The same with the header of the package's scripts. A replica refuses such a script before it runs. */
+const PUSH_AT_ONCE = createScript(`#!lua\n${PUSH.text} -- at once`);
 const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nested", 1.5 } }`);
 
 /** Opens a connection that is closed at the end of the block. */
@@ -358,6 +360,27 @@ redisTest("connection: what comes first is not made again on the next connection
   await connection.run(PUSH, key, ["second"], { retry: "always" });
   assert((await failure(restored[0]!)).mayHaveRun);
   assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
+});
+
+serverTest("connection: what comes first is not made again after a replica has refused it", async () => {
+  await using server = await RedisServer.start();
+  await using connection = use({ url: server.url });
+  await connection.run(PUSH, "list", ["first"]);
+  let rounds = 0;
+  connection.onReconnect("list", () => {
+    rounds++;
+    // The replica refuses the text of the script, and then doesn't know the script.
+    for (const name of ["one", "other"]) {
+      connection.run(PUSH_AT_ONCE, "list", [`${name} ${rounds}`], { retry: "always" }).catch(() => {});
+    }
+  });
+  await server.call("REPLICAOF", "127.0.0.1", "1");
+  const second = connection.run(PUSH, "list", ["second"], { retry: "always" });
+  while (rounds < 2) await nextTurn();
+  await server.call("REPLICAOF", "NO", "ONE");
+  await second;
+  const list = await server.call("LRANGE", "list", "0", "-1");
+  assertEquals(list, ["first", `one ${rounds}`, `other ${rounds}`, "second"]);
 });
 
 redisTest("connection: a channel is heard until the end of the subscription", async (server) => {

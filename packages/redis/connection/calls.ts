@@ -166,6 +166,8 @@ export class Calls {
       this.#lose(call, error);
       wire.close(error);
     } else if (isUnknownScript(error)) {
+      // Sent again, the call would come after calls that it must precede.
+      if (call.isOfWire) return this.#failAgain(call, error);
       this.#queue(call);
       if (this.canSend) this.#send(call, true);
     } else if (moved === undefined && isAway(error)) {
