@@ -79,8 +79,18 @@ interface Renewal {
 export interface Owner {
   /** Calls that were answered and that renewed the lease. */
   readonly renewals: Renewal[];
+  /** Calls that asked for keys, each with the maximum number of keys. */
+  readonly requests: { readonly period: Period; readonly keys: number }[];
   /** Calls that may have ended some of its leases, each with the tokens that it kept. */
   readonly ends: { readonly from: Point; readonly kept: ReadonlySet<string> }[];
+}
+
+/** Call whose reply was lost. It took effect between two times in milliseconds, or never. */
+export interface Doubt {
+  readonly from: number;
+  readonly to: number;
+  /** Maximum number of keys that it took. */
+  readonly keys: number;
 }
 
 /** Finishes after which the key is handed out again. */
@@ -108,8 +118,8 @@ export class History {
   readonly dropped = new Map<string, Point[]>();
   /** Keys that were promoted, so that their delays may have been shorter. */
   readonly promoted = new Set<string>();
-  /** Times, in milliseconds, at which keys may have been handed out, or handed back, that no process knows of. */
-  readonly doubts: { readonly from: number; readonly to: number }[] = [];
+  /** Calls that may have taken keys without any process knowing of it. */
+  readonly doubts: Doubt[] = [];
   readonly writers: number;
   readonly #owners = new Map<string, Owner>();
   readonly #byToken = new Map<string, HandOut>();
@@ -173,7 +183,7 @@ export class History {
         if (reply.isSo) this.#owner(from, call.owner).renewals.push({ to: to!, until: from.at + call.lease });
         return;
       case "release":
-        this.doubts.push({ from: from.at - DOUBT, to: (to ?? from).at });
+        this.#doubtBefore(period, this.#owner(from, call.owner));
         this.#owner(from, call.owner).ends.push({ from, kept: new Set(call.known) });
         return;
       case "leave":
@@ -195,7 +205,8 @@ export class History {
   ): void {
     const { from, to } = period;
     const owner = this.#owner(from, name);
-    if (to === undefined && wanted > 0) this.doubts.push({ from: from.at - DOUBT, to: from.at });
+    if (wanted > 0) owner.requests.push({ period, keys: wanted });
+    if (to === undefined && wanted > 0) this.doubts.push({ from: from.at, to: from.at + DOUBT, keys: wanted });
     if (isLost) owner.ends.push({ from, kept: new Set() });
     const renewal = { to: to!, until: from.at + lease };
     if (taken.length > 0) owner.renewals.push(renewal);
@@ -228,6 +239,14 @@ export class History {
     }
   }
 
+  /** Records that requests that had no reply when their owner handed keys back may have taken others before that. */
+  #doubtBefore(release: Period, { requests }: Owner): void {
+    for (const { period: { from, to }, keys } of requests) {
+      if (to !== undefined && isBefore(to, release.from)) continue;
+      this.doubts.push({ from: from.at, to: (release.to ?? release.from).at, keys });
+    }
+  }
+
   #arrive(arrival: Arrival): void {
     listIn(this.arrivals, arrival.key).push(arrival);
   }
@@ -235,13 +254,13 @@ export class History {
   #owner({ writer }: Point, name: string): Owner {
     const id = `${writer} ${name}`;
     let owner = this.#owners.get(id);
-    if (owner === undefined) this.#owners.set(id, owner = { renewals: [], ends: [] });
+    if (owner === undefined) this.#owners.set(id, owner = { renewals: [], requests: [], ends: [] });
     return owner;
   }
 }
 
 /** Returns the list of a key, which is empty at first. */
-export function listIn<V>(lists: Map<string, V[]>, key: string): V[] {
+export function listIn<K, V>(lists: Map<K, V[]>, key: K): V[] {
   let list = lists.get(key);
   if (list === undefined) lists.set(key, list = []);
   return list;

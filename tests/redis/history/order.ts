@@ -1,6 +1,15 @@
 /** Check of the order in which keys are handed out. */
 
-import { type HandOut, type History, isBefore, listIn, mayComeAfter, type Point, SLACK } from "./history.ts";
+import {
+  type Doubt,
+  type HandOut,
+  type History,
+  isBefore,
+  listIn,
+  mayComeAfter,
+  type Point,
+  SLACK,
+} from "./history.ts";
 
 /** Order of a queue. */
 export interface Order {
@@ -20,7 +29,10 @@ interface Known {
   readonly since: Point;
 }
 
-/** Returns violations: keys that were handed out before a key that was ready and that comes first in the order. */
+/**
+ * Returns violations: pairs of keys that were handed out in the wrong order. A lost call may have taken one of both
+ * keys, which then comes back out of order. Pairs that lost calls may explain in this way are not returned.
+ */
 export function order(history: History, { headStart = () => 0, groupOf = () => "" }: Order): string[] {
   const groups = new Map<string, Known[]>();
   for (const handOuts of history.handOutsOf.values()) {
@@ -30,7 +42,10 @@ export function order(history: History, { headStart = () => 0, groupOf = () => "
       if (known !== undefined) listIn(groups, group).push(known);
     }
   }
-  return [...groups.values()].flatMap(inGroup);
+  const pairs = [...groups.values()].flatMap(wrongPairs);
+  return unexplained(pairs, history.doubts).map(([{ handOut: early }, { handOut: late }]) => {
+    return `${early.key} was handed out by ${early.token}, before ${late.key} by ${late.token}`;
+  });
 }
 
 /** Returns when a key became ready before a hand-out; `undefined` if it was delayed, retried, lost or raised. */
@@ -53,68 +68,107 @@ function knownReadiness(
     if (add.byFinish || add.maxDelay > 0 || add.priority !== priority) return undefined;
     if (end !== undefined && !isBefore(end.period.to!, add.period.from)) return undefined;
   }
-  if (history.doubts.some((doubt) => doubt.from <= to.at && doubt.to >= from.at)) return undefined;
   const start = headStart(priority);
   return { handOut, earliest: from.at - start, latest: since.at - start, since };
 }
 
-/** Returns violations among the hand-outs of a group. */
-function inGroup(all: readonly Known[]): string[] {
-  const wrong: string[] = [];
+/** Two hand-outs in the wrong order. The first one should have come after the second one. */
+type Pair = readonly [early: Known, late: Known];
+
+/** Returns pairs of hand-outs of a group that are in the wrong order. Each hand-out is in at most one pair. */
+function wrongPairs(all: readonly Known[]): Pair[] {
+  const pairs: Pair[] = [];
   const requests = all.toSorted((one, other) => compare(one.handOut.from, other.handOut.from));
   const ready = all.toSorted((one, other) => compare(one.since, other.since));
-  const byPlace = all.map(({ latest }) => latest).toSorted((one, other) => one - other);
+  const byPlace = all.toSorted((one, other) => one.latest - other.latest);
+  const places = new Map(byPlace.map((known, place) => [known, place]));
   const last = new LastOf(byPlace.length);
   let added = 0;
   for (const next of requests) {
     // All keys that were certainly ready when this one was asked for.
     for (; added < ready.length && isBefore(ready[added]!.since, next.handOut.from); added++) {
-      const one = ready[added]!;
-      last.add(countBelow(byPlace, one.latest), one.handOut);
+      last.set(places.get(ready[added]!)!, ready[added]!);
     }
     const passed = last.among(countBelow(byPlace, next.earliest - SLACK));
-    if (passed !== undefined && passed.token > next.handOut.token) {
-      wrong.push(`${next.handOut.key} was handed out by ${next.handOut.token}, before ${passed.key}`);
-    }
+    if (passed === undefined || passed.handOut.token <= next.handOut.token) continue;
+    pairs.push([next, passed]);
+    for (const paired of [next, passed]) last.set(places.get(paired)!, undefined);
   }
-  return wrong;
+  return pairs;
+}
+
+/**
+ * Returns the pairs that are left when each of the others is matched with a key that a lost call took. As the pairs
+ * have no hand-outs in common, each needs another lost key.
+ */
+function unexplained(pairs: readonly Pair[], doubts: readonly Doubt[]): Pair[] {
+  const takers = pairs.map((pair) => {
+    return doubts.filter((doubt) =>
+      pair.some(({ since, handOut: { to } }) => doubt.from <= to.at && doubt.to >= since.at)
+    );
+  });
+  const matched = new Map<Doubt, number[]>();
+  // Augmenting paths: a pair may take the place of another one that can move.
+  const place = (i: number, tried: Set<Doubt>): boolean => {
+    for (const doubt of takers[i]!) {
+      if (tried.has(doubt)) continue;
+      tried.add(doubt);
+      const others = listIn(matched, doubt);
+      const slot = others.length < doubt.keys ? others.length : others.findIndex((other) => place(other, tried));
+      if (slot < 0) continue;
+      others[slot] = i;
+      return true;
+    }
+    return false;
+  };
+  return pairs.filter((_, i) => !place(i, new Set()));
 }
 
 function compare(one: Point, other: Point): number {
   return one.writer === other.writer ? one.line - other.line : one.at - other.at;
 }
 
-/** Returns the number of sorted numbers that are less than a number. */
-function countBelow(numbers: readonly number[], limit: number): number {
-  let [low, high] = [0, numbers.length];
+/** Returns the number of hand-outs, sorted by place, whose place is before a limit. */
+function countBelow(byPlace: readonly Known[], limit: number): number {
+  let [low, high] = [0, byPlace.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (numbers[middle]! < limit) low = middle + 1;
+    if (byPlace[middle]!.latest < limit) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Binary indexed tree (Fenwick) of the hand-outs with the largest token among the first places. */
+/** Segment tree: which hand-out among the first places has the largest token. */
 class LastOf {
-  readonly #tree: (HandOut | undefined)[];
+  readonly #size: number;
+  readonly #tree: (Known | undefined)[];
 
   constructor(places: number) {
-    this.#tree = Array.from({ length: places + 1 });
+    this.#size = places;
+    this.#tree = Array.from({ length: 2 * places });
   }
 
-  add(place: number, handOut: HandOut): void {
-    for (let i = place + 1; i < this.#tree.length; i += i & -i) {
-      if (handOut.token > (this.#tree[i]?.token ?? 0)) this.#tree[i] = handOut;
+  set(place: number, known: Known | undefined): void {
+    let i = place + this.#size;
+    this.#tree[i] = known;
+    while (i > 1) {
+      i >>= 1;
+      this.#tree[i] = later(this.#tree[2 * i], this.#tree[2 * i + 1]);
     }
   }
 
   /** Returns the hand-out with the largest token among this many places. */
-  among(places: number): HandOut | undefined {
-    let last: HandOut | undefined;
-    for (let i = places; i > 0; i -= i & -i) {
-      if ((this.#tree[i]?.token ?? 0) > (last?.token ?? 0)) last = this.#tree[i];
+  among(places: number): Known | undefined {
+    let last: Known | undefined;
+    for (let [from, to] = [this.#size, this.#size + places]; from < to; from >>= 1, to >>= 1) {
+      if (from % 2 === 1) last = later(last, this.#tree[from++]);
+      if (to % 2 === 1) last = later(last, this.#tree[--to]);
     }
     return last;
   }
+}
+
+function later(one: Known | undefined, other: Known | undefined): Known | undefined {
+  return (one?.handOut.token ?? 0) < (other?.handOut.token ?? 0) ? other : one;
 }

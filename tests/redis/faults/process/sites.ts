@@ -1,14 +1,20 @@
-/** Servers around which a storm rages: one server that restarts, or a cluster whose slots and masters move. */
+/**
+ * Servers around which a storm rages: one server that restarts, a cluster whose slots and masters move, or a master and
+ * a replica that Sentinels exchange.
+ */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { Cluster } from "../../clusters.ts";
 import { RedisProxy } from "../../proxy.ts";
+import { MASTER, Watched } from "../../sentinels.ts";
 import { RedisServer } from "../../server.ts";
 import { uniqueName } from "../../unique_name.ts";
 import { until } from "../faults.ts";
 
 /** Options with which a process connects. */
-export type At = { readonly url: string } | { readonly cluster: readonly string[] };
+export type At =
+  | { readonly url: string; readonly sentinels?: readonly string[] }
+  | { readonly cluster: readonly string[] };
 
 /** Way of a process to its servers. Faults last for a number of milliseconds. */
 export interface Way {
@@ -106,15 +112,7 @@ export async function startCluster(): Promise<Site> {
     openWay: () =>
       Promise.resolve({
         at: { cluster: cluster.urls },
-        async cut() {
-          for (const node of nodes) {
-            // Not those of the test, which run no scripts.
-            const scripts = String(await node.call("CLIENT", "LIST")).split("\n").filter((line) =>
-              /cmd=eval/.test(line)
-            );
-            for (const line of scripts) await node.call("CLIENT", "KILL", "ID", /^id=(\d+)/.exec(line)![1]!);
-          }
-        },
+        cut: () => killConnections(nodes),
         async delay(ms) {
           await first.call("CLIENT", "PAUSE", `${Math.ceil(ms / 4)}`, "WRITE");
         },
@@ -134,4 +132,85 @@ export async function startCluster(): Promise<Site> {
     },
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Master and replica, which Sentinels exchange. Before that, writes are paused until the replica has all of them,
+ * because it would lose the others.
+ */
+export async function startSentinel(): Promise<Site> {
+  const watched = await Watched.start({ appendonly: true });
+  const { servers, sentinels } = watched;
+  for (const each of sentinels) {
+    // On a busy machine, the Sentinels would regard the master as down, and exchange it without a pause.
+    await each.call("SENTINEL", "SET", MASTER, "down-after-milliseconds", "60000");
+    // A Sentinel that doesn't hear of a failover within four periods turns the new master into a replica again.
+    await each.call("SENTINEL", "DEBUG", "PUBLISH-PERIOD", "1000").catch(() => {});
+  }
+  const at = { url: `redis://${MASTER}/0`, sentinels: watched.urls };
+
+  async function failOver(): Promise<void> {
+    const master = (await watched.master())!;
+    const replica = servers.find((server) => server !== master)!;
+    await call(master, "CLIENT", "PAUSE", "60000", "WRITE");
+    await until(async () => await offsetOf(replica) === await offsetOf(master));
+    await until(() => sentinels[0]!.call("SENTINEL", "FAILOVER", MASTER).catch(() => false));
+    await until(async () => (await call(replica, "ROLE") as string[])[0] === "master");
+    await call(master, "REPLICAOF", "127.0.0.1", `${replica.port}`); // the Sentinels would take seconds
+    await call(master, "CLIENT", "UNPAUSE");
+    for (const each of sentinels) {
+      await until(async () => {
+        const [, port] = await each.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER) as string[];
+        return port === `${replica.port}`;
+      });
+    }
+    await until(async () => /master_link_status:up/.test(String(await call(master, "INFO", "replication"))));
+  }
+
+  return {
+    at,
+    nameQueue: () => Promise.resolve(uniqueName("queue")),
+    openWay: () =>
+      Promise.resolve({
+        at,
+        cut: () => killConnections(servers),
+        async delay(ms) {
+          const master = await watched.master();
+          if (master !== undefined) await call(master, "CLIENT", "PAUSE", `${Math.ceil(ms / 4)}`, "WRITE");
+        },
+      }),
+    async suffer(_names, end, random, count) {
+      while (performance.now() < end) {
+        await delay(1000 * random());
+        count("failover");
+        await failOver();
+      }
+    },
+    [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
+  };
+}
+
+/** Returns how much of the replication stream a server has written or received. */
+async function offsetOf(server: RedisServer): Promise<number> {
+  return Number(/master_repl_offset:(\d+)/.exec(String(await call(server, "INFO", "replication")))![1]);
+}
+
+/** Cuts the connections on which scripts run. Those of the test run none. */
+async function killConnections(servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    const scripts = String(await call(server, "CLIENT", "LIST")).split("\n").filter((line) => /cmd=eval/.test(line));
+    const ids = scripts.map((line) => /^id=(\d+)/.exec(line)![1]!);
+    for (const id of ids) await call(server, "CLIENT", "KILL", "ID", id);
+  }
+}
+
+/** Runs a command, again if its connection is cut: the Sentinels cut all connections of a master that they replace. */
+async function call(server: RedisServer, ...command: string[]): Promise<unknown> {
+  for (;;) {
+    try {
+      return await server.call(...command);
+    } catch (error) {
+      if (!/Socket closed|ECONNRESET/.test(String(error))) throw error;
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Rules } from "../../history/check.ts";
 import { open, type Opened } from "../faults.ts";
 import { seeded } from "../seeded.ts";
-import { type Site, startCluster, startServer, type Way } from "./sites.ts";
+import { type Site, startCluster, startSentinel, startServer, type Way } from "./sites.ts";
 import type { StormArguments } from "./storm_worker.ts";
 import { startWorker, type Worker } from "./workers.ts";
 
@@ -23,12 +23,13 @@ const ENOUGH = 500;
 const AGING = { type: "priority", min: 0, max: 3, maxHeadStart: "3s" } as const;
 const groupOf = (key: string) => key.split("/", 1)[0]!;
 
-/** The order isn't checked, because keys whose hand-out was lost come back out of order. */
+const headStart = (priority: number) => priority * 1000;
+
 const QUEUES: readonly { discipline: DisciplineConfig; rules: Rules }[] = [
-  { discipline: AGING, rules: {} },
+  { discipline: AGING, rules: { order: { headStart } } },
   {
     discipline: { type: "fair", separator: "/", maxPerGroup: MAX_PER_GROUP, within: AGING },
-    rules: { groups: { groupOf, maxPerGroup: MAX_PER_GROUP } },
+    rules: { order: { headStart, groupOf }, groups: { groupOf, maxPerGroup: MAX_PER_GROUP } },
   },
 ];
 
@@ -39,7 +40,7 @@ export interface Storm {
   readonly site: keyof typeof SITES;
 }
 
-const SITES = { server: startServer, cluster: startCluster } as const;
+const SITES = { server: startServer, cluster: startCluster, sentinel: startSentinel } as const;
 
 /** Result of a storm. */
 export interface Weathered {
@@ -138,13 +139,13 @@ async function produce({ queue }: Opened, end: number, below: (limit: number) =>
   while (performance.now() < end) {
     const { ready, blocked } = await queue.counts();
     if (ready + blocked < ENOUGH) {
-      for (let priority = 0; priority < 4; priority++) {
-        const keys = Array.from({ length: 25 }, () => {
+      await Promise.all([0, 1, 2, 3].map((priority) => {
+        const keys = Array.from({ length: 100 }, () => {
           const group = `group ${below(GROUPS)}`;
           return below(4) === 0 ? `${group}/again ${below(3)}` : `${group}/new ${added++}`;
         });
-        await queue.addAll(keys, { priority, ...below(5) === 0 && { delay: below(300) } });
-      }
+        return queue.addAll(keys, { priority, ...below(5) === 0 && { delay: below(300) } });
+      }));
     }
     await delay(10);
   }

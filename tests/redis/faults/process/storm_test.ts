@@ -7,11 +7,12 @@ import { storm } from "./storm.ts";
 const FAULTS = {
   server: ["kill", "stop", "cut", "delay", "step", "restart"],
   cluster: ["kill", "stop", "cut", "delay", "step", "move", "hand over"],
+  sentinel: ["kill", "stop", "cut", "delay", "step", "failover"],
 };
 
-for (const site of ["server", "cluster"] as const) {
+for (const site of ["server", "cluster", "sentinel"] as const) {
   serverTest(
-    `a storm around a ${site}: nothing is lost, no key has two owners, and no group exceeds its limit`,
+    `a storm around a ${site}: nothing is lost, no key has two owners, no group exceeds its limit, and the order holds`,
     async () => {
       const { handOuts, faults } = await storm({ seed: 1, ms: 8000, site });
       assert(handOuts > 1000, `${handOuts} hand-outs`);

@@ -46,7 +46,7 @@ const opened = queues.map(({ name, history, discipline }) => {
   });
   const pool = runWorkers(queue, async () => {
     const luck = Math.random();
-    await delay(luck < 0.002 ? 2 * leaseDuration : 5 * Math.random());
+    await delay(luck < 0.002 ? 2 * leaseDuration : 20 * Math.random());
     if (luck > 0.97) throw new Error("not yet");
   }, { concurrency: 10, onError() {} });
   return { queue, pool };
