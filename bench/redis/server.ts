@@ -29,10 +29,10 @@ export class Server implements AsyncDisposable {
     this.#client = client;
   }
 
-  static async start(): Promise<Server> {
-    const port = freePort();
-    const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-    const process = new Deno.Command(SERVER!, { args, stdout: "null", stderr: "null" }).spawn();
+  static async start(...more: string[]): Promise<Server> {
+    const [port, folder] = [freePort(), await Deno.makeTempDir({ prefix: "workqueue_" })];
+    const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
+    const process = new Deno.Command(SERVER!, { args: [...args, ...more], stdout: "null", stderr: "null" }).spawn();
     for (const end = performance.now() + START_TIMEOUT;;) {
       const client = connect(port);
       try {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttemptBucket, Finish, FinishAnswer, GivenUpKey, HandOuts, TakenKey, TurnReply } from "./engine.ts";
 import { Finishes, type PendingFinish } from "./finishes.ts";
@@ -60,12 +61,9 @@ export interface Dispatch<T> {
 /** Limits on the calls of a dispatcher that shares the wants of the process with other dispatchers. */
 export interface TurnLimits {
   /**
-   * Called before each call to the engine. Returns the number of leases that the call may take.
-   *
-   * @param wanted Number of leases wanted by the process.
-   * @param isFinish Whether the call also reports outcomes.
+   * Called before each call to the engine. Returns the number of leases that the call may take, at most `wanted`.
    */
-  begin(wanted: number, isFinish: boolean): number;
+  begin(wanted: number): number;
   /** Whether the process works on keys of other dispatchers. */
   isBusyElsewhere(): boolean;
   /** Called when the call has ended, with the number of leases that it could take and took. */
@@ -263,15 +261,19 @@ export class Dispatcher<T> implements Dispatch<T> {
   }
 
   /**
-   * Runs a turn in a microtask. All finishes and wants from one turn of the event loop are combined into one call.
+   * Runs a turn soon. All finishes and wants from one turn of the event loop are combined into one call. If the wants
+   * are shared with other dispatchers, the turn waits for the end of the turn of the event loop, because a pool
+   * finishes many leases before it wants others.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn) return;
     this.#isScheduled = true;
-    Promise.resolve().then(() => {
+    const run = () => {
       this.#isScheduled = false;
       this.#turn();
-    });
+    };
+    if (this.#limits === undefined) Promise.resolve().then(run);
+    else setImmediate(run);
   }
 
   async #turn(): Promise<void> {
@@ -280,7 +282,7 @@ export class Dispatcher<T> implements Dispatch<T> {
     const finishes = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
     const { count, throttle } = mayTake ? this.#wanted(isFinish) : NOTHING;
-    const wanted = this.#limits === undefined ? count : this.#limits.begin(count, isFinish);
+    const wanted = this.#limits === undefined ? count : this.#limits.begin(count);
     if (!isFinish && wanted === 0 && !this.#isWoken) return;
     this.#isInTurn = true;
     if (this.#finishes.size > 0) this.#limitWait();

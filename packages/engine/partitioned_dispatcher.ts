@@ -1,11 +1,12 @@
+import { setImmediate } from "node:timers";
 import { type Dispatch, Dispatcher, type DispatcherEvents, type TurnLimits, type Want } from "./dispatcher.ts";
 import type { Finish, FinishAnswer, Partitions } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
 /**
- * Number of keys that a partition may have handed out more than others, when it is asked for more in the call that
- * reports an outcome. Such a call saves another call. Without this limit, a process with one worker would ask the same
- * partition for as long as the partition has keys.
+ * Number of keys that a partition may have handed out more than others. Larger with many workers. The call that reports
+ * an outcome also asks for more, which saves another call. Without this limit, a process with one worker would ask the
+ * same partition for as long as the partition has keys.
  */
 const LEAD = 8;
 /** Longest time that wants wait for the reply of one partition before others are asked as well, in milliseconds. */
@@ -59,7 +60,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     this.#indexOf = indexOf;
     this.#partitions = engines.map((engine) => {
       const limits: TurnLimits = {
-        begin: (wanted, isFinish) => this.#begin(partition, wanted, isFinish),
+        begin: (wanted) => this.#begin(partition, wanted),
         isBusyElsewhere: () => this.#isBusyBeside(partition),
         end: (wanted, taken, isAlone) => this.#end(partition, wanted, taken, isAlone),
       };
@@ -171,21 +172,23 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   }
 
   /** Returns the number of leases for which a partition may be asked now. */
-  #begin(partition: Partition<T>, wanted: number, isFinish: boolean): number {
+  #begin(partition: Partition<T>, wanted: number): number {
     const { isInvited, isShort } = partition;
     partition.isInvited = false;
-    const free = Math.min(wanted, this.#free);
-    if (free <= 0 || (this.#alone !== undefined && this.#alone !== partition)) return 0;
+    const free = this.#free;
+    if (wanted === 0 || free <= 0 || (this.#alone !== undefined && this.#alone !== partition)) return 0;
     const fewest = this.#fewestServed(partition);
     if (isShort) partition.served = Math.max(partition.served, Math.min(fewest, Number.MAX_SAFE_INTEGER));
     let count: number;
-    if (isFinish && !isInvited) {
-      const most = isShort ? 1 : Math.ceil(fewest + LEAD - partition.served);
+    if (isInvited) {
+      count = Math.min(Math.max(Math.ceil(free / Math.max(this.#open.length, 1)), LEAD), free);
+    } else {
+      const share = 2 * (this.processing + free) / this.#partitions.length;
+      const most = isShort ? 1 : Math.ceil(fewest + Math.max(share, LEAD) - partition.served);
       count = Math.max(Math.min(free - this.#invited, most), 0);
       if (count < free) this.#inviteLater();
-    } else {
-      count = Math.min(Math.max(Math.ceil(free / Math.max(this.#open.length, 1)), LEAD), free);
     }
+    count = Math.min(count, wanted);
     if (count === 0) return 0;
     partition.asked = count;
     partition.askedAt = performance.now();
@@ -201,7 +204,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
       if (isAlone) this.#alone = partition;
       else if (this.#alone === partition) this.#alone = undefined;
     }
-    this.#inviteLater();
+    if (this.#free > 0) this.#inviteLater();
   }
 
   /** Asks other partitions instead of those that have not replied for long. */
@@ -217,9 +220,9 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   #inviteLater(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    Promise.resolve().then(() => {
+    setImmediate(() => {
       this.#isScheduled = false;
-      this.#invite();
+      if (!this.#isClosed) this.#invite();
     });
   }
 
@@ -227,17 +230,22 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   #invite(): void {
     const free = this.#free - this.#invited;
     if (free <= 0) return;
-    if (this.#alone !== undefined) {
-      const { asked, dispatcher } = this.#alone;
-      if (asked === 0 && !this.#isBusyBeside(this.#alone)) dispatcher.look();
-      return;
-    }
-    const next = this.#open.filter(({ isInvited }) => !isInvited)
-      .sort((one, other) => one.served - other.served).slice(0, Math.ceil(free / LEAD));
+    const next = this.#alone === undefined ? this.#nextOpen(Math.ceil(free / LEAD)) : this.#aloneIfRest();
     for (const partition of next) {
       partition.isInvited = true;
       partition.dispatcher.look();
     }
+  }
+
+  /** Returns the partition that has the duty to try suspects, if this process works on no keys of others. */
+  #aloneIfRest(): Partition<T>[] {
+    const alone = this.#alone!;
+    return alone.asked === 0 && !this.#isBusyBeside(alone) ? [alone] : [];
+  }
+
+  #nextOpen(count: number): Partition<T>[] {
+    return this.#open.filter(({ isInvited }) => !isInvited)
+      .sort((one, other) => one.served - other.served).slice(0, count);
   }
 
   /** Partitions that may have work, and that no call asks. */

@@ -1,6 +1,7 @@
 /** Tests of how a process divides its wants among the partitions of a queue. */
 
 import { assert, assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers";
 import { FakeTime } from "@std/testing/time";
 import type { Finish, HandOuts, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
 import type { Want } from "../../packages/engine/dispatcher.ts";
@@ -145,6 +146,11 @@ function finishOf({ key, token }: HeldLease<string>, kind: Finish["kind"]): Fini
   return { key, token: `${token}`, kind };
 }
 
+/** Waits until the calls of a process have been answered. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 async function test(
   partitions: number,
   workers: number,
@@ -153,7 +159,7 @@ async function test(
   using time = new FakeTime();
   const all = Array.from({ length: partitions }, (_, i) => new Partition(i));
   const process = new Workers(all, workers);
-  await time.runMicrotasks();
+  await settle();
   try {
     await run(all, process, time);
   } finally {
@@ -164,14 +170,14 @@ async function test(
 const keysOf = (workers: Workers) => workers.held.map(({ key }) => key);
 
 Deno.test("partitions: one worker gets keys of each partition, and most outcomes need no call of their own", async () => {
-  await test(4, 1, async (partitions, workers, time) => {
+  await test(4, 1, async (partitions, workers) => {
     for (const partition of partitions) partition.add(1000);
-    await time.runMicrotasks();
+    await settle();
     const before = partitions.flatMap(({ requests }) => requests).length;
     for (let i = 0; i < 400; i++) {
       assertEquals(workers.held.length, 1);
       workers.done();
-      await time.runMicrotasks();
+      await settle();
     }
     for (const count of workers.taken) assert(Math.abs(count - 100) <= 10, `${workers.taken}`);
     const calls = partitions.flatMap(({ requests }) => requests).length - before;
@@ -181,17 +187,17 @@ Deno.test("partitions: one worker gets keys of each partition, and most outcomes
 });
 
 Deno.test("partitions: all calls together ask for no more than is wanted, and everything ready is taken", async () => {
-  await test(16, 10, async (partitions, workers, time) => {
+  await test(16, 10, async (partitions, workers) => {
     partitions[3]!.add(4);
     partitions[9]!.add(4);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(keysOf(workers).length, 8);
     for (const partition of partitions) partition.add(1);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(keysOf(workers).length, 10);
     while (workers.held.length > 0) {
       workers.done();
-      await time.runMicrotasks();
+      await settle();
     }
     assertEquals(workers.taken.reduce((sum, count) => sum + count), 24);
     assertEquals(partitions.flatMap(({ finished }) => finished).length, 24, "nothing was handed back");
@@ -199,14 +205,14 @@ Deno.test("partitions: all calls together ask for no more than is wanted, and ev
 });
 
 Deno.test("partitions: a partition that had no work is asked again after a message", async () => {
-  await test(3, 2, async (partitions, workers, time) => {
+  await test(3, 2, async (partitions, workers) => {
     for (let i = 0; i < 30; i++) {
       const partition = partitions[i % 3]!;
       partition.add(1);
-      await time.runMicrotasks();
+      await settle();
       assertEquals(workers.held.length, 1, `round ${i}`);
       workers.done();
-      await time.runMicrotasks();
+      await settle();
     }
   });
 });
@@ -218,6 +224,7 @@ Deno.test("partitions: one that doesn't reply holds up the wants for 100 ms at m
     let rounds = 0;
     for (let i = 0; i < 20; i++) {
       await time.tickAsync(50);
+      await settle();
       if (workers.held.length > 0) rounds++;
       workers.done();
     }
@@ -229,23 +236,24 @@ Deno.test("partitions: one that doesn't reply holds up the wants for 100 ms at m
 Deno.test("partitions: a suspect is alone in its process, and others wait until its work has ended", async () => {
   await test(3, 4, async (partitions, workers, time) => {
     partitions[0]!.add(2);
-    await time.runMicrotasks();
+    await settle();
     partitions[1]!.suspects = 1;
     partitions[1]!.add(0);
-    await time.runMicrotasks();
+    await settle();
     for (const partition of partitions) partition.add(50);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(keysOf(workers), ["0.key0", "0.key1"], "nothing else begins before the suspect");
     workers.done(1);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(keysOf(workers), ["0.key1"]);
     workers.done(1);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(keysOf(workers), ["1.suspect0"]);
     await time.tickAsync(20_000);
+    await settle();
     assertEquals(keysOf(workers), ["1.suspect0"]);
     workers.done();
-    await time.runMicrotasks();
+    await settle();
     assertEquals(workers.held.length, 4);
   });
 });
@@ -254,10 +262,11 @@ Deno.test("partitions: when nothing is wanted for a while, the partitions learn 
   await test(2, 1, async (partitions, workers, time) => {
     workers.dispatcher.unwant(workers);
     await time.tickAsync(50);
+    await settle();
     assertEquals(partitions.map(({ requests }) => requests.at(-1)!.wanted), [0, 0]);
     for (const partition of partitions) partition.ready = 1; // no message: the process is not idle
     workers.dispatcher.want(workers);
-    await time.runMicrotasks();
+    await settle();
     assertEquals(workers.held.length, 1);
   });
 });
