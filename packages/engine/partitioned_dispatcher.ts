@@ -178,7 +178,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     const free = this.#free;
     if (wanted === 0 || free <= 0 || (this.#alone !== undefined && this.#alone !== partition)) return 0;
     const fewest = this.#fewestServed(partition);
-    if (isShort) partition.served = Math.max(partition.served, Math.min(fewest, Number.MAX_SAFE_INTEGER));
+    if (isShort && fewest < Infinity) partition.served = Math.max(partition.served, fewest);
     let count: number;
     if (isInvited) {
       count = Math.min(Math.max(Math.ceil(free / Math.max(this.#open.length, 1)), LEAD), free);

@@ -217,6 +217,29 @@ Deno.test("partitions: a partition that had no work is asked again after a messa
   });
 });
 
+Deno.test("partitions: one that had no work for a while is neither ahead nor behind when it has some again", async () => {
+  await test(2, 1, async ([quiet, busy], workers) => {
+    const work = async (rounds: number) => {
+      for (let i = 0; i < rounds; i++) {
+        workers.done();
+        await settle();
+      }
+    };
+    quiet!.add(1); // it is short from then on, while the other has no work either
+    await settle();
+    await work(1);
+    busy!.add(500);
+    await settle();
+    await work(100);
+    quiet!.add(500);
+    await settle();
+    const before = [...workers.taken];
+    await work(100);
+    const [ofQuiet, ofBusy] = workers.taken.map((count, i) => count - before[i]!) as [number, number];
+    assert(Math.abs(ofQuiet - ofBusy) <= 2 * 8, `${ofQuiet} and ${ofBusy}`);
+  });
+});
+
 Deno.test("partitions: one that doesn't reply holds up the wants for 100 ms at most", async () => {
   await test(3, 2, async (partitions, workers, time) => {
     partitions[1]!.isStill = true;
