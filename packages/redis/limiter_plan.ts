@@ -220,7 +220,7 @@ class Planner {
     switch (part.type) { // no `default` case: omitting a built-in limiter is a type error
       case "bucket": {
         const { rate, burst } = options as { rate: number; burst: number };
-        const share = Math.max(Math.floor(burst / this.#partitions), 1);
+        const share = Math.max(Math.floor(burst / this.#partitions), Math.min(burst, 1)); // a burst of 0 stays 0
         return ["bucket", this.#idOf(part), finite(rate / this.#partitions), share];
       }
       case "exponential":
