@@ -226,6 +226,8 @@ export class RedisEngine implements Engine {
 
   /** Hands back keys in several calls. Keys that were handed out after the first of them are kept. */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
+    // No call of the owner was sent yet. A later release would hand back what the waiting calls take.
+    if (this.#partitioning?.isOpen === false) return [];
     const seen = new Set<string>();
     const tokens = known.map((token) => ({ token }));
     let reply: Pick<ReplyOf<"release">, "cursor" | "final"> | undefined;

@@ -1,9 +1,14 @@
 /** Tests of queues with partitions, with one server and with a cluster. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { ConfigError, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
+import { ConfigError, limiters, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, type RedisQueueOptions, redisQueues } from "@workqueue/redis";
+import type { Connection, Script } from "../../packages/redis/connection/connection.ts";
 import { slotOf } from "../../packages/redis/connection/hash_slot.ts";
+import { RedisEngine } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { Partitioning } from "../../packages/redis/partitioning.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { Cluster } from "./clusters.ts";
 import { elsewhere, open, QUICK, take, until } from "./faults/faults.ts";
 import { redisTest, serverTest, type SharedServer, uniqueName } from "./redis_tests.ts";
@@ -282,6 +287,33 @@ redisTest("partitions: the number of the first use stays, and any other is refus
     `divided by groups that end at "/", but the discipline needs groups that end at "."`,
   );
   assertEquals(errors.length, 8);
+});
+
+Deno.test("partitions: what is taken after a reconnect is not handed back, even if the division was unknown", async () => {
+  const sent: Script[] = [];
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const run = (script: Script, key: string) => {
+    if (key === "workqueue:{q}:meta") return promise;
+    sent.push(script);
+    return Promise.resolve([null, 0, 0, [], [[], [], [], [], [], [], [], []], [[], [], []]]);
+  };
+  const connection = { run, isUp: true, onReconnect: () => () => {} } as unknown as Connection;
+  const partitioning = new Partitioning(connection, "q", { count: 2, separator: null });
+  const scripts = createScripts(undefined, true);
+  const engine = new RedisEngine(connection, scripts, {
+    name: "q#0",
+    leaseDuration: 30_000,
+    maxStalls: 5,
+    replaces: false,
+    folds: false,
+    hasItems: false,
+    limiter: planLimiter("test", limiters.describe(QUICK)),
+    partitioning,
+  });
+  const turn = engine.turn({ process: "p", owner: "o", known: 0, wanted: 1, throttle: undefined, finishes: [] });
+  const release = engine.release("o", []);
+  resolve([1, "[2]", null]);
+  assertEquals([(await turn).taken, await release, sent], [[], [], [scripts.turn]]);
 });
 
 redisTest("partitions: any of 256 works, and the keys are spread evenly", async (server) => {

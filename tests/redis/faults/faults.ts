@@ -3,6 +3,7 @@
 import { assert, assertFalse } from "@std/assert";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { setTimeout as delay } from "node:timers/promises";
+import { namesOf } from "../../../packages/redis/division.ts";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
 import { historyOf, type RecordedHistory } from "./recorded.ts";
@@ -14,11 +15,14 @@ const LOOK_AGAIN = 5;
 /** Limiter whose delays are short enough for a test. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Queue object, all errors reported to its `onQueueError`, and the history of the queue or of its first partition. */
+/** Queue object, all errors reported to its `onQueueError`, and the history of the queue. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
+  /** History of the queue or of its first partition. */
   readonly history: RecordedHistory;
+  /** Histories of all partitions. */
+  readonly histories: readonly RecordedHistory[];
 }
 
 /** Opens a queue that is shut down at the end of the block. Its history is checked when all have shut it down. */
@@ -31,16 +35,14 @@ export function open(url: string, name: string, options: Partial<RedisQueueOptio
     onQueueError: (error) => errors.push(error),
     ...options,
   });
-  const { partitions = 1 } = options;
-  const parts = Array.from({ length: partitions }, (_, i) => historyOf(partitions === 1 ? name : `${name}#${i}`));
-  const history = parts[0]!;
-  const checks = parts.map((part) => part.use());
+  const histories = namesOf(name, { count: options.partitions ?? 1 }).map((name) => historyOf(name));
+  const checks = histories.map((history) => history.use());
   const close = async () => {
     // A failed test may leave items processing.
     await queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
     for (const check of checks) check();
   };
-  return { queue, errors, history, [Symbol.asyncDispose]: close };
+  return { queue, errors, histories, history: histories[0]!, [Symbol.asyncDispose]: close };
 }
 
 export async function take(queue: RedisQueue): Promise<RedisLease> {

@@ -25,12 +25,15 @@ const groupOf = (key: string) => key.split("/", 1)[0]!;
 
 const headStart = (priority: number) => priority * 1000;
 
-const QUEUES: readonly { discipline: DisciplineConfig; rules: Rules }[] = [
-  { discipline: AGING, rules: { order: { headStart } } },
-  {
-    discipline: { type: "fair", separator: "/", maxPerGroup: MAX_PER_GROUP, within: AGING },
-    rules: { order: { headStart, groupOf }, groups: { groupOf, maxPerGroup: MAX_PER_GROUP } },
-  },
+const ROUND = {
+  discipline: { type: "fair", separator: "/", maxPerGroup: MAX_PER_GROUP, within: AGING },
+  rules: { order: { headStart, groupOf }, groups: { groupOf, maxPerGroup: MAX_PER_GROUP } },
+} as const;
+/** Queues with the rules for the history of each of their partitions. */
+const QUEUES: readonly { discipline: DisciplineConfig; rules: Rules; partitions: number }[] = [
+  { discipline: AGING, rules: { order: { headStart } }, partitions: 1 },
+  { ...ROUND, partitions: 1 },
+  { ...ROUND, partitions: 4 },
 ];
 
 export interface Storm {
@@ -65,16 +68,18 @@ export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered>
   const below = (limit: number) => Math.floor(random() * limit);
   await using site: Site = await SITES[kind]();
   await using stack = new AsyncDisposableStack();
-  const queues = await Promise.all(QUEUES.map(async ({ discipline, rules }, i) => {
+  const queues = await Promise.all(QUEUES.map(async ({ discipline, rules, partitions }, i) => {
     const name = await site.nameQueue(i);
-    const opened = stack.use(open("", name, { url: undefined, ...site.at, discipline, callTimeout: "1m" }));
-    return { name, discipline, rules, opened };
+    const options = { url: undefined, ...site.at, discipline, partitions, callTimeout: "1m" } as const;
+    return { name, discipline, rules, partitions, opened: stack.use(open("", name, options)) };
   }));
   const start = (i: number, { at }: Way) => {
     const args: StormArguments = {
       at,
       leaseDuration: LEASE,
-      queues: queues.map(({ name, discipline, opened }) => ({ name, discipline, history: opened.history.folder })),
+      queues: queues.map(({ name, discipline, partitions, opened }) => {
+        return { name, discipline, partitions, histories: opened.histories.map(({ folder }) => folder) };
+      }),
     };
     return startWorker(i % 2 === 0 ? "Deno" : "Bun", args, WORKER);
   };
@@ -129,7 +134,9 @@ export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered>
 
   for (const { worker } of places) worker.kill("SIGTERM");
   assertEquals(await Promise.all(places.map(({ worker }) => worker.ended)), places.map(() => 0));
-  const handOuts = queues.map(({ opened, rules }) => opened.history.check({ ...rules, isComplete: true }));
+  const handOuts = queues.flatMap(({ opened, rules }) => {
+    return opened.histories.map((history) => history.check({ ...rules, isComplete: true }));
+  });
   return { handOuts: handOuts.reduce((sum, count) => sum + count), faults: counts };
 }
 

@@ -8,14 +8,16 @@ import { type DisciplineConfig, runWorkers } from "@workqueue/core";
 import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { namesOf } from "../../../../packages/redis/division.ts";
 import { recordQueue } from "../../history/folder.ts";
 import type { At } from "./sites.ts";
 
 /** Queue of a storm. */
 export interface StormQueue {
   readonly name: string;
-  /** Folder of the queue's history. */
-  readonly history: string;
+  readonly partitions: number;
+  /** Folders of the histories of the partitions. */
+  readonly histories: readonly string[];
   readonly discipline: DisciplineConfig;
 }
 
@@ -32,13 +34,15 @@ const AN_HOUR = 3_600_000;
 
 process.on("SIGUSR2", () => stepClock((Math.random() - 0.5) * AN_HOUR));
 
-const opened = queues.map(({ name, history, discipline }) => {
-  recordQueue(name, history, realNow);
+const opened = queues.map(({ name, partitions, histories, discipline }) => {
+  const names = namesOf(name, { count: partitions });
+  for (const [i, name] of names.entries()) recordQueue(name, histories[i]!, realNow);
   const queue = createRedisQueue({
     name,
     ...at,
     leaseDuration,
     discipline,
+    partitions,
     callTimeout: "1m",
     maxStalls: 1_000_000,
     limiter: { type: "exponential", baseDelay: 5, maxDelay: 50 },
