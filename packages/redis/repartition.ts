@@ -5,12 +5,13 @@ import { isOtherDivision } from "./engine.ts";
 import { readPartitions, setMoving } from "./scripts/open_partitions.ts";
 import { SERVER_TIME } from "./scripts/prelude.ts";
 import {
+  beginImport,
+  claim,
   dropOrder,
   endExport,
   exportSome,
   importSome,
   lock,
-  LOCKED,
   orderSome,
   readSettings,
   remove,
@@ -21,8 +22,12 @@ import {
 import { setOrder } from "./scripts/set_order.ts";
 import { setRetryBudget } from "./scripts/set_retry_budget.ts";
 
-/** Move of a queue's keys to other partitions. Each stage may be repeated. */
+/** Move of a queue's keys to other partitions. Each stage may be repeated, also by several processes at once. */
 interface Move {
+  /** Number of moves of the queue that have begun, with this one. */
+  readonly number: number;
+  /** Distinguishes moves that processes begin at once. */
+  readonly id: string;
   /** Divisions, in the form in which the server has them. */
   readonly from: string;
   readonly to: string;
@@ -32,8 +37,8 @@ interface Move {
    * - `"takeOver"`: the new structures are replacing the old ones.
    */
   readonly stage: "lock" | "export" | "takeOver";
-  /** Settings of the new partitions, from the last stage on. */
-  readonly settings?: readonly Settings[];
+  /** Settings of all new partitions together, from the last stage on. */
+  readonly settings?: Settings;
 }
 
 /** Parts of a declared script that a call uses. */
@@ -63,104 +68,153 @@ export class Repartition {
   /**
    * Divides the queue into `count` partitions. If an earlier move to as many partitions has not ended, goes on with it.
    *
-   * @throws {Error} (as a rejection) If the queue is not at rest, or is being divided into another number of
-   * partitions.
+   * @throws {Error} (as a rejection) If the queue is not at rest, is being divided into another number of partitions,
+   * or if another process goes on with this move.
    */
   async run(count: number): Promise<void> {
-    const home = await this.#atHome(readPartitions, {});
-    if (!home.exists) return; // the first use of the queue will divide it
-    let move = home.moving === undefined ? undefined : JSON.parse(home.moving) as Move;
-    if (move?.stage === "lock") {
-      await this.#unlock(move);
-      move = undefined;
+    try {
+      const move = await this.#begin(count);
+      if (move === undefined) return;
+      const { count: present } = divisionIn(move.to);
+      if (present !== count) throw this.#refusal(count, `a move to ${present} partitions has begun and must end first`);
+      const exported = move.stage === "export" ? await this.#export(move) : move;
+      await this.#takeOver(exported);
+    } catch (error) {
+      if (!isOtherDivision(error)) throw error;
+      throw this.#refusal(count, SUPERSEDED, error);
     }
-    if (move === undefined) {
-      const from = home.division === undefined ? UNDIVIDED : divisionIn(home.division);
-      const to = count === 1 ? UNDIVIDED : { count, separator: this.#separator ?? from.separator };
-      if (textOf(from) === textOf(to)) return;
-      move = await this.#enter({ from: textOf(from), to: textOf(to), stage: "lock" });
-      await this.#lock(move);
-      move = await this.#enter({ ...move, stage: "export" });
-    }
-    const { count: present } = divisionIn(move.to);
-    if (present !== count) throw this.#refusal(count, `a move to ${present} partitions has begun and must end first`);
-    if (move.stage === "export") {
-      const settings = await this.#export(move);
-      move = await this.#enter({ ...move, stage: "takeOver", settings });
-    }
-    await this.#takeOver(move);
   }
 
-  async #enter(move: Move): Promise<Move> {
-    await this.#atHome(setMoving, { moving: JSON.stringify(move), division: undefined });
+  /** Returns the move to go on with. Returns `undefined` if there is nothing to do. */
+  async #begin(count: number): Promise<Move | undefined> {
+    const home = await this.#atHome(readPartitions, {});
+    if (!home.exists) return undefined; // the first use of the queue will divide it
+    const before = home.moving === undefined ? undefined : JSON.parse(home.moving) as Move;
+    if (before !== undefined && before.stage !== "lock") return before;
+    const stored = divisionIn(home.division ?? textOf(UNDIVIDED));
+    const from = stored.count === 0 ? UNDIVIDED : stored; // locked by a move that has not gone on
+    const separator = this.#separator ?? from.separator ?? separatorOf(home.plan);
+    const to = count === 1 ? UNDIVIDED : { count, separator };
+    const texts = { from: textOf(from), to: textOf(to) };
+    if (texts.from === texts.to) {
+      const last = before ?? { number: home.moves, id: "", ...texts, stage: "lock" };
+      await this.#unlock(last);
+      return undefined;
+    }
+    const move = { number: home.moves + 1, id: crypto.randomUUID(), ...texts, stage: "lock" } as const;
+    await this.#enter(before, move);
+    try {
+      await this.#lock(move);
+      return await this.#enter(move, { ...move, stage: "export" }, to.count === 1 ? lockOf(move) : undefined);
+    } catch (error) {
+      await this.#unlock(move).catch(() => {}); // the next move does it
+      throw error;
+    }
+  }
+
+  /** Notes the next stage of a move, and the division from then on. */
+  async #enter(before: Move | undefined, move: Move, division?: string): Promise<Move> {
+    const isNoted = await this.#atHome(setMoving, {
+      before: before && JSON.stringify(before),
+      moving: JSON.stringify(move),
+      number: move.number,
+      division,
+    });
+    if (!isNoted) throw this.#refusal(divisionIn(move.to).count, SUPERSEDED);
     return move;
   }
 
+  async #end(move: Move, division?: string): Promise<void> {
+    const before = JSON.stringify(move);
+    await this.#atHome(setMoving, { before, moving: undefined, number: move.number, division });
+  }
+
   async #lock(move: Move): Promise<void> {
-    const from = divisionIn(move.from);
-    for (const name of namesOf(this.#queue, from)) {
-      const { refusal } = await this.#at(name, from.count === 1 ? undefined : move.from, lock, {});
-      if (refusal === undefined) continue;
-      await this.#unlock(move);
-      throw this.#refusal(divisionIn(move.to).count, refusal);
+    const [from, to] = [divisionIn(move.from), divisionIn(move.to)];
+    const locked = lockOf(move);
+    const refuse = (reason: string) => this.#refusal(to.count, reason);
+    const names = namesOf(this.#queue, from);
+    for (const name of names) {
+      await this.#unlockOne(name, move); // of an earlier move that was not finished
+      const { refusal } = await this.#at(name, from.count === 1 ? undefined : move.from, lock, { locked });
+      if (refusal !== undefined) throw refuse(refusal);
+    }
+    for (const name of namesOf(this.#queue, to)) {
+      if (names.includes(name) || to.count === 1) continue;
+      const found = await this.#at(name, undefined, claim, { number: move.number, locked });
+      if (found === "moved") throw refuse(SUPERSEDED);
+      if (found === "queue") throw refuse(`there is a queue with the name ${JSON.stringify(name)}`);
     }
   }
 
-  async #unlock({ from }: Move): Promise<void> {
-    const division = divisionIn(from);
-    for (const name of namesOf(this.#queue, division)) {
-      await unlessOther(this.#at(name, LOCKED, unlock, { division: division.count === 1 ? undefined : from }));
-    }
-    await this.#atHome(setMoving, { moving: undefined, division: undefined });
+  async #unlock(move: Move): Promise<void> {
+    await this.#end(move);
+    for (const name of namesOf(this.#queue, divisionIn(move.from))) await this.#unlockOne(name, move);
   }
 
-  /** Moves all keys to new structures. Returns the settings of the new partitions. */
-  async #export(move: Move): Promise<Settings[]> {
+  /** Ends the lock of a move, or of an earlier one, on an old partition. */
+  async #unlockOne(name: string, { number, from }: Move): Promise<void> {
+    await this.#at(name, undefined, unlock, { number, division: divisionIn(from).count === 1 ? undefined : from });
+  }
+
+  /** Moves all keys to new structures. */
+  async #export(move: Move): Promise<Move> {
     const to = divisionIn(move.to);
     const targets = namesOf(this.#queue, to);
+    const locked = lockOf(move);
     const add = (target: string, lastMs: number, rows: readonly { row: string }[]) => {
-      return this.#atKey(`workqueue:{${target}}:new:meta`, move.to, importSome, { lastMs }, rows);
+      return this.#atKey(`workqueue:{${target}}:new:meta`, locked, importSome, { lastMs }, rows);
     };
-    await Promise.all(targets.map((target) => add(target, 0, [])));
+    await Promise.all(targets.map((target) => this.#at(target, locked, beginImport, { locked })));
     const found: Settings[] = [];
     for (const name of namesOf(this.#queue, divisionIn(move.from))) {
       for (;;) {
-        const { batch, lastMs, rows } = await this.#at(name, LOCKED, exportSome, {});
+        const { batch, lastMs, rows } = await this.#at(name, locked, exportSome, {});
         if (rows.length === 0) break;
         const parts = Map.groupBy(rows, (row) => indexOf(to, (JSON.parse(row) as [string])[0]));
         await Promise.all(Array.from(parts, ([i, some]) => add(targets[i]!, lastMs, some.map((row) => ({ row })))));
-        await this.#at(name, LOCKED, endExport, { batch });
+        await this.#at(name, locked, endExport, { batch });
       }
-      found.push(JSON.parse(await this.#at(name, LOCKED, readSettings, {})));
-      while (await this.#at(name, LOCKED, dropOrder, {}) > 0);
+      found.push(JSON.parse(await this.#at(name, locked, readSettings, {})));
     }
-    return divide(found, to);
+    return await this.#enter(move, { ...move, stage: "takeOver", settings: putTogether(found) });
   }
 
   /** Replaces the old structures with the new ones. */
-  async #takeOver({ from, to, settings }: Move): Promise<void> {
-    const [before, after] = [divisionIn(from), divisionIn(to)];
+  async #takeOver(move: Move): Promise<void> {
+    const [before, after] = [divisionIn(move.from), divisionIn(move.to)];
+    const [locked, done] = [lockOf(move), lockOf(move, true)];
     const names = namesOf(this.#queue, after);
     for (const name of namesOf(this.#queue, before)) {
+      await unlessOther(this.#dropOrders(name, locked));
       if (names.includes(name) || before.count === 1) continue;
-      await this.#at(name, LOCKED, remove, { division: undefined });
+      await unlessOther(this.#at(name, locked, remove, { division: done }));
     }
-    const isPartition = after.count > 1;
     for (const [i, name] of names.entries()) {
-      const { plan, weights, budget, ...own } = settings![i]!;
-      const args = { settings: JSON.stringify(own), isPartition };
-      await unlessOther(this.#at(name, isPartition ? LOCKED : from, takeOver, args));
-      const division = isPartition ? to : undefined;
-      if (budget !== undefined) {
-        await this.#at(name, division, setRetryBudget, { ratio: budget[0], minRate: budget[1] });
-      }
-      if (plan === undefined) continue;
-      const rows = Object.entries(weights).map(([group, weight]) => ({ group, weight: Number(weight) }));
-      await this.#at(name, division, setOrder, { plan }, rows);
-      while (await this.#at(name, division, orderSome, {}) > 0);
+      const settings = JSON.stringify(partOf(move.settings!, after, i));
+      await unlessOther(this.#at(name, locked, takeOver, { settings, locked: done }));
+      await unlessOther(this.#putInForce(name, done, move.settings!, after.count));
     }
-    if (before.count === 1) await this.#at(this.#queue, LOCKED, remove, { division: to });
-    else if (isPartition) await this.#atHome(setMoving, { moving: undefined, division: to });
+    for (const name of after.count === 1 ? [] : names) {
+      await this.#at(name, undefined, unlock, { number: move.number, division: move.to });
+    }
+    if (before.count === 1) await unlessOther(this.#at(this.#queue, locked, remove, { division: move.to }));
+    else await this.#end(move, move.to);
+  }
+
+  async #dropOrders(name: string, division: string): Promise<void> {
+    while (await this.#at(name, division, dropOrder, {}) > 0);
+  }
+
+  /** Puts the retry budget and the discipline of a new partition in force. */
+  async #putInForce(name: string, division: string, { plan, weights, budget }: Settings, count: number): Promise<void> {
+    if (budget !== undefined) {
+      await this.#at(name, division, setRetryBudget, { ratio: budget[0], minRate: budget[1] / count });
+    }
+    if (plan === undefined) return;
+    const rows = Object.entries(weights).map(([group, weight]) => ({ group, weight: Number(weight) }));
+    await this.#at(name, division, setOrder, { plan }, rows);
+    while (await this.#at(name, division, orderSome, {}) > 0);
   }
 
   #atHome<A extends unknown[], R>(script: Declared<A, R>, ...args: A): Promise<R> {
@@ -191,11 +245,24 @@ export class Repartition {
     return declared.read(await this.#connection.run(script, key, sent, { retry: "always" }));
   }
 
-  #refusal(count: number, reason: string): Error {
-    return new Error(
-      `Cannot divide queue ${JSON.stringify(this.#queue)} into ${count} partitions: ${reason}`,
-    );
+  #refusal(count: number, reason: string, cause?: unknown): Error {
+    return new Error(`Cannot divide queue ${JSON.stringify(this.#queue)} into ${count} partitions: ${reason}`, {
+      cause,
+    });
   }
+}
+
+const SUPERSEDED = "another process moves its items, or has moved them";
+
+/** Returns the division of a partition that a move has locked, before or after the partition has its new structures. */
+function lockOf({ number }: Move, isDone = false): string {
+  return JSON.stringify(isDone ? [0, number, 1] : [0, number]);
+}
+
+/** Returns the text that ends groups in the plan of a discipline; `null` if it has no groups. */
+function separatorOf(plan: string | undefined): string | null {
+  const [type, separator] = JSON.parse(plan ?? "[]");
+  return type === "fair" ? separator : null;
 }
 
 /** Waits for a call that may have run before, and then is refused because the partition has another division. */
@@ -207,22 +274,30 @@ async function unlessOther(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Returns the settings of new partitions, given those of the old ones. */
-function divide(found: readonly Settings[], to: Division): Settings[] {
+/** Puts the settings of all old partitions together. */
+function putTogether(found: readonly Settings[]): Settings {
   const [first] = found as [Settings];
-  const pauses = `${Math.max(...found.map(({ pauses }) => Number(pauses)))}`;
   const kept = found.reduce((sum, { keep }) => sum + Number(keep), 0); // NaN if there is no limit
-  const keep = Number.isNaN(kept) ? {} : { keep: `${Math.ceil(kept / to.count)}` };
-  const minRate = found.reduce((sum, { budget }) => sum + (budget?.[1] ?? 0), 0) / to.count;
-  const groups = found.flatMap(({ pausedGroups }) => Object.entries(pausedGroups));
-  return Array.from({ length: to.count }, (_, i) => ({
+  const minRate = found.reduce((sum, { budget }) => sum + (budget?.[1] ?? 0), 0);
+  return {
     ...first,
-    ...keep,
+    ...Number.isNaN(kept) ? {} : { keep: `${kept}` },
     ...first.budget && { budget: [first.budget[0], minRate] as const },
-    pauses,
-    pausedGroups: Object.fromEntries(groups.filter(([group]) => indexOfGroup(to, group) === i)),
-    counts: i > 0 ? {} : sumOf(found.map(({ counts }) => counts)),
-  }));
+    pauses: `${Math.max(...found.map(({ pauses }) => Number(pauses)))}`,
+    pausedGroups: Object.assign({}, ...found.map(({ pausedGroups }) => pausedGroups)),
+    counts: sumOf(found.map(({ counts }) => counts)),
+  };
+}
+
+/** Returns the settings of a new partition. The first one has all counts. */
+function partOf({ keep, pausedGroups, counts, ...rest }: Settings, to: Division, partition: number): Settings {
+  const groups = Object.entries(pausedGroups).filter(([group]) => indexOfGroup(to, group) === partition);
+  return {
+    ...rest,
+    ...keep !== undefined && { keep: `${Math.ceil(Number(keep) / to.count)}` },
+    pausedGroups: Object.fromEntries(groups),
+    counts: partition > 0 ? {} : counts,
+  };
 }
 
 function sumOf(all: readonly Settings["counts"][]): Settings["counts"] {

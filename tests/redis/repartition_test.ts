@@ -1,6 +1,6 @@
 /** Tests of queues whose items move to another number of partitions. */
 
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { connect } from "../../packages/redis/connection/connect.ts";
@@ -88,7 +88,8 @@ for (const [from, to] of [[1, 4], [4, 1], [4, 9], [5, 2], [3, 3]] as const) {
       await after.resume();
       const pool = runWorkers(after, ({ id }) => void done.push(id), { concurrency: 10 });
       await after.redrive();
-      await until(() => done.length === 256);
+      await until(() => done.length >= 256);
+      assertEquals(new Set(done).size, 256);
       await pool.stop();
     });
   }
@@ -140,22 +141,69 @@ redisTest("repartition: only at rest, and to a number from 1 to 256", async ({ u
   assertStringIncludes(message, "was shut down");
 });
 
-redisTest("repartition: a process that ends at any call leaves a move that another one ends", async ({ url }) => {
-  const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
-  for (let calls = 0, isOver = false; !isOver; calls++) {
-    const name = uniqueName("repartition");
-    const queue = createRedisQueue({ ...options, name, partitions: 2 });
-    await queue.addAll(numbered(120).map((id) => ({ id })));
-    await queue.pause();
-    const before = await contentsOf(queue);
-    isOver = await movesWithin(url, name, calls, 3);
-    if (!isOver) await queue.repartition(3);
-    await using after = createRedisQueue({ ...options, name, partitions: 3 });
-    assertEquals(await contentsOf(after), before, `after ${calls} calls`);
-    await assertRejects(() => queue.counts());
-    await queue.shutDownWithDrain();
-    assert(calls < 100);
-  }
+for (const [from, to] of [[2, 3], [1, 2], [2, 1]] as const) {
+  redisTest(`repartition: ${from} to ${to}, by a process that ends at any call`, async ({ url, call }) => {
+    const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
+    const settings = { discipline: FAIR, retryBudget: { ratio: 0.5, minRate: 6 } };
+    for (let calls = 0, isOver = false; !isOver; calls++) {
+      const name = uniqueName("repartition");
+      const queue = createRedisQueue({ ...options, ...settings, name, partitions: from });
+      await queue.addAll(numbered(120, "a/").map((id) => ({ id })));
+      await queue.pauseGroup("b", "1h");
+      await queue.addAll(numbered(120, "b/").map((id) => ({ id })));
+      await queue.pause();
+      const before = await contentsOf(queue);
+      isOver = await movesWithin(url, name, calls, to);
+      if (!isOver) await queue.repartition(to);
+      await using after = createRedisQueue({ ...options, name, partitions: to });
+      assertEquals(await contentsOf(after), before, `after ${calls} calls`);
+      const { blockedGroups } = await after.snapshot();
+      assertEquals(blockedGroups?.find(({ group }) => group === "b")?.reason, "paused");
+      for (const partition of namesOf(name, { count: to })) {
+        const key = `workqueue:{${partition}}`;
+        assertEquals(await call("HGETALL", `${key}:order:1:weights`), ["a", "2"]);
+        const budget = await call("HGET", `${key}:meta`, "budget");
+        assert(budget !== null);
+      }
+      await assertRejects(() => queue.counts());
+      await queue.shutDownWithDrain();
+      assert(calls < 100);
+    }
+  });
+}
+
+redisTest("repartition: of a queue without partitions, which has just got its discipline", async ({ url }) => {
+  const options = { name: uniqueName("repartition"), url, onQueueError() {} };
+  await using queue = createRedisQueue(options);
+  const items = numbered(1000).map((item, i) => `${i % 3}/${item}`);
+  await queue.addAll(items);
+  await using fair = createRedisQueue({ ...options, discipline: FAIR });
+  await fair.pause(); // ready items are still being added to the order
+  await queue.repartition(4);
+  await using after = createRedisQueue({ ...options, discipline: FAIR, partitions: 4 });
+  await after.resume();
+  const done: string[] = [];
+  const pool = runWorkers(after, (item) => void done.push(item), { concurrency: 50 });
+  await after.whenIdle();
+  assertEquals(done.toSorted(), items.toSorted());
+  await pool.stop();
+});
+
+redisTest("repartition: refused if a partition would have the name of another queue", async ({ url }) => {
+  const [name, onQueueError] = [uniqueName("repartition"), () => {}];
+  await using queue = createRedisQueue({ name, url, onQueueError });
+  await using other = createRedisQueue({ name: `${name}#2`, url, onQueueError });
+  await queue.add("a");
+  await other.add("b");
+  await queue.pause();
+  await assertRejects(() => queue.repartition(3), Error, `there is a queue with the name "${name}#2"`);
+  assertEquals([(await queue.counts()).ready, (await other.counts()).ready], [1, 1]);
+  await queue.repartition(2);
+  await using fresh = createRedisQueue({ name: uniqueName("repartition"), url, partitions: 3, onQueueError });
+  await using taken = createRedisQueue({ name: `${fresh.name}#1`, url, onQueueError });
+  await taken.add("c");
+  await assertRejects(() => fresh.counts(), Error, "WQPARTITIONS");
+  assertEquals((await taken.counts()).ready, 1);
 });
 
 redisTest("repartition: while it has not ended, every call is refused, and so is another number", async ({ url }) => {
@@ -191,6 +239,67 @@ async function movesWithin(url: string, name: string, calls: number, count: numb
   } catch (error) {
     assertEquals((error as Error).message, "the process is gone");
     return false;
+  } finally {
+    await connection.release();
+  }
+}
+
+const MEANWHILE = [
+  { from: 1, to: 3, others: [3] },
+  { from: 2, to: 3, others: [3] },
+  { from: 3, to: 1, others: [1] },
+  { from: 2, to: 3, others: [4] },
+  { from: 3, to: 1, others: [2] },
+  { from: 1, to: 2, others: [2, 1] },
+  { from: 2, to: 1, others: [1, 2] },
+  { from: 2, to: 3, others: [3, 2, 3] },
+  { from: 3, to: 2, others: [2, 5, 3] },
+];
+
+for (const { from, to, others } of MEANWHILE) {
+  redisTest(`repartition: ${from} to ${to}, while another process moves to ${others.join(", ")}`, async ({ url }) => {
+    const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
+    for (let calls = 0, isOver = false; !isOver; calls++) {
+      const name = uniqueName("repartition");
+      const queue = createRedisQueue({ ...options, name, partitions: from });
+      await queue.addAll(numbered(120).map((id) => ({ id })));
+      await queue.pause();
+      const before = await contentsOf(queue);
+      isOver = true;
+      const errors: string[] = [];
+      const note = (error: Error) => void errors.push(error.message);
+      await moveWith(url, name, to, async (made) => {
+        if (made !== calls) return;
+        isOver = false;
+        for (const other of others) await queue.repartition(other).catch(note);
+      }).catch(note);
+      await queue.shutDownWithDrain();
+      const found = await Promise.all([1, 2, 3, 4, 5].map(async (partitions) => {
+        await using after = createRedisQueue({ ...options, name, partitions });
+        return await contentsOf(after).catch(() => []);
+      }));
+      assertEquals(found.flat(), [before], `after ${calls} calls: ${errors}`);
+      for (const error of errors) assertMatch(error, /another process moves its items, or has moved|must end first/);
+    }
+  });
+}
+
+/** Moves a queue, and calls back after each call. */
+async function moveWith(
+  url: string,
+  name: string,
+  count: number,
+  onCall: (made: number) => Promise<void>,
+): Promise<void> {
+  const connection = connect("test", { url });
+  let made = 0;
+  const run: Connection["run"] = async (...args) => {
+    const reply = await connection.run(...args);
+    await onCall(made++);
+    return reply;
+  };
+  try {
+    await new Repartition({ ...connection, run } as Connection, name, null).run(count);
   } finally {
     await connection.release();
   }

@@ -1,17 +1,20 @@
 /**
  * Scripts that say how a queue is divided into partitions. They run on the key `meta` that the queue has or would have
- * without partitions. Its field `partitions` is the division, and its field `moving` is missing unless the keys are
- * being moved to other partitions: see `repartition.ts`.
+ * without partitions. Its field `partitions` is the division, and its field `repartition` is missing unless the keys
+ * are being moved to other partitions: see `repartition.ts`.
  *
  * @module
  */
 
 import { declareScript } from "./declare.ts";
-import { fields, FLAG, NOTHING, optional, TEXT } from "./fields.ts";
+import { fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
 
-const prelude = () => /* lua */ `
+/** Beginning of scripts that use only `meta`. */
+export const metaOnly = () => /* lua */ `
 local q = { meta = KEYS[1] }
-function q.reply(value) return value end
+function q.reply(value)
+  return value
+end
 `;
 
 const DIVISION = fields({
@@ -20,17 +23,22 @@ const DIVISION = fields({
   /** Missing if the queue has no partitions. */
   division: optional(TEXT),
   moving: optional(TEXT),
+  /** Number of moves that have begun. */
+  moves: NUMBER,
+  /** Plan of the discipline. Missing if there is none, or if each partition has it. */
+  plan: optional(TEXT),
 });
 
 const readDivision = /* lua */ `
 local exists = redis.call('EXISTS', q.meta)
-local found = redis.call('HMGET', q.meta, 'partitions', 'moving')
-local division, moving = found[1], found[2]
+local found = redis.call('HMGET', q.meta, 'partitions', 'repartition', 'repartitions', 'order')
+local division, moving, moves = found[1], found[2], tonumber(found[3]) or 0
+local plan = found[4] and string.match(found[4], '^%d+ (.*)$')
 `;
 
 /** Reads the division, and divides a queue that is not on the server. */
 export const openPartitions = declareScript({
-  prelude,
+  prelude: metaOnly,
   args: {
     /** Division of a new queue. */
     own: TEXT,
@@ -43,20 +51,33 @@ ${readDivision}
 });
 
 /** Reads the division. */
-export const readPartitions = declareScript({ prelude, args: {}, reply: DIVISION, body: readDivision });
+export const readPartitions = declareScript({ prelude: metaOnly, args: {}, reply: DIVISION, body: readDivision });
 
-/** Notes how far a move has come. Without \`moving\`, the move has ended. */
+/**
+ * Notes how far a move has come. Without `moving`, the move has ended. Changes nothing if another process has gone on
+ * with the move, or has begun another. The reply is whether `moving` is noted.
+ */
 export const setMoving = declareScript({
-  prelude,
+  prelude: metaOnly,
   args: {
+    /** Text noted before. Missing if there was none. */
+    before: optional(TEXT),
     moving: optional(TEXT),
+    /** Number of the move. */
+    number: NUMBER,
     /** Division from now on. By default, it stays. */
     division: optional(TEXT),
   },
-  reply: NOTHING,
+  reply: FLAG,
   body: /* lua */ `
-redis.call('HSET', q.meta, 'format', '4', 'more', 1)
-if moving then redis.call('HSET', q.meta, 'moving', moving) else redis.call('HDEL', q.meta, 'moving') end
-if division then redis.call('HSET', q.meta, 'partitions', division) end
+local current = redis.call('HGET', q.meta, 'repartition') or nil
+if current == moving then return 1 end -- the call was repeated because its reply was lost
+local moves = tonumber(redis.call('HGET', q.meta, 'repartitions')) or 0
+if current ~= before or (moves ~= number - 1 and not (before and moves == number)) then return 0 end
+redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'repartitions', number)
+if moving then redis.call('HSET', q.meta, 'repartition', moving) else redis.call('HDEL', q.meta, 'repartition') end
+if division == '[1]' then redis.call('HDEL', q.meta, 'partitions')
+elseif division then redis.call('HSET', q.meta, 'partitions', division) end
+return 1
 `,
 });

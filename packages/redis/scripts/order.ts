@@ -55,7 +55,8 @@ do
     if not isLeft then redis.call('HDEL', q.past_orders, past[1]) end
   end
   if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
-  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget then redis.call('HDEL', q.meta, 'moving')
+  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or
+    redis.call('HEXISTS', q.meta, 'partitions') == 1 then redis.call('HDEL', q.meta, 'moving')
   else redis.call('HDEL', q.meta, 'moving', 'more') end
 end
 `;

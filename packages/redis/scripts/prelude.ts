@@ -3,11 +3,15 @@ import { ordered, setHasGroups } from "./order.ts";
 import { retryBudget } from "./retry_budget.ts";
 import { steadyTime } from "./steady_time.ts";
 
-/** Lua that refuses calls of processes that believe in another partitioning than that of the partition. */
+/**
+ * Lua that refuses calls of processes that believe in another partitioning than that of the partition. Only a partition
+ * that is not on the server takes the partitioning of the caller.
+ */
 const checkPartition = /* lua */ `
 if stored[14] ~= partitioning then
-  if stored[14] then
-    return redis.error_reply('WQPARTITIONS Cannot use queue ' .. string.match(prefix, '{(.*)#') ..
+  if stored[1] then
+    return redis.error_reply('WQPARTITIONS Cannot use queue ' ..
+      (string.match(prefix, '{(.*)#%d+}') or string.match(prefix, '{(.*)}')) ..
       ': it is no longer divided as it was when this process opened it')
   end
   stored[1] = NEXT_FORMAT

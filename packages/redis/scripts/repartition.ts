@@ -4,11 +4,16 @@
  * The keys leave the structures of a partition in batches, as rows of the hash `export`, and go to structures of other
  * partitions whose names begin with `new:`. In the end, these structures lose this prefix.
  *
+ * A partition whose keys are being moved, or were moved to other partitions, is locked: its division is `[0,NUMBER]`,
+ * with the number of the move, or `[0,NUMBER,1]` after it has its new structures or was removed. So a process that was
+ * stopped during an earlier move, or an earlier stage, can't change the partition.
+ *
  * @module
  */
 
 import { declareScript } from "./declare.ts";
-import { DURATION, fields, FLAG, list, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
+import { DURATION, fields, list, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
+import { metaOnly } from "./open_partitions.ts";
 import { moveSome } from "./order.ts";
 
 /** Structures that have an entry for a key. */
@@ -60,17 +65,18 @@ const COUNTS = [
   "givenUp:limiter",
 ];
 
-/** Division of a partition whose keys are being moved, or were moved. Only the scripts in this module have it. */
-export const LOCKED = "[0]";
-
 /** Maximum number of keys in a batch. */
 const IN_BATCH = 100;
 
 const inLua = (names: readonly string[]) => `{ ${names.map((name) => `'${name}'`).join(", ")} }`;
 
+/** Lua that sets `held` to the number of the move that has locked the partition; nil if none has. */
+const readLock = /* lua */ `
+local held = tonumber(string.match(redis.call('HGET', q.meta, 'partitions') or '', '^%[0,(%d+)') or nil)`;
+
 /** Locks a partition of a queue that is at rest: calls of all processes are refused from then on. */
 export const lock = declareScript({
-  args: {},
+  args: { locked: TEXT },
   reply: fields({
     /** Why the partition was not locked. Missing if it is locked. */
     refusal: optional(TEXT),
@@ -81,21 +87,44 @@ local refusal = not stored[5] and 'it must be paused'
   or q.redrive_at and 'a redrive of it is running'
 if not refusal then
   q.useNextFormat(true)
-  redis.call('HSET', q.meta, 'partitions', '${LOCKED}')
+  redis.call('HSET', q.meta, 'partitions', locked)
 end
 `,
 });
 
-/** Ends the lock on a partition. */
+/**
+ * Locks a partition that is not in use. The reply is `"locked"`; or `"moved"` if the partition is in use after a later
+ * move, or `"queue"` if it is a queue of its own.
+ */
+export const claim = declareScript({
+  prelude: metaOnly,
+  args: { number: NUMBER, locked: TEXT },
+  reply: TEXT,
+  body: /* lua */ `
+${readLock}
+if held and held <= number or redis.call('EXISTS', q.meta) == 0 then
+  redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'partitions', locked)
+  return 'locked'
+end
+return redis.call('HEXISTS', q.meta, 'partitions') == 1 and 'moved' or 'queue'
+`,
+});
+
+/** Ends the lock of a move, or of an earlier one, on a partition. */
 export const unlock = declareScript({
+  prelude: metaOnly,
   args: {
+    number: NUMBER,
     /** Division of the queue. Missing if it has no partitions. */
     division: optional(TEXT),
   },
   reply: NOTHING,
   body: /* lua */ `
-if division then redis.call('HSET', q.meta, 'partitions', division)
-else redis.call('HDEL', q.meta, 'partitions') end
+${readLock}
+if held and held <= number then
+  if division then redis.call('HSET', q.meta, 'partitions', division)
+  else redis.call('HDEL', q.meta, 'partitions') end
+end
 `,
 });
 
@@ -212,7 +241,21 @@ if tonumber(redis.call('HGET', q.meta, 'batch')) == batch then redis.call('DEL',
 `,
 });
 
-/** Adds a batch to the new structures of a partition. */
+/** Creates new structures of a partition without keys, unless the move has done so before. */
+export const beginImport = declareScript({
+  args: { locked: TEXT },
+  reply: NOTHING,
+  body: /* lua */ `
+local new = prefix .. 'new:'
+if redis.call('HGET', new .. 'meta', 'partitions') ~= locked then
+  for _, name in ipairs(${inLua(ALL)}) do redis.call('UNLINK', new .. name) end
+  redis.call('DEL', new .. 'meta')
+  redis.call('HSET', new .. 'meta', 'format', NEXT_FORMAT, 'more', 1, 'partitions', locked)
+end
+`,
+});
+
+/** Adds a batch to the new structures of a partition, which must be there. */
 export const importSome = declareScript({
   adds: true,
   args: {
@@ -223,6 +266,10 @@ export const importSome = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 local sets, hashes = ${inLua(SORTED_SETS)}, ${inLua(HASHES)}
+if not stored[14] then
+  redis.call('DEL', q.meta) -- which was created at the beginning of this script
+  return redis.error_reply('WQPARTITIONS Another process has moved the items')
+end
 last = math.max(last, lastUs) -- so that tokens of a key increase
 ${
     eachRow(/* lua */ `
@@ -256,42 +303,40 @@ export const takeOver = declareScript({
   args: {
     /** {@linkcode Settings} as JSON. */
     settings: TEXT,
-    /** Whether the queue has partitions from now on. */
-    isPartition: FLAG,
+    locked: TEXT,
   },
   reply: NOTHING,
   body: /* lua */ `
 local new = prefix .. 'new:'
-if redis.call('EXISTS', new .. 'meta') == 1 then
-  for _, name in ipairs(${inLua(ALL)}) do
-    redis.call('UNLINK', prefix .. name)
-    if redis.call('EXISTS', new .. name) == 1 then redis.call('RENAME', new .. name, prefix .. name) end
-  end
-  local given = cjson.decode(settings)
-  local newLast = tonumber(redis.call('HGET', new .. 'meta', 'last')) or 0
-  redis.call('RENAME', new .. 'meta', q.meta)
-  if not isPartition then redis.call('HDEL', q.meta, 'partitions') end
-  for _, name in ipairs({ 'paused', 'pauses', 'keep', 'keepFor' }) do
-    if given[name] then redis.call('HSET', q.meta, name, given[name]) end
-  end
-  for name, count in pairs(given.counts) do redis.call('HSET', q.meta, name, count) end
-  for group, until_ in pairs(given.pausedGroups) do redis.call('ZADD', q.paused_groups, until_, group) end
-  last = math.max(last, newLast)
+for _, name in ipairs(${inLua(ALL)}) do
+  redis.call('UNLINK', prefix .. name)
+  if redis.call('EXISTS', new .. name) == 1 then redis.call('RENAME', new .. name, prefix .. name) end
 end
+local given = cjson.decode(settings)
+local newLast = tonumber(redis.call('HGET', new .. 'meta', 'last')) or 0
+local move = redis.call('HMGET', q.meta, 'repartition', 'repartitions')
+redis.call('RENAME', new .. 'meta', q.meta)
+redis.call('HSET', q.meta, 'partitions', locked)
+if move[1] then redis.call('HSET', q.meta, 'repartition', move[1], 'repartitions', move[2]) end
+for _, name in ipairs({ 'paused', 'pauses', 'keep', 'keepFor' }) do
+  if given[name] then redis.call('HSET', q.meta, name, given[name]) end
+end
+for name, count in pairs(given.counts) do redis.call('HSET', q.meta, name, count) end
+for group, until_ in pairs(given.pausedGroups) do redis.call('ZADD', q.paused_groups, until_, group) end
+last = math.max(last, newLast)
 `,
 });
 
-/** Removes a partition whose keys were moved. */
+/** Removes a partition whose keys were moved. Sets its division. */
 export const remove = declareScript({
-  args: {
-    /** Division of the queue, if the partition was the whole queue. Otherwise, the partition stays locked. */
-    division: optional(TEXT),
-  },
+  args: { division: TEXT },
   reply: NOTHING,
   body: /* lua */ `
 for _, name in ipairs(${inLua(ALL)}) do redis.call('UNLINK', prefix .. name) end
+local moves = redis.call('HGET', q.meta, 'repartitions')
 redis.call('DEL', q.meta)
-redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'more', 1, 'partitions', division or '${LOCKED}')
+redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'more', 1, 'partitions', division)
+if moves then redis.call('HSET', q.meta, 'repartitions', moves) end
 `,
 });
 
