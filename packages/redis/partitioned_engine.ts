@@ -176,11 +176,14 @@ export class PartitionedRedisEngine implements PartitionedEngine {
   /** Begins a redrive in each partition that may have selected keys. These share the rate. */
   async redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
     if ((await this.redriveProgress())?.running === true) return undefined;
-    const started = await this.#select(selection, (engine, some, parts) => {
-      return engine.redrive(some, rate === undefined ? undefined : rate / parts);
+    const begun: RedisEngine[] = [];
+    const started = await this.#select(selection, async (engine, some, parts) => {
+      const progress = await engine.redrive(some, rate === undefined ? undefined : rate / parts);
+      if (progress !== undefined) begun.push(engine);
+      return progress;
     });
-    if (started.includes(undefined)) { // another process has begun one in the meantime
-      await this.stopRedrive();
+    if (started.includes(undefined)) { // another process has begun one in the meantime, which goes on
+      await together(begun.map((engine) => engine.stopRedrive()));
       return undefined;
     }
     return started.length === 0 ? NOTHING_TO_REDRIVE : progressOf(started);

@@ -15,7 +15,8 @@ export class Partitioning {
   /** Division that this process wants. Without a separator, any will do. */
   readonly #own: Division;
   #opening: Promise<void> | undefined = undefined;
-  /** Division on the server, once it is known. */
+  #isOpen = false;
+  /** Division on the server, once it is known. Stays when it is forgotten, because this process may have leases. */
   #division: Division | undefined = undefined;
   #text = "";
 
@@ -27,7 +28,7 @@ export class Partitioning {
 
   /** Whether the division is known. */
   get isOpen(): boolean {
-    return this.#division !== undefined;
+    return this.#isOpen;
   }
 
   /** Division in the form in which the server has it. Must not be read before the division is known. */
@@ -35,7 +36,7 @@ export class Partitioning {
     return this.#text;
   }
 
-  /** Returns the partition of a key. Must not be called before the division is known. */
+  /** Returns the partition of a key. Must not be called before the division was known. */
   indexOf(key: string): number {
     return indexOf(this.#division!, key);
   }
@@ -47,13 +48,13 @@ export class Partitioning {
 
   /** Reads the division from the server. Returns `undefined` if it is known. */
   open(): Promise<void> | undefined {
-    if (this.#division !== undefined) return undefined;
+    if (this.#isOpen) return undefined;
     return this.#opening ??= this.#open().finally(() => this.#opening = undefined);
   }
 
   /** Forgets the division, because the server has another. */
   close(): void {
-    this.#division = undefined;
+    this.#isOpen = false;
   }
 
   async #open(): Promise<void> {
@@ -73,6 +74,7 @@ export class Partitioning {
     }
     this.#division = stored;
     this.#text = found.division;
+    this.#isOpen = true;
   }
 
   #refusal(reason: string): Error {

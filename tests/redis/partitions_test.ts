@@ -3,10 +3,12 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError, limiters, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, type RedisQueueOptions, redisQueues } from "@workqueue/redis";
+import type { EngineSettings } from "@workqueue/engine";
 import type { Connection, Script } from "../../packages/redis/connection/connection.ts";
 import { slotOf } from "../../packages/redis/connection/hash_slot.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { PartitionedRedisEngine } from "../../packages/redis/partitioned_engine.ts";
 import { Partitioning } from "../../packages/redis/partitioning.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { Cluster } from "./clusters.ts";
@@ -127,6 +129,32 @@ partitionsTest(
     await queue.whenBelow(21);
   },
 );
+
+Deno.test("partitions: a redrive that is refused in one ends in the others, and stops no other redrive", async () => {
+  const calls: string[] = [];
+  const engines = [true, false, true].map((isFree, i) => ({
+    redriveProgress: () => Promise.resolve(undefined), // the other redrive begins after this
+    redrive: () => Promise.resolve(isFree ? { redriven: 1, left: 0, running: true, pauseMs: 1 } : undefined),
+    stopRedrive: () => Promise.resolve(void calls.push(`stop ${i}`)),
+  }));
+  const settings = { name: "q" } as unknown as EngineSettings;
+  const engine = new PartitionedRedisEngine(settings, {} as Partitioning, engines as unknown as RedisEngine[]);
+  assertEquals(await engine.redrive({ search: "", keys: undefined }, undefined), undefined);
+  assertEquals(calls, ["stop 0", "stop 2"]);
+});
+
+redisTest("partitions: a lease that outlives the division of its queue can be finished", async ({ url, call }) => {
+  const name = uniqueName("partitions");
+  const queue = createRedisQueue({ name, url, partitions: 2, onQueueError() {} });
+  await queue.add("a");
+  const lease = await take(queue);
+  const metas = [name, `${name}#0`, `${name}#1`].map((each) => `workqueue:{${each}}:meta`);
+  for (const meta of metas) await call("HSET", meta, "partitions", "[7]"); // as if the lease had been lost long ago
+  await assertRejects(() => queue.counts(), Error, "it is no longer divided as it was");
+  await assertRejects(() => queue.counts(), Error, "it has 7 partitions");
+  await assertRejects(() => lease.finish(), Error, "it has 7 partitions");
+  await queue.shutDownWithDrain();
+});
 
 partitionsTest("a pause and its end are for all", {}, async (queue, { url }, name) => {
   const done: string[] = [];
