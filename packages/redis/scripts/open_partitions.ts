@@ -17,23 +17,19 @@ function q.reply(value)
 end
 `;
 
-const DIVISION = fields({
+/** Fields of a reply with the division. */
+const DIVISION = {
   /** Whether the queue is on the server. */
   exists: FLAG,
   /** Missing if the queue has no partitions. */
   division: optional(TEXT),
   moving: optional(TEXT),
-  /** Number of moves that have begun. */
-  moves: NUMBER,
-  /** Plan of the discipline. Missing if there is none, or if each partition has it. */
-  plan: optional(TEXT),
-});
+};
 
 const readDivision = /* lua */ `
 local exists = redis.call('EXISTS', q.meta)
 local found = redis.call('HMGET', q.meta, 'partitions', 'repartition', 'repartitions', 'order')
-local division, moving, moves = found[1], found[2], tonumber(found[3]) or 0
-local plan = found[4] and string.match(found[4], '^%d+ (.*)$')
+local division, moving = found[1], found[2]
 `;
 
 /** Reads the division, and divides a queue that is not on the server. */
@@ -43,15 +39,30 @@ export const openPartitions = declareScript({
     /** Division of a new queue. */
     own: TEXT,
   },
-  reply: DIVISION,
+  reply: fields(DIVISION),
   body: /* lua */ `
 if redis.call('EXISTS', q.meta) == 0 then redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'partitions', own) end
 ${readDivision}
 `,
 });
 
-/** Reads the division. */
-export const readPartitions = declareScript({ prelude: metaOnly, args: {}, reply: DIVISION, body: readDivision });
+/** Reads what is known before a move. */
+export const readPartitions = declareScript({
+  prelude: metaOnly,
+  args: {},
+  reply: fields({
+    ...DIVISION,
+    /** Number of moves that have begun. */
+    moves: NUMBER,
+    /** Plan of the discipline. Missing if there is none, or if each partition has it. */
+    plan: optional(TEXT),
+  }),
+  body: /* lua */ `
+${readDivision}
+local moves = tonumber(found[3]) or 0
+local plan = found[4] and string.match(found[4], '^%d+ (.*)$')
+`,
+});
 
 /**
  * Notes how far a move has come. Without `moving`, the move has ended. Changes nothing if another process has gone on
