@@ -63,9 +63,13 @@ export class Partitioning {
     const key = `workqueue:{${this.#name}}:meta`;
     const found = openPartitions.read(await this.#connection.run(script, key, args, { retry: "always" }));
     if (found.moving !== undefined) throw this.#refusal("its items are being moved to other partitions");
-    if (found.division === undefined) throw this.#refusal("it has no partitions");
+    if (found.division === undefined) {
+      throw this.#refusal("it has no partitions. Leave out the option 'partitions', or call repartition");
+    }
     const stored = divisionIn(found.division);
-    if (stored.count !== count) throw this.#refusal(`it has ${stored.count} partitions`);
+    if (stored.count !== count) {
+      throw this.#refusal(`it has ${stored.count} partitions. Use this number, or call repartition`);
+    }
     if (separator !== null && separator !== stored.separator) {
       const is = stored.separator === null ? "" : ` that end at ${JSON.stringify(stored.separator)}`;
       const without = stored.separator === null ? "without regard to" : "by";

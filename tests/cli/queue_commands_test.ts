@@ -1,7 +1,8 @@
 /** Tests of the commands that use a queue on Redis, with a real server. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { redisTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
+import { Cluster } from "../redis/clusters.ts";
+import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
 import { runtimes, until, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(runtimes)) {
@@ -71,6 +72,28 @@ redisTest("queue commands: status says how many retries wait for the retry budge
   await until(async () => (await queue.counts()).blocked === 2, "both retries are blocked");
   const { stdout } = await workspace.run(["status", "--redis", url, "--queue", name]);
   assertStringIncludes(stdout, "Blocked     2\n  2 retries wait for the retry budget\n");
+});
+
+serverTest("queue commands: a queue with partitions on a cluster is pushed, worked and shown", async () => {
+  await using cluster = await Cluster.start();
+  await using workspace = new Workspace();
+  const queue = ["--redis", cluster.urls[0]!, "--cluster", "--queue", uniqueName("spread"), "--partitions", "4"];
+  assertEquals((await workspace.run(["push", ...queue], "a\nb\nc\nd\n")).stderr, "Added 4 lines.\n");
+  assertMatch((await workspace.run(["status", ...queue])).stdout, /^Ready {7}4/m);
+  const { code, stdout } = await workspace.run([
+    "work",
+    ...queue,
+    "--until-empty",
+    "--retries",
+    "0",
+    "--",
+    "sh",
+    "-c",
+    '[ "$1" != a ] && echo "$1"',
+    "sh",
+  ]);
+  assertEquals([code, stdout.split("\n").toSorted()], [1, ["", "b", "c", "d"]]);
+  assertMatch((await workspace.run(["dead", "list", ...queue])).stdout, /^a: /);
 });
 
 redisTest("queue commands: the server may be named by a variable", async ({ url }) => {

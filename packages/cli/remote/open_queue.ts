@@ -1,5 +1,5 @@
 import type { WorkQueueConfig } from "@workqueue/core";
-import type { RedisQueue } from "@workqueue/redis";
+import type { RedisQueue, RedisQueueOptions } from "@workqueue/redis";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
@@ -39,9 +39,10 @@ export async function openQueueOf(
   );
 }
 
-function serverOf({ redis, ca }: QueueFlags): { url: string | undefined; tls: { ca: string } | undefined } {
+function serverOf({ redis, cluster, ca }: QueueFlags): Pick<RedisQueueOptions, "url" | "cluster" | "tls"> {
+  const url = redis ?? (process.env[REDIS_VARIABLE] || undefined); // an empty variable counts as none
   return {
-    url: redis ?? (process.env[REDIS_VARIABLE] || undefined), // an empty variable counts as none
+    ...(cluster === undefined ? { url } : { cluster: [url ?? "redis://localhost:6379"] }),
     tls: ca === undefined ? undefined : { ca: readCertificate(ca) },
   };
 }

@@ -7,6 +7,8 @@ export interface QueueFlags {
   readonly queue: string;
   /** Address of the server. Default: that in the environment, or a server on this machine. */
   readonly redis?: string;
+  /** Whether the address is that of a node of a cluster. */
+  readonly cluster?: true;
   /** Path of the certificate of the authority that signed the server's certificate. */
   readonly ca?: string;
   /** Number of partitions of the queue. */
@@ -27,6 +29,7 @@ export function addQueueFlags(command: Command): Command {
       "--redis <url>",
       `address of Redis or Valkey; default: ${REDIS_VARIABLE}, or redis://localhost:6379`,
     )
+    .option("--cluster", "the address is that of a node of a cluster")
     .option("--ca <file>", "certificate (PEM) of the authority that signed the server's, for rediss:// URLs")
     .option("--partitions <n>", "number of partitions of the queue", (text) => parseInteger(text, 1, MAX_PARTITIONS));
 }

@@ -12,7 +12,7 @@ if stored[14] ~= partitioning then
   if stored[1] then
     return redis.error_reply('WQPARTITIONS Cannot use queue ' ..
       (string.match(prefix, '{(.*)#%d+}') or string.match(prefix, '{(.*)}')) ..
-      ': it is no longer divided as it was when this process opened it')
+      ': its number of partitions was changed. Open the queue again with the new number')
   end
   stored[1] = NEXT_FORMAT
   redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'partitions', partitioning)
