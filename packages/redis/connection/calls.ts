@@ -2,6 +2,7 @@ import type { Call } from "./call.ts";
 import type { Script } from "./connection.ts";
 import {
   errorOfMove,
+  errorOfOldServer,
   inWords,
   isAway,
   isHopeless,
@@ -175,7 +176,7 @@ export class Calls {
       this.#keep(call, error);
     } else {
       this.#settle(call);
-      call.reject(moved ?? error);
+      call.reject(moved ?? errorOfOldServer(this.#address, error) ?? error);
     }
     this.#heard();
   }
