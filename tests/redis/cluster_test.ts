@@ -231,7 +231,7 @@ serverTest("cluster: what is wrong is said", async () => {
   const start = (url: string) => `Cannot reach Redis at ${new URL(url).host} (cluster)`;
   assertEquals(
     await failure({ cluster: [server.url] }),
-    `${start(server.url)}: ERR This instance has cluster support disabled`,
+    `${start(server.url)}: it is not a node of a cluster. Use the option 'url' instead of 'cluster'`,
   );
   assertEquals(
     await failure({ cluster: [alone.url] }),

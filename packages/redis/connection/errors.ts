@@ -133,6 +133,9 @@ export function toError(error: unknown): Error {
 export function messageOf(error: Error): string {
   const cause = tlsCauseOf(error);
   if (cause !== undefined) return cause;
+  if (/cluster support disabled$/.test(error.message)) {
+    return "it is not a node of a cluster. Use the option 'url' instead of 'cluster'";
+  }
   if (error.message !== "") return error.message;
   const { errors = [], code = error.name } = error as { errors?: unknown[]; code?: string };
   return [...new Set(errors.map((each) => toError(each).message))].join(", ") || code;
