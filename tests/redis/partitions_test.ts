@@ -150,7 +150,7 @@ redisTest("partitions: a lease that outlives the division of its queue can be fi
   const lease = await take(queue);
   const metas = [name, `${name}#0`, `${name}#1`].map((each) => `workqueue:{${each}}:meta`);
   for (const meta of metas) await call("HSET", meta, "partitions", "[7]"); // as if the lease had been lost long ago
-  await assertRejects(() => queue.counts(), Error, "it is no longer divided as it was");
+  await assertRejects(() => queue.counts(), Error, "its number of partitions was changed");
   await assertRejects(() => queue.counts(), Error, "it has 7 partitions");
   await assertRejects(() => lease.finish(), Error, "it has 7 partitions");
   await queue.shutDownWithDrain();
