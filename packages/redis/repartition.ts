@@ -284,7 +284,7 @@ function putTogether(found: readonly Settings[]): Settings {
     ...Number.isNaN(kept) ? {} : { keep: `${kept}` },
     ...first.budget && { budget: [first.budget[0], minRate] as const },
     pauses: `${Math.max(...found.map(({ pauses }) => Number(pauses)))}`,
-    pausedGroups: Object.assign({}, ...found.map(({ pausedGroups }) => pausedGroups)),
+    pausedGroups: Object.fromEntries(found.flatMap(({ pausedGroups }) => Object.entries(pausedGroups))),
     counts: sumOf(found.map(({ counts }) => counts)),
   };
 }

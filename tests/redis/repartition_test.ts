@@ -148,9 +148,9 @@ for (const [from, to] of [[2, 3], [1, 2], [2, 1]] as const) {
     for (let calls = 0, isOver = false; !isOver; calls++) {
       const name = uniqueName("repartition");
       const queue = createRedisQueue({ ...options, ...settings, name, partitions: from });
-      await queue.addAll(numbered(120, "a/").map((id) => ({ id })));
-      await queue.pauseGroup("b", "1h");
-      await queue.addAll(numbered(120, "b/").map((id) => ({ id })));
+      await queue.addAll(numbered(110, "a/").map((id) => ({ id })));
+      for (const group of ["b", "__proto__"]) await queue.pauseGroup(group, "1h");
+      await queue.addAll(numbered(9, "b/").map((id) => ({ id })));
       await queue.pause();
       const before = await contentsOf(queue);
       isOver = await movesWithin(url, name, calls, to);
@@ -159,12 +159,15 @@ for (const [from, to] of [[2, 3], [1, 2], [2, 1]] as const) {
       assertEquals(await contentsOf(after), before, `after ${calls} calls`);
       const { blockedGroups } = await after.snapshot();
       assertEquals(blockedGroups?.find(({ group }) => group === "b")?.reason, "paused");
+      let paused = 0;
       for (const partition of namesOf(name, { count: to })) {
         const key = `workqueue:{${partition}}`;
         assertEquals(await call("HGETALL", `${key}:order:1:weights`), ["a", "2"]);
         const budget = await call("HGET", `${key}:meta`, "budget");
         assert(budget !== null);
+        paused += Number(await call("ZCARD", `${key}:pausedgroups`));
       }
+      assertEquals(paused, 2);
       await assertRejects(() => queue.counts());
       await queue.shutDownWithDrain();
       assert(calls < 100);
