@@ -19,10 +19,7 @@ export const A_LIMIT: Rule = [
   (value: unknown) => A_NON_NEGATIVE_INTEGER[0](value as never) && (value as number) <= MAX_LIMIT,
   `must be an integer from 0 to ${MAX_LIMIT}`,
 ];
-const A_CURSOR: Rule = [
-  (value: unknown) => typeof value === "string" && /^\d{1,16}(-\d{1,9})?$/.test(value),
-  "must be the 'cursor' of a page",
-];
+const A_CURSOR: Rule = [(value: string) => /^\d{1,16}(-\d{1,9})?$/.test(value), "must be the 'cursor' of a page"];
 const A_LIST: Rule = [Array.isArray, "must be a list of keys"];
 const A_RATE: Rule = [(value: unknown) => Number.isFinite(value) && (value as number) > 0, "must be a positive number"];
 

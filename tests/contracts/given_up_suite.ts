@@ -278,9 +278,7 @@ export function givenUpSuite(
     for (const limit of [-1, 0.5, 1001, NaN]) {
       await assertRejects(() => queue.givenUp({ limit }), RangeError, "'limit' must be an integer from 0 to 1000");
     }
-    for (const cursor of ["x", 5]) {
-      await assertRejects(() => wrong.givenUp({ cursor }), Error, "'cursor' must be the 'cursor' of a page");
-    }
+    await assertRejects(() => wrong.givenUp({ cursor: "x" }), TypeError, "'cursor' must be the 'cursor' of a page");
     await assertRejects(() => wrong.givenUp({ search: ["a"] }), TypeError, "'search' must be a string");
     await assertRejects(() => wrong.givenUp("a"), TypeError, "must be an object");
     for (const rate of [0, -1, NaN, Infinity]) {
