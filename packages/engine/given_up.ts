@@ -1,5 +1,6 @@
 import type { GivenUpOptions, GivenUpPage, GivenUpRetention, GivenUpSelection, RedriveOptions } from "@workqueue/core";
 import {
+  A_STRING,
   DISCARD,
   inOneLine,
   limitsOf,
@@ -8,6 +9,7 @@ import {
   REDRIVE,
   REDRIVE_OPTIONS,
   redriveRuns,
+  requireRule,
   requireRules,
   SELECTION_OPTIONS,
 } from "@workqueue/core/internal";
@@ -38,6 +40,7 @@ export class GivenUpItems<T> {
   async list(options: GivenUpOptions): Promise<GivenUpPage<T>> {
     requireRules(LIST_GIVEN_UP, options, LIST_OPTIONS);
     const { search = "", limit = 100, cursor } = options;
+    if (cursor !== undefined) requireRule(LIST_GIVEN_UP, "cursor", cursor, A_STRING);
     const page = await this.#engine.givenUp({ search, limit, cursor });
     return {
       items: page.entries.map(({ payload, group, error, ...entry }) => ({

@@ -98,7 +98,12 @@ export function openQueue<T>(
     async repartition(count: number) {
       requireRule("divide queue", "partitions", count, A_NUMBER_OF_PARTITIONS);
       if (queue.shuttingDown) throw new Error("Cannot divide queue: this queue object was shut down");
-      await new Repartition(connection, name, separator).run(count);
+      const own = connect(ACTION, { ...options, callTimeout }); // a shutdown of the queue object doesn't end the move
+      try {
+        await new Repartition(own, name, separator).run(count);
+      } finally {
+        await own.release();
+      }
     },
   });
 }

@@ -115,6 +115,33 @@ redisTest("repartition: an item's tokens increase, and its stalls are kept", asy
   await again.finish();
 });
 
+redisTest(
+  "repartition: large items move in small batches, even if the queue object is shut down",
+  async ({ url, call }) => {
+    const name = uniqueName("repartition");
+    const queue = createRedisQueue<{ id: string; text: string }>({ name, url, keyOf: ({ id }) => id });
+    const text = "x".repeat(300_000);
+    await queue.addAll(numbered(20).map((id) => ({ id, text })));
+    await queue.pause();
+    await call("CONFIG", "RESETSTAT");
+    const moved = queue.repartition(2);
+    await queue.shutDownWithDrain();
+    await moved;
+    const stats = String(await call("INFO", "commandstats"));
+    const calls = [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
+    assert(calls > 20, `${calls} calls`); // a batch with all of them would take 12
+    await using after = createRedisQueue<{ id: string; text: string }>({
+      name,
+      url,
+      keyOf: ({ id }) => id,
+      partitions: 2,
+    });
+    const { readyItems } = await after.snapshot({ limit: 100 });
+    assertEquals(readyItems.map(({ item }) => item.id).toSorted(), numbered(20).toSorted());
+    assert(readyItems.every(({ item }) => item.text === text));
+  },
+);
+
 redisTest("repartition: only at rest, and to a number from 1 to 256", async ({ url }) => {
   const name = uniqueName("repartition");
   const errors: unknown[] = [];

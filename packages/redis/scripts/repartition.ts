@@ -65,6 +65,8 @@ const COUNTS = [
   "givenUp:limiter",
 ];
 
+/** Number of bytes of items from which on a batch gets no more keys. */
+const MAX_BYTES = 1_000_000;
 /** Maximum number of keys in a batch. */
 const IN_BATCH = 100;
 
@@ -206,6 +208,13 @@ if redis.call('EXISTS', out) == 0 then
     if #keys == 0 then keys = redis.call('HRANDFIELD', prefix .. name, ${IN_BATCH}) end
   end
   if #keys > 0 then
+    -- A batch with large items has fewer keys.
+    local bytes, items, reasons = 0, redis.call('HMGET', q.items, unpack(keys)), redis.call('HMGET', q.reasons,
+      unpack(keys))
+    for i = 1, #keys do
+      bytes = bytes + #(items[i] or '') + #(reasons[i] or '')
+      if i > 1 and bytes > ${MAX_BYTES} then keys[i] = nil end
+    end
     local columns = {}
     for i, name in ipairs(sets) do
       columns[i] = redis.call('ZMSCORE', prefix .. name, unpack(keys))
