@@ -1,6 +1,6 @@
 /** Tests of queues with partitions, with one server and with a cluster. */
 
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError, limiters, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, type RedisQueueOptions, redisQueues } from "@workqueue/redis";
 import type { EngineSettings } from "@workqueue/engine";
@@ -150,7 +150,8 @@ redisTest("partitions: a lease that outlives the division of its queue can be fi
   const lease = await take(queue);
   const metas = [name, `${name}#0`, `${name}#1`].map((each) => `workqueue:{${each}}:meta`);
   for (const meta of metas) await call("HSET", meta, "partitions", "[7]"); // as if the lease had been lost long ago
-  await assertRejects(() => queue.counts(), Error, "its number of partitions was changed");
+  const { message } = await assertRejects(() => queue.counts(), Error); // a call of an idle worker may have come first
+  assertMatch(message, /its number of partitions was changed|it has 7 partitions/);
   await assertRejects(() => queue.counts(), Error, "it has 7 partitions");
   await assertRejects(() => lease.finish(), Error, "it has 7 partitions");
   await queue.shutDownWithDrain();
