@@ -313,16 +313,16 @@ redisTest("connection: a key that moves to another node of a cluster is a refusa
   assertStringIncludes((await failure(connection.run(ask, "list", []))).message, "belong to node 10.0.0.2:6379");
 });
 
-redisTest("connection: a server that does not know the header of scripts is refused, with advice", async ({ url }) => {
+redisTest("connection: a server that does not know the first line of scripts gets them without it", async ({ url }) => {
   await using connection = use({ url });
   const reply = "ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'"; // of Redis 6
-  const old = createScript(`return redis.error_reply("${reply}")`);
-  const error = await failure(connection.run(old, "list", []));
-  assertStringIncludes(
-    error.message,
-    "it does not run scripts that begin with '#!lua'. Use Redis 7 or later, or Valkey",
-  );
-  assertEquals([error.mayHaveRun, (error.cause as Error).message], [false, reply]);
+  const script = createScript("#!lua flags=allow-oom\nreturn redis.call('RPUSH', KEYS[1], ARGV[1])");
+  const refusing = { ...createScript(`#!lua\nreturn redis.error_reply("${reply}")`), headless: script.headless };
+  const calls = ["a", "b", "c"].map((text) => connection.run(refusing, "list", [text]));
+  assertEquals(await Promise.all(calls), [1, 2, 3]);
+  assertEquals(await connection.run(script, "list", ["d"]), 4);
+  const without = createScript(`return redis.error_reply("${reply}")`);
+  await assertRejects(() => connection.run(without, "list", []), Error, reply);
 });
 
 serverTest("connection: while the server has no place left, calls are queued", async () => {

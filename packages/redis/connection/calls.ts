@@ -2,11 +2,11 @@ import type { Call } from "./call.ts";
 import type { Script } from "./connection.ts";
 import {
   errorOfMove,
-  errorOfOldServer,
   inWords,
   isAway,
   isHopeless,
   isReply,
+  isUnknownHeader,
   isUnknownScript,
   messageOf,
   RedisConnectionError,
@@ -14,6 +14,7 @@ import {
 } from "./errors.ts";
 import { guardOf } from "./hash_slot.ts";
 import { Line } from "./line.ts";
+import { hasHeader } from "./script.ts";
 import { Timeouts } from "./timeouts.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, Wire } from "./wire.ts";
@@ -23,6 +24,8 @@ export class Calls {
   readonly #address: string;
   /** Whether the server is a node of a cluster. */
   readonly #isNode: boolean;
+  /** Whether scripts are sent without their first line, because a server did not know it. */
+  #isHeadless = false;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
   /** Unanswered calls, by timeout. */
@@ -145,7 +148,8 @@ export class Calls {
   #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
     const isKnown = this.#known.has(script) && !isWhole;
     this.#known.add(script);
-    const { sha1, text } = this.#isNode ? script.onNode : script;
+    const version = this.#isNode ? script.onNode : script;
+    const { sha1, text } = this.#isHeadless ? version.headless : version;
     const command = isKnown ? ["EVALSHA", sha1] : ["EVAL", text];
     if (this.#isNode) command.push("2", key, guardOf(key));
     else command.push("1", key);
@@ -166,7 +170,8 @@ export class Calls {
     if (!isReply(error)) {
       this.#lose(call, error);
       wire.close(error);
-    } else if (isUnknownScript(error)) {
+    } else if (isUnknownScript(error) || (hasHeader(call.script) && isUnknownHeader(error))) {
+      this.#isHeadless ||= !isUnknownScript(error);
       // Sent again, the call would come after calls that it must precede.
       if (call.isOfWire) return this.#failAgain(call, error);
       this.#queue(call);
@@ -176,7 +181,7 @@ export class Calls {
       this.#keep(call, error);
     } else {
       this.#settle(call);
-      call.reject(moved ?? errorOfOldServer(this.#address, error) ?? error);
+      call.reject(moved ?? error);
     }
     this.#heard();
   }

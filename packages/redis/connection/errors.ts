@@ -116,12 +116,9 @@ export function errorOfMove(address: string, reply: Error): RedisConnectionError
   return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
 }
 
-/** Returns the error for a server that lacks the function flags of Redis 7. Returns `undefined` for any other reply. */
-export function errorOfOldServer(address: string, reply: Error): RedisConnectionError | undefined {
-  if (!/^ERR .*unexpected symbol near '#'/.test(reply.message)) return undefined;
-  const message = `Cannot use Redis at ${address}: it does not run scripts that begin with '#!lua'. ` +
-    "Use Redis 7 or later, or Valkey";
-  return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
+/** Reports whether the reply means that the server doesn't know the first line of scripts with flags. */
+export function isUnknownHeader(error: Error): boolean {
+  return /^ERR .*unexpected symbol near '#'/.test(error.message);
 }
 
 /** Converts a thrown value to an error. */
