@@ -44,7 +44,7 @@ const receivers = ["receiver 1", "receiver 2"].map((name) => start(name, "webhoo
 const ports = await Promise.all(
   receivers.map(async ({ lines }) => String((await once(lines, "line"))[0]).split(" ").at(-1)),
 );
-const [old, other] = [start("worker 1", "webhook_worker.ts"), start("worker 2", "webhook_worker.ts")];
+const workers = ["worker 1", "worker 2"].map((name) => start(name, "webhook_worker.ts"));
 
 /** Sends the webhooks for a push of many branches, alternating between the two receivers. */
 async function push(repository: string): Promise<void> {
@@ -56,13 +56,16 @@ async function push(repository: string): Promise<void> {
   }
 }
 
-const isBusy = once(old.lines, "line");
+const busy = Promise.race(workers.map(async (worker) => {
+  await once(worker.lines, "line");
+  return worker;
+}));
 for (let i = 1; i <= 6; i++) await push(`acme/${i}`);
-await isBusy;
+const old = await busy;
 const [next] = await Promise.all([start("worker 3", "webhook_worker.ts"), stop(old)]); // the deploy
 for (let i = 1; i <= 6; i++) await push(`acme/${i}`);
 
 const queue = createRedisQueue({ name: "mirrors", url: process.env["WORKQUEUE_REDIS_URL"] });
 await queue.whenIdle();
 queue.shutDown();
-await Promise.all([other, next, ...receivers].map(stop));
+await Promise.all([...workers.filter((worker) => worker !== old), next, ...receivers].map(stop));
