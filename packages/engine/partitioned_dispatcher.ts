@@ -230,20 +230,16 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   #invite(): void {
     const free = this.#free - this.#invited;
     if (free <= 0) return;
-    const next = this.#alone === undefined ? this.#nextOpen(Math.ceil(free / LEAD)) : this.#aloneIfRest();
-    for (const partition of next) {
+    for (const partition of this.#next(Math.ceil(free / LEAD))) {
       partition.isInvited = true;
       partition.dispatcher.look();
     }
   }
 
-  /** Returns the partition that has the duty to try suspects, if this process works on no keys of others. */
-  #aloneIfRest(): Partition<T>[] {
-    const alone = this.#alone!;
-    return alone.asked === 0 && !this.#isBusyBeside(alone) ? [alone] : [];
-  }
-
-  #nextOpen(count: number): Partition<T>[] {
+  /** Returns up to `count` partitions to ask next. */
+  #next(count: number): Partition<T>[] {
+    const alone = this.#alone;
+    if (alone !== undefined) return alone.asked === 0 && !this.#isBusyBeside(alone) ? [alone] : [];
     return this.#open.filter(({ isInvited }) => !isInvited)
       .sort((one, other) => one.served - other.served).slice(0, count);
   }

@@ -329,13 +329,16 @@ function addUp<N extends { readonly [name in keyof N]: number }>(all: readonly N
 }
 
 function countsOf(all: readonly Counts[]): Counts {
-  const { ready, blocked, delayed, processing, failing, givenUp } = addUp(
-    all.map(({ ready, blocked, delayed, processing, failing, givenUp }) => {
-      return { ready, blocked, delayed, processing, failing, givenUp };
-    }),
-  );
-  const oldestReadyMs = Math.max(...all.map(({ oldestReadyMs }) => oldestReadyMs));
-  return { ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs };
+  const sum = (name: keyof Counts) => sumOf(all, (counts) => counts[name]);
+  return {
+    ready: sum("ready"),
+    blocked: sum("blocked"),
+    delayed: sum("delayed"),
+    processing: sum("processing"),
+    failing: sum("failing"),
+    givenUp: sum("givenUp"),
+    oldestReadyMs: Math.max(...all.map(({ oldestReadyMs }) => oldestReadyMs)),
+  };
 }
 
 function progressOf(all: readonly (EngineRedrive | undefined)[]): EngineRedrive | undefined {

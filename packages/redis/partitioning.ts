@@ -1,9 +1,10 @@
-import type { Connection } from "./connection/connection.ts";
+import type { Connection, Script } from "./connection/connection.ts";
 import { createScript } from "./connection/script.ts";
 import { type Division, divisionIn, indexOf, indexOfGroup, textOf } from "./division.ts";
 import { openPartitions } from "./scripts/open_partitions.ts";
 
-const script = createScript(openPartitions.lua(""));
+/** Created on first use, because most queues have no partitions. */
+let script: Script | undefined;
 
 /**
  * Division of a queue, as the server has it. The server keeps the division from the first use of the queue on, because
@@ -59,6 +60,7 @@ export class Partitioning {
 
   async #open(): Promise<void> {
     const { count, separator } = this.#own;
+    script ??= createScript(openPartitions.lua(""));
     const args = openPartitions.write({ own: textOf(this.#own) });
     const key = `workqueue:{${this.#name}}:meta`;
     const found = openPartitions.read(await this.#connection.run(script, key, args, { retry: "always" }));

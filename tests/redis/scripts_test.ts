@@ -15,6 +15,7 @@ import {
   rows,
   TEXT,
 } from "../../packages/redis/scripts/fields.ts";
+import { STRUCTURES } from "../../packages/redis/scripts/repartition.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { shorten } from "../../packages/redis/scripts/shorten.ts";
 import { createThrottleScripts } from "../../packages/redis/scripts/throttle_script.ts";
@@ -215,4 +216,10 @@ Deno.test("scripts: a value that is forgotten does not compile", () => {
   script.write({ key: "a", count: 1 }, [{}]);
   const read: "yes" = script.read("yes");
   assertEquals(read, "yes");
+});
+
+Deno.test("scripts: a repartition knows every structure of a partition, and no other", () => {
+  const texts = Object.values(createScripts("{ 0, 0 }", true)).map(({ text }) => text);
+  const names = texts.flatMap((text) => Array.from(text.matchAll(/prefix \.\. '(\w+)'/g), ([, name]) => name!));
+  assertEquals([...new Set([...names, "export"])].sort(), [...STRUCTURES].sort());
 });

@@ -8,6 +8,7 @@
 
 import { declareScript } from "./declare.ts";
 import { fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
+import { NEXT_FORMAT } from "./prelude.ts";
 
 /** Beginning of scripts that use only `meta`. */
 export const metaOnly = () => /* lua */ `
@@ -41,7 +42,9 @@ export const openPartitions = declareScript({
   },
   reply: fields(DIVISION),
   body: /* lua */ `
-if redis.call('EXISTS', q.meta) == 0 then redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'partitions', own) end
+if redis.call('EXISTS', q.meta) == 0 then
+  redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'partitions', own)
+end
 ${readDivision}
 `,
 });
@@ -85,7 +88,7 @@ local current = redis.call('HGET', q.meta, 'repartition') or nil
 if current == moving then return 1 end -- the call was repeated because its reply was lost
 local moves = tonumber(redis.call('HGET', q.meta, 'repartitions')) or 0
 if current ~= before or (moves ~= number - 1 and not (before and moves == number)) then return 0 end
-redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'repartitions', number)
+redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'repartitions', number)
 if moving then redis.call('HSET', q.meta, 'repartition', moving) else redis.call('HDEL', q.meta, 'repartition') end
 if division == '[1]' then redis.call('HDEL', q.meta, 'partitions')
 elseif division then redis.call('HSET', q.meta, 'partitions', division) end

@@ -32,6 +32,13 @@ end
 /** Lua that derives from `q.plan` whether the queue has groups. */
 export const setHasGroups = /* lua */ `q.hasGroups = string.sub(q.plan, 1, 7) == '["fair"'`;
 
+/** Lua that removes some keys of a former order. `past[1]` is nil if there was none. */
+export const dropPastOrder = /* lua */ `
+  local past = redis.call('HRANDFIELD', q.past_orders, 1, 'WITHVALUES')
+  if past[1] and not q.ordered(past[2], q.orders .. past[1] .. ':').drop() then
+    redis.call('HDEL', q.past_orders, past[1])
+  end`;
+
 /** Lua for scripts that move ready keys to the order that is in force. */
 export const moveSome = /* lua */ `
 -- Adds some of the ready keys to the order that is in force, and removes some keys of former orders. A large queue
@@ -48,12 +55,8 @@ do
     local last = ready[#ready]
     if isDone then q.moving = 'done' else q.moving = last == q.moving and '(' .. last or last end
   end
-  local past = redis.call('HRANDFIELD', q.past_orders, 1, 'WITHVALUES')
-  if past[1] then
-    isDone = false
-    local isLeft = q.ordered(past[2], q.orders .. past[1] .. ':').drop()
-    if not isLeft then redis.call('HDEL', q.past_orders, past[1]) end
-  end
+  ${dropPastOrder}
+  isDone = isDone and not past[1]
   if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
   elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or
     redis.call('HEXISTS', q.meta, 'partitions') == 1 then redis.call('HDEL', q.meta, 'moving')

@@ -29,6 +29,9 @@ const refusePartitions = /* lua */ `
   end
 `;
 
+/** Newest version of the stored data. */
+export const NEXT_FORMAT = "4";
+
 /** Lua expression for the server's time, as seconds and microseconds. */
 export const SERVER_TIME = "redis.call('TIME')";
 
@@ -94,7 +97,7 @@ end
 -- Versions of the stored data. Scripts refuse data of another version. A queue gets the next version when it first has
 -- something that older releases don't know: a discipline, a priority, a pause with an end, a limit on given-up keys, a
 -- redrive, or a retry budget.
-local FORMAT, NEXT_FORMAT = '3', '4'
+local FORMAT, NEXT_FORMAT = '3', '${NEXT_FORMAT}'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',

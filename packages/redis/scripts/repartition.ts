@@ -14,7 +14,9 @@
 import { declareScript } from "./declare.ts";
 import { DURATION, fields, list, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
 import { metaOnly } from "./open_partitions.ts";
-import { moveSome } from "./order.ts";
+import { dropPastOrder, moveSome } from "./order.ts";
+import { NEXT_FORMAT } from "./prelude.ts";
+import { GIVEN_UP_FOR } from "./snapshot.ts";
 
 /** Structures that have an entry for a key. */
 const SORTED_SETS = ["ready", "stalled", "suspects", "delayed", "failing", "givenup", "blockedretries"];
@@ -32,8 +34,8 @@ const HASHES = [
   "dueretries",
 ];
 
-/** All structures of a queue at rest, except for those of its order. */
-const ALL = [
+/** All structures of a queue at rest, except for those of its order and of owners. */
+export const STRUCTURES: readonly string[] = [
   ...SORTED_SETS,
   ...HASHES,
   "folding",
@@ -53,17 +55,7 @@ const ALL = [
 ];
 
 /** Counts in `meta`. */
-const COUNTS = [
-  "handedOut",
-  "failed",
-  "dropped",
-  "givenUp",
-  "givenUp:maxRetries",
-  "givenUp:terminal",
-  "givenUp:shutdown",
-  "givenUp:stalled",
-  "givenUp:limiter",
-];
+const COUNTS = ["handedOut", "failed", "dropped", "givenUp", ...Object.values(GIVEN_UP_FOR)];
 
 /** Number of bytes of items from which on a batch gets no more keys. */
 const MAX_BYTES = 1_000_000;
@@ -105,7 +97,7 @@ export const claim = declareScript({
   body: /* lua */ `
 ${readLock}
 if held and held <= number or redis.call('EXISTS', q.meta) == 0 then
-  redis.call('HSET', q.meta, 'format', '4', 'more', 1, 'partitions', locked)
+  redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'partitions', locked)
   return 'locked'
 end
 return redis.call('HEXISTS', q.meta, 'partitions') == 1 and 'moved' or 'queue'
@@ -257,7 +249,7 @@ export const beginImport = declareScript({
   body: /* lua */ `
 local new = prefix .. 'new:'
 if redis.call('HGET', new .. 'meta', 'partitions') ~= locked then
-  for _, name in ipairs(${inLua(ALL)}) do redis.call('UNLINK', new .. name) end
+  for _, name in ipairs(${inLua(STRUCTURES)}) do redis.call('UNLINK', new .. name) end
   redis.call('DEL', new .. 'meta')
   redis.call('HSET', new .. 'meta', 'format', NEXT_FORMAT, 'more', 1, 'partitions', locked)
 end
@@ -317,7 +309,7 @@ export const takeOver = declareScript({
   reply: NOTHING,
   body: /* lua */ `
 local new = prefix .. 'new:'
-for _, name in ipairs(${inLua(ALL)}) do
+for _, name in ipairs(${inLua(STRUCTURES)}) do
   redis.call('UNLINK', prefix .. name)
   if redis.call('EXISTS', new .. name) == 1 then redis.call('RENAME', new .. name, prefix .. name) end
 end
@@ -341,7 +333,7 @@ export const remove = declareScript({
   args: { division: TEXT },
   reply: NOTHING,
   body: /* lua */ `
-for _, name in ipairs(${inLua(ALL)}) do redis.call('UNLINK', prefix .. name) end
+for _, name in ipairs(${inLua(STRUCTURES)}) do redis.call('UNLINK', prefix .. name) end
 local moves = redis.call('HGET', q.meta, 'repartitions')
 redis.call('DEL', q.meta)
 redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'more', 1, 'partitions', division)
@@ -368,12 +360,8 @@ export const dropOrder = declareScript({
   body: /* lua */ `
 local isLeft = false
 if q.plan then isLeft = q.ordered().drop() end
-local past = redis.call('HRANDFIELD', q.past_orders, 1, 'WITHVALUES')
-if past[1] then
-  if not q.ordered(past[2], q.orders .. past[1] .. ':').drop() then redis.call('HDEL', q.past_orders, past[1]) end
-  isLeft = true
-end
+${dropPastOrder}
 q.order, q.fair = nil, nil
-return q.reply(isLeft and 1 or 0)
+return q.reply((isLeft or past[1]) and 1 or 0)
 `,
 });

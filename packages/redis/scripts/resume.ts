@@ -12,10 +12,10 @@ export const resume = declareScript({
   args: { pause: optional(NUMBER), ended: optional(NUMBER) },
   reply: NUMBER,
   body: /* lua */ `
-local last = tonumber(redis.call('HGET', q.meta, 'pauses')) or 0
-local isLast = not pause or last == pause
+local pauses = tonumber(redis.call('HGET', q.meta, 'pauses')) or 0
+local isLast = not pause or pauses == pause
 if ended then
-  isLast = last <= ended
+  isLast = pauses <= ended
   redis.call('HSET', q.meta, 'resumed', math.max(ended, tonumber(redis.call('HGET', q.meta, 'resumed')) or 0))
 end
 if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
@@ -24,6 +24,6 @@ if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
     if not q.wake() then break end
   end
 end
-return q.reply(isLast and last or -1)
+return q.reply(isLast and pauses or -1)
 `,
 });

@@ -17,7 +17,7 @@ import { inParts } from "./in_parts.ts";
 import { limiters } from "./limiters.ts";
 
 /** Fields of `meta` that count given-up keys, by reason. */
-const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
+export const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
   maxRetries: "givenUp:maxRetries",
   terminal: "givenUp:terminal",
   shutdown: "givenUp:shutdown",

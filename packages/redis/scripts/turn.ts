@@ -1,3 +1,4 @@
+import type { FinishAnswer, FinishKind } from "@workqueue/engine";
 import { declareScript } from "./declare.ts";
 import {
   type Argument,
@@ -17,16 +18,7 @@ import { moveSome } from "./order.ts";
 import { redriveSome } from "./redrive.ts";
 import { dropGivenUp } from "./retention.ts";
 
-/** Outcome of the work on a key. */
-export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "failed" | "handedBack" | "givenUp";
-
 const KIND = TEXT as Argument<FinishKind>;
-
-/**
- * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
- * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures.
- */
-export type FinishAnswer = boolean | number;
 
 const ANSWER: ReplyField<FinishAnswer> = {
   read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
