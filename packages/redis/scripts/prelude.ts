@@ -537,9 +537,8 @@ end
 
 -- Drops the payload and the traceparent of a key that is neither ready nor processing, unless the key is delayed.
 function q.dropItem(key)
-  local hasItems = redis.call('EXISTS', q.items) == 1
-  if (hasItems or q.hasTraces) and not redis.call('ZSCORE', q.delayed, key) then
-    if hasItems then redis.call('HDEL', q.items, key) end
+  if (hasPayloads or q.hasTraces) and not redis.call('ZSCORE', q.delayed, key) then
+    if hasPayloads then redis.call('HDEL', q.items, key) end
     if q.hasTraces then redis.call('HDEL', q.traces, key) end
   end
 end
