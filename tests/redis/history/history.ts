@@ -85,6 +85,14 @@ export interface Owner {
   readonly ends: { readonly from: Point; readonly kept: ReadonlySet<string> }[];
 }
 
+/** Pause of the queue, or of a group. */
+export interface Pause {
+  readonly group: string | undefined;
+  readonly period: Period;
+  /** Earliest end, in milliseconds. */
+  readonly until: number;
+}
+
 /** Call whose reply was lost. It took effect between two times in milliseconds, or never. */
 export interface Doubt {
   readonly from: number;
@@ -118,6 +126,9 @@ export class History {
   readonly dropped = new Map<string, Point[]>();
   /** Keys that were promoted, so that their delays may have been shorter. */
   readonly promoted = new Set<string>();
+  readonly pauses: Pause[] = [];
+  /** Calls that may have ended pauses of the queue, or of a group. */
+  readonly resumes: { readonly group: string | undefined; readonly period: Period }[] = [];
   /** Calls that may have taken keys without any process knowing of it. */
   readonly doubts: Doubt[] = [];
   readonly writers: number;
@@ -194,6 +205,12 @@ export class History {
         return;
       case "promote":
         this.promoted.add(call.key);
+        return;
+      case "pause":
+        if (reply.isSo !== false) this.pauses.push({ group: call.group, period, until: from.at + call.duration });
+        return;
+      case "resume":
+        this.resumes.push({ group: call.group, period });
     }
   }
 

@@ -1,7 +1,7 @@
 /** Random load on an engine, under a clock that the load sets. Processes crash, stand still and lose replies. */
 
 import type { AttemptBucket, Finish, FinishKind } from "@workqueue/engine";
-import { type DisciplineConfig, disciplines } from "@workqueue/core";
+import { type DisciplineConfig, disciplines, type RetryBudgetOptions } from "@workqueue/core";
 import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
 import type { RedisEngine } from "../../../packages/redis/engine.ts";
 import { seeded } from "../faults/seeded.ts";
@@ -30,6 +30,9 @@ export interface Load {
   readonly steps: number;
   readonly discipline?: DisciplineConfig;
   readonly bucket?: AttemptBucket;
+  readonly retryBudget?: RetryBudgetOptions;
+  /** Whether the queue and its groups are paused at times. */
+  readonly hasPauses?: boolean;
   /** Whether all keys are added before the first one is taken, and nothing fails. */
   readonly isBacklog?: boolean;
   /** Whether few keys are ready, because few are added, and most of them are delayed. */
@@ -77,12 +80,13 @@ class Run {
     this.#load = load;
     this.#size = load.size ?? 1;
     this.#random = seeded(load.seed);
-    const { discipline } = load;
+    const { discipline, retryBudget } = load;
     const time = () => Math.floor(START + (this.#now - this.#setBack) * 1000);
     const queueTime = new QueueTime();
     this.#engine = server.engine(name, () => queueTime.read(time()), {
       leaseDuration: LEASE,
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
+      retryBudget,
     });
     recordCalls(this.#engine, () => queueTime.at(time()) / 1000, () => (line) => this.#lines.push(line));
     for (let i = 0; i < 3; i++) this.#processes.push(this.#start());
@@ -102,6 +106,7 @@ class Run {
   async #step(): Promise<void> {
     await this.#pass(3 + this.#below(30));
     const process = this.#processes[this.#below(this.#processes.length)]!;
+    if (this.#load.hasPauses && this.#below(10) === 0) return await this.#pauseSome();
     const choice = this.#below(100);
     if (choice < 30) return this.#load.isDelayed && choice < 20 ? undefined : await this.#add();
     if (choice < 34) return void await this.#engine.cancelDelayed(this.#key());
@@ -115,6 +120,15 @@ class Run {
     if (choice < 96) return await this.#leave(process);
     if (choice < 98) return await this.#pass(this.#below(LEASE));
     this.#setBack += 1000 + this.#below(100_000);
+  }
+
+  async #pauseSome(): Promise<void> {
+    const group = GROUPS[this.#below(GROUPS.length)]!;
+    const choice = this.#below(6);
+    if (choice === 0) await this.#engine.pauseUntil(this.#below(LEASE));
+    else if (choice === 1) await this.#engine.resume();
+    else if (choice > 2) await this.#engine.pauseGroup(group, this.#below(LEASE));
+    else await this.#engine.resumeGroup(group);
   }
 
   async #add(): Promise<void> {

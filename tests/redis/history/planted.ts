@@ -21,6 +21,9 @@ export interface Bug {
 
 const FIFO = "first in, first out";
 const LIMITED = "groups with a limit";
+const RATED = "groups with a rate";
+const PAUSED = "pauses";
+const BUDGET = "a retry budget";
 const WEIGHTED = "groups with weights";
 
 export const BUGS: Readonly<Record<string, Bug>> = {
@@ -140,6 +143,42 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     noticedBy: "group limit",
     text: "math.max(group.processing - 1, 0)",
     replacement: "math.max(group.processing - 2, 0)",
+  },
+  "the rate of a group is twice as high": {
+    load: RATED,
+    noticedBy: "group rate",
+    text: "math.max(group.fullAt, f.clock) + f.interval",
+    replacement: "math.max(group.fullAt, f.clock) + f.interval / 2",
+  },
+  "keys of a paused group are handed out": {
+    load: PAUSED,
+    noticedBy: "paused",
+    text: "return (group.pause > f.clock or group.probe) and 0",
+    replacement: "return group.probe and 0",
+  },
+  "a later pause of a group ends an earlier one": {
+    load: PAUSED,
+    noticedBy: "paused",
+    text: "if not group.pause or group.pause < until_ then",
+    replacement: "if true then",
+  },
+  "a paused queue hands out keys": {
+    load: BUDGET,
+    noticedBy: "paused",
+    text: "if isPaused then return end\n  local stalledKeys",
+    replacement: "local stalledKeys",
+  },
+  "a group stays paused after its first key": {
+    load: PAUSED,
+    noticedBy: "lost adds",
+    text: "if group.probe == key then group.pause, group.probe = nil, nil end",
+    replacement: "",
+  },
+  "a blocked retry is dropped when it has budget": {
+    load: BUDGET,
+    noticedBy: "lost adds",
+    text: "makeReady(first[1], q.tick(), first[2])",
+    replacement: "",
   },
   "all groups weigh the same": {
     load: WEIGHTED,

@@ -35,6 +35,10 @@ const RECORDED: { [Name in keyof RedisEngine]?: readonly [CallOf, ReplyOf?] } = 
   leave: [(_engine, _process: string, owner: string) => ({ do: "leave", owner })],
   cancelDelayed: [(_engine, key: string) => ({ do: "cancel", key }), isSo],
   promoteDelayed: [(_engine, key: string) => ({ do: "promote", key }), isSo],
+  pauseUntil: [(_engine, duration: number) => ({ do: "pause", duration })],
+  pauseGroup: [(_engine, group: string, duration: number) => ({ do: "pause", group, duration }), isSo],
+  resume: [() => ({ do: "resume" })],
+  resumeGroup: [(_engine, group: string) => ({ do: "resume", group })],
 };
 
 // deno-lint-ignore no-explicit-any -- each method has its own arguments
