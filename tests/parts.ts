@@ -36,17 +36,20 @@ export const defaultParts: readonly Part[] = [
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
-/**
- * Folders in which most tests start programs. These folders form a separate part, which begins when one of the first
- * three has ended. The other folders with such tests are in the part "the rest", so that the last parts end together.
- */
+/** Folders that form parts of their own. */
+const COMMAND = "tests/cli";
+const REDIS = "tests/redis";
 const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs"];
 
-/** Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. */
+/**
+ * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. No part takes
+ * much longer than the others, so that the last parts end together.
+ */
 export const allParts: readonly Part[] = [
-  tests("the rest", ...testArguments, "--doc", `--ignore=${["tests/cli", ...PROGRAMS].join()}`),
   { name: "Bun", args: ["task", "test:bun"] },
-  ...(HAS_SH ? [tests("the command", ...testArguments, "tests/cli")] : []),
+  tests("the rest", ...testArguments, "--doc", `--ignore=${[COMMAND, REDIS, ...PROGRAMS].join()}`),
+  ...(HAS_SH ? [tests("the command", ...testArguments, COMMAND)] : []),
   tests("installs and docs", ...testArguments, ...PROGRAMS),
+  tests("Redis", ...testArguments, REDIS),
   { name: "style", args: ["task", "style"] },
 ];

@@ -5,6 +5,7 @@ import { FOREIGN_OPTIONS } from "../../packages/cli/commands/foreign_options.ts"
 import { type FlagDeclaration, RUN_FLAGS } from "../../packages/cli/commands/run_flags.ts";
 import { quoteAll } from "../../packages/cli/system/text.ts";
 import { runtimes, until, Workspace } from "./cli.ts";
+import { hasGnuParallel } from "../program.ts";
 
 const ONE = ["run", "--concurrency", "1"];
 
@@ -212,15 +213,12 @@ const SAME: string[][] = [
   ["-j1", "--colsep", ",", "echo", "{1}{2}{3}", ":::", "a,,c"],
 ];
 
-const parallel = await new Deno.Command("parallel", { args: ["--version"] }).output().then(
-  ({ stdout }) => new TextDecoder().decode(stdout),
-  () => "",
-);
-if (!parallel.startsWith("GNU")) console.warn("There is no GNU parallel: the comparison with it is skipped.");
+const hasParallel = await hasGnuParallel();
+if (!hasParallel) console.warn("There is no GNU parallel: leaving out the comparison with it.");
 
 Deno.test({
   name: "arguments: GNU parallel understands them in the same way",
-  ignore: !parallel.startsWith("GNU"),
+  ignore: !hasParallel,
   fn: async () => {
     await using workspace = new Workspace();
     for (const args of SAME) {

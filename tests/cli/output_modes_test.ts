@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
+import { hasGnuParallel } from "../program.ts";
 
 const sh = (script: string) => ["--", "sh", "-c", script, "sh", "{}"];
 
@@ -261,16 +262,9 @@ Deno.test("output modes: the help of --output and --group says that --group-by i
 });
 
 Deno.test("output modes: output is that of GNU parallel", async (test) => {
-  let hasParallel = false;
-  try {
-    hasParallel = new Deno.Command("parallel", { args: ["--version"] }).outputSync()
-      .success;
-  } catch {
-    // GNU parallel is not installed, as in CI. The tests above have the same outputs.
-  }
   await test.step({
     name: "-k and --tag",
-    ignore: !hasParallel,
+    ignore: !await hasGnuParallel(), // the tests above have the same outputs
     fn: async () => {
       await using workspace = new Workspace();
       const script = 'sleep 0.0$((9 - $1)); echo "out $1"; echo "error" >&2; printf "end $1"';

@@ -4,22 +4,14 @@
  */
 
 import { commandOn, until, type Workspace } from "./cli.ts";
+import { outputOf } from "../program.ts";
 import { Screen } from "./screen.ts";
 
 /** Time limit for the shell to end once the CLI was told to, in milliseconds. */
 const END_GRACE = 5000;
 
-async function findScript(): Promise<boolean> {
-  try {
-    const { stdout } = await new Deno.Command("script", { args: ["--version"], stdin: "null" }).output();
-    return new TextDecoder().decode(stdout).includes("util-linux");
-  } catch {
-    return false;
-  }
-}
-
 /** Whether `script` from util-linux is installed. */
-export const hasPseudoTerminals: boolean = await findScript();
+export const hasPseudoTerminals: boolean = (await outputOf("script", "--version"))?.includes("util-linux") === true;
 if (!hasPseudoTerminals) {
   console.log("There is no script of util-linux on the PATH: leaving out the tests on a terminal.");
 }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { directoryName } from "../../packages/cli/output/results.ts";
 import { type Cli, runtimes, until, Workspace } from "./cli.ts";
+import { hasGnuParallel } from "../program.ts";
 
 /** Items, and the names that GNU parallel 20221122 gives to their directories with `parallel -0 --results`. */
 const NAMES: Record<string, string> = {
@@ -37,15 +38,6 @@ function tree(path: string, below = ""): Record<string, string> {
     else files[below + name] = Deno.readTextFileSync(`${path}/${below}${name}`);
   }
   return files;
-}
-
-function hasParallel(): boolean {
-  try {
-    return new Deno.Command("parallel", { args: ["--version"] }).outputSync()
-      .success;
-  } catch {
-    return false;
-  }
 }
 
 Deno.test("results: directories have the names that GNU parallel gives them", () => {
@@ -199,7 +191,7 @@ Deno.test("results: a command that cannot be started has its reason there", asyn
 
 Deno.test({
   name: "results: the files are the files of GNU parallel",
-  ignore: !hasParallel(), // CI doesn't install GNU parallel; the first test has its names
+  ignore: !await hasGnuParallel(), // the first test has its names
   fn: async () => {
     await using workspace = new Workspace();
     const items = Object.keys(NAMES).join("\0");

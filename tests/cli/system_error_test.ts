@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describeStartError } from "../../packages/cli/children/start_error.ts";
 import { describeSystemError } from "../../packages/cli/system/usage_error.ts";
 import { runtimes, Workspace } from "./cli.ts";
+import { outputOf } from "../program.ts";
 
 /** Options that name a file, and how the messages about the file begin. */
 const STARTS: Record<string, string> = {
@@ -52,12 +53,7 @@ Deno.test("system errors: disks that can't be written are explained, with a code
 /** Starts the command in a mount namespace of its own in which the folder `disk` is read-only. */
 const READ_ONLY = `mkdir disk; exec unshare -rm sh -c 'mount -t tmpfs -o ro none disk && exec "$@"' sh "$@"`;
 
-async function canUnshare(): Promise<boolean> {
-  const args = ["-rm", "mount", "-t", "tmpfs", "-o", "ro", "none", "/mnt"];
-  return await new Deno.Command("unshare", { args }).output().then(({ success }) => success, () => false);
-}
-
-const hasReadOnly = await canUnshare();
+const hasReadOnly = await outputOf("unshare", "-rm", "mount", "-t", "tmpfs", "-o", "ro", "none", "/mnt") !== undefined;
 if (!hasReadOnly) console.log("Mounting is not allowed: leaving out the tests on a read-only file system.");
 const isLinux = Deno.build.os === "linux";
 

@@ -2,10 +2,10 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ROOT, Workspace } from "../cli/cli.ts";
+import { outputOf } from "../program.ts";
 
-const HAS_CURL = await new Deno.Command("curl", { args: ["--version"], stdout: "null", stderr: "null" }).output()
-  .then(({ success }) => success, () => false);
-if (!HAS_CURL) console.warn("There is no curl: the tests of examples/fetch.sh are skipped.");
+const HAS_CURL = await outputOf("curl", "--version") !== undefined;
+if (!HAS_CURL) console.warn("There is no curl: leaving out the tests of examples/fetch.sh.");
 
 /** Starts a server. Its answers depend on the path, and on the number of earlier requests for the same path. */
 function serve(): Deno.HttpServer<Deno.NetAddr> {

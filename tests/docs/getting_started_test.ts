@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
+import { outputOf } from "../program.ts";
 
 const PAGE = "docs/getting-started.md";
 const START = "npx -y deno run -A main.ts";
@@ -20,8 +21,7 @@ const DEADLINE = 120_000;
 const page = tokensOf(Deno.readTextFileSync(new URL(PAGE, ROOT)))
   .filter((token): token is Tokens.Code | Tokens.Paragraph => token.type === "code" || token.type === "paragraph");
 
-const hasCurl = await new Deno.Command("curl", { args: ["--version"], stdout: "null", stderr: "null" }).output()
-  .then(({ success }) => success, () => false);
+const hasCurl = await outputOf("curl", "--version") !== undefined;
 if (!hasCurl) console.log(`There is no curl on the PATH: leaving out the test of ${PAGE}.`);
 
 /** Running program and its output so far. */

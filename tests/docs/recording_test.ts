@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { animate } from "../../docs/recording/animation.ts";
 import { capture, type Write } from "../../docs/recording/capture.ts";
 import { framesOf } from "../../docs/recording/frames.ts";
+import { outputOf } from "../program.ts";
 
 const SIZE = { columns: 20, rows: 3 };
 const WORDS = { title: "A & B", description: "What happens" };
@@ -60,8 +61,7 @@ Deno.test("recording: the picture plays without a script, says what it shows, an
   assert(!/<script|https?:(?!\/\/www\.w3\.org\/2000\/svg")|url\(/.test(picture));
 });
 
-const hasScript = await new Deno.Command("script", { args: ["--version"], stdin: "null" }).output()
-  .then(({ stdout }) => new TextDecoder().decode(stdout).includes("util-linux"), () => false);
+const hasScript = (await outputOf("script", "--version"))?.includes("util-linux") === true;
 
 Deno.test({
   name: "recording: a program is captured on a terminal of the size asked for",
