@@ -49,11 +49,13 @@ export const packageFolders: readonly string[] = [
   "prometheus",
   "redis",
   "redis/faults",
-  "redis/history",
   "simulate",
 ];
 
-/** Folders of tests that run only on Deno, because they test Deno itself or start the other runtimes on their own. */
+/**
+ * Folders of tests that run only on Deno, because they test Deno itself, start the other runtimes on their own, or test
+ * what does not depend on the runtime: scripts on the server, and the results of simulations.
+ */
 export const denoFolders: readonly string[] = [
   "cli",
   "config_file/process",
@@ -66,8 +68,11 @@ export const denoFolders: readonly string[] = [
   "opentelemetry/process",
   "recipes",
   "redis/faults/process",
+  "redis/history",
   "redis/process",
+  "redis/scripts",
   "simulate/page",
+  "simulate/results",
 ];
 
 /** Test files of the core and of config files. */

@@ -1,4 +1,6 @@
-/** Tests of limiters on a server. limiters_model_test.ts checks that they are equivalent to in-memory limiters. */
+/**
+ * Tests of limiters on a server. `scripts/limiters_model_test.ts` checks that they match in-memory limiters.
+ */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

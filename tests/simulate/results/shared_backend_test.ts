@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { shareBackend, type Trial } from "./shared_backend.ts";
+import { shareBackend, type Trial } from "../shared_backend.ts";
 
 /** Trials with the least share of an oracle's successes. */
 const TRIALS: Readonly<Record<string, Trial & { readonly goodput: number }>> = {

@@ -3,10 +3,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
 import fc from "fast-check";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
-import { HandClock } from "../helpers.ts";
-import { LimiterScript, type Step } from "./limiter_script.ts";
-import { redisTest, uniqueName } from "./redis_tests.ts";
+import { planLimiter } from "../../../packages/redis/limiter_plan.ts";
+import { HandClock } from "../../helpers.ts";
+import { LimiterScript, type Step } from "../limiter_script.ts";
+import { redisTest, uniqueName } from "../redis_tests.ts";
 
 /** Milliseconds, about 190 years. The server keeps no later times than the year 2255. */
 const FAR = 6e12;

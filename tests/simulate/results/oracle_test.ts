@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { goodputOf } from "./oracle.ts";
+import { goodputOf } from "../oracle.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
 

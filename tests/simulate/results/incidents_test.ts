@@ -2,18 +2,18 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { readConfigFile } from "@workqueue/config-file";
 import { compare, type LoadDocument } from "@workqueue/simulate";
-import { incidents } from "../../packages/simulate/incidents/incidents.ts";
+import { incidents } from "../../../packages/simulate/incidents/incidents.ts";
 
 /** Config of an incident: one queue, and nothing else. */
 interface Config {
   readonly queues: { readonly jobs: Readonly<Record<string, unknown>> };
 }
 
-const FOLDER = new URL("../../packages/simulate/incidents/", import.meta.url);
+const FOLDER = new URL("../../../packages/simulate/incidents/", import.meta.url);
 
 /** Rows of the table in the guide, by the name of the incident's folder. */
 const rows = new Map(
-  readFileSync(new URL("../../docs/simulate.md", import.meta.url), "utf8").split("\n").flatMap((line) => {
+  readFileSync(new URL("../../../docs/simulate.md", import.meta.url), "utf8").split("\n").flatMap((line) => {
     const cells = line.split("|").map((cell) => cell.trim());
     const folder = /\(`(.+)`\)$/.exec(cells[1] ?? "")?.[1];
     return folder === undefined ? [] : [[folder, { worse: cells[4], better: cells[5] }]] as const;

@@ -1,17 +1,18 @@
 /**
  * Test of quiet tenants beside a loud one, and beside many groups.
  *
- * `WORKQUEUE_GROUPS=100000 WORKQUEUE_ITEMS=1000000 deno task test tests/redis/tenants_test.ts` uses more of both.
+ * `WORKQUEUE_GROUPS=100000 WORKQUEUE_ITEMS=1000000 deno task test tests/redis/scripts/tenants_test.ts` uses more of
+ * both.
  */
 
 import { assert, assertEquals } from "@std/assert";
 import { disciplines } from "@workqueue/core";
 import type { TakenKey } from "@workqueue/engine";
 import process from "node:process";
-import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
-import { seeded } from "./faults/seeded.ts";
-import { redisTest, uniqueName } from "./redis_tests.ts";
-import { START, TimedServer } from "./timed_server.ts";
+import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
+import { seeded } from "../faults/seeded.ts";
+import { redisTest, uniqueName } from "../redis_tests.ts";
+import { START, TimedServer } from "../timed_server.ts";
 
 /** Number of groups with one item. */
 const GROUPS = Number(process.env["WORKQUEUE_GROUPS"] ?? 2000);

@@ -5,10 +5,10 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { redisFamilies, replayOnRedis } from "./replay/replay.ts";
-import { redisTest } from "./redis_tests.ts";
+import { redisFamilies, replayOnRedis } from "../replay/replay.ts";
+import { redisTest } from "../redis_tests.ts";
 
-const vectors = new URL("../conformance/vectors/", import.meta.url);
+const vectors = new URL("../../conformance/vectors/", import.meta.url);
 
 /** The test replays one in `EVERY` traces, starting with trace `SEED`. */
 const [EVERY, SEED] = [6, 3];

@@ -1,18 +1,18 @@
 /**
  * Comparison of the Redis engine with the in-memory queue, under random operations.
  *
- * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more operations, which differ from run to run. A
- * failure prints the seed and the shortest failing sequence. `twins.ts` lists all deliberate differences.
+ * `WORKQUEUE_RUNS=10000 deno task test tests/redis/scripts/model_test.ts` runs more operations, which differ from run
+ * to run. A failure prints the seed and the shortest failing sequence. `twins.ts` lists all deliberate differences.
  */
 
 import { assert, assertEquals } from "@std/assert";
 import type { DisciplineConfig, LimiterConfig, RetryBudgetOptions } from "@workqueue/core";
 import * as fc from "fast-check";
 import process from "node:process";
-import { redisTest, uniqueName } from "./redis_tests.ts";
-import { loadOlderRelease, openMixed } from "./releases/older_release.ts";
-import { TimedServer } from "./timed_server.ts";
-import { type NamedDifference, type Operation, Twins } from "./twins.ts";
+import { redisTest, uniqueName } from "../redis_tests.ts";
+import { loadOlderRelease, openMixed } from "../releases/older_release.ts";
+import { TimedServer } from "../timed_server.ts";
+import { type NamedDifference, type Operation, Twins } from "../twins.ts";
 
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 690);
