@@ -5,7 +5,7 @@ import { defaultControllerConfig } from "@workqueue/core/limiters";
 import type { Finish, TakenKey, TurnReply } from "@workqueue/engine";
 import { connect } from "../../packages/redis/connection/connect.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { keys } from "./contender.ts";
 import type { ScriptTimes, Server } from "./server.ts";

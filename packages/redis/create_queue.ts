@@ -3,18 +3,19 @@ import { invalidArgument, requireRule } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   createRemoteQueue,
+  type DisciplinePlan,
   intervalsOf,
   type LiveRemoteQueue,
   type LiveSettings,
+  planDiscipline,
+  planLimiter,
   retentionOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
 import type { Connection } from "./connection/connection.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
-import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
 import { namesOf } from "./division.ts";
 import { RedisEngine, type RedisEngineSettings } from "./engine.ts";
-import { planLimiter } from "./limiter_plan.ts";
 import { A_NAME, A_NUMBER_OF_PARTITIONS, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { PartitionedRedisEngine, partOfBudget, partOfRetention } from "./partitioned_engine.ts";
 import { Partitioning } from "./partitioning.ts";

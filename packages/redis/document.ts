@@ -1,9 +1,14 @@
 import { type ConfigContents, ConfigError } from "@workqueue/core";
 import { escapePointer } from "@workqueue/core/internal";
-import type { LiveSettings } from "@workqueue/engine";
-import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
-import { isNamedThrottle, planGates } from "./gate_plan.ts";
-import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
+import {
+  type DisciplinePlan,
+  isNamedThrottle,
+  type LiveSettings,
+  planDiscipline,
+  planGates,
+  planLimiter,
+  refuseSharedBuckets,
+} from "@workqueue/engine";
 
 /**
  * Returns a queue's settings from a config document.

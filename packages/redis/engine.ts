@@ -1,24 +1,24 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
-import type {
-  Counts,
-  Engine,
-  EngineLimiter,
-  EngineRedrive,
-  EngineSettings,
-  EngineSnapshot,
-  Entry,
-  Finish,
-  KeptKey,
-  KeptPage,
-  KeptSelection,
-  RankedEntry,
-  Retention,
-  TurnReply,
-  TurnRequest,
+import {
+  type Counts,
+  type DisciplinePlan,
+  type Engine,
+  type EngineLimiter,
+  type EngineRedrive,
+  type EngineSettings,
+  type EngineSnapshot,
+  type Entry,
+  type Finish,
+  type KeptKey,
+  type KeptPage,
+  type KeptSelection,
+  planBucket,
+  type RankedEntry,
+  type Retention,
+  type TurnReply,
+  type TurnRequest,
 } from "@workqueue/engine";
 import type { Connection, Retry } from "./connection/connection.ts";
-import type { DisciplinePlan } from "./discipline_plan.ts";
-import { planBucket } from "./limiter_plan.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines } from "@workqueue/core";
-import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";

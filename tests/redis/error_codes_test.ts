@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ErrorCode, limiters } from "@workqueue/core";
 import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { codeOf } from "../helpers.ts";
 import { aborted, open, take, until } from "./faults/faults.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";

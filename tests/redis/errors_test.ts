@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { limiters, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { defineThrottle, loadConfig, throttles } from "@workqueue/core";
 import { createConcurrencyThrottle } from "@workqueue/core/throttles";
-import { isNamedThrottle, planGates } from "../../packages/redis/gate_plan.ts";
+import { isNamedThrottle, planGates } from "../../packages/engine/gate_plan.ts";
 
 const custom = defineThrottle({
   type: "custom",

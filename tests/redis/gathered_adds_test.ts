@@ -8,7 +8,7 @@ import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import type { Connection } from "../../packages/redis/connection/connection.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
 const scripts = createScripts();

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { limiters, runWorkers } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { issuesOf } from "../helpers.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -72,6 +72,9 @@ redisTest("rule 17: on a server, early failures don't count for maxRetries", asy
 Deno.test("rule 17: on a server, the limiter must be around all others", () => {
   const inside = { type: "max-of", limiters: [EXPONENTIAL, IGNORING] } as const;
   assertEquals(issuesOf(() => planLimiter("test", limiters.describe(inside))), [
-    { path: "/limiters/1", message: '"ignore-early" must be around all other limiters on Redis' },
+    {
+      path: "/limiters/1",
+      message: '"ignore-early" must be around all other limiters in a queue that processes share',
+    },
   ]);
 });

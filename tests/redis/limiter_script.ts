@@ -2,7 +2,7 @@
 
 import { createClient } from "@redis/client";
 import { limiters } from "../../packages/redis/scripts/limiters.ts";
-import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
+import type { BucketPlan } from "../../packages/engine/limiter_plan.ts";
 
 /**
  * Lua script that runs steps in order, each at its own time. Numbers are returned as strings, because Redis truncates

@@ -17,7 +17,7 @@ import {
 import fc from "fast-check";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { idOf } from "../../packages/engine/source.ts";
-import { planBucket, planLimiter, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
+import { planBucket, planLimiter, refuseSharedBuckets } from "../../packages/engine/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
@@ -313,7 +313,8 @@ Deno.test("limiters: custom limiters that Redis cannot use are refused, with pla
       { type: "bucket", rate: 1, burst: 1 },
     ],
   } as never;
-  const message = `"mine" must have 'delayAfter' on Redis, because the server counts the failures`;
+  const message =
+    `"mine" must have 'delayAfter' in a queue that processes share, because the engine counts the failures`;
   assertEquals(issuesOf(() => planOf(config, registryWith(undefined))), [
     { path: "/limiters/0", message },
     { path: "/limiters/1/limiter", message },
@@ -390,7 +391,7 @@ Deno.test("limiters: one that asks too many others is refused", () => {
   };
   assertEquals(nested(400).given(0), "");
   assertEquals(issuesOf(() => nested(401)), [
-    { path: "/limiters/l400", message: "a limiter must not ask more than 400 others on Redis" },
+    { path: "/limiters/l400", message: "a limiter must not ask more than 400 others in a queue that processes share" },
   ]);
 });
 
@@ -450,7 +451,7 @@ Deno.test("limiters: a bucket that queues share is refused, be it as their limit
   });
   const refuse = (...names: string[]) =>
     issuesOf(() => refuseSharedBuckets("create", names.map((name) => config.describe(name))));
-  const message = "queues cannot share a bucket on Redis, where each has keys of its own:";
+  const message = "queues that processes share cannot share a bucket, because each has buckets of its own:";
   assertEquals(refuse("a", "b", "c", "d"), [{ path: "/limiters/api", message: `${message} "a", "b", "d"` }]);
   assertEquals(refuse("a", "b"), [{ path: "/limiters/api", message: `${message} "a", "b"` }]);
   refuseSharedBuckets("create", ["a", "c"].map((name) => config.describe(name)));

@@ -4,7 +4,7 @@ import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import { connect } from "../../packages/redis/connection/connect.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 

@@ -7,7 +7,7 @@ import type { EngineSettings } from "@workqueue/engine";
 import type { Connection, Script } from "../../packages/redis/connection/connection.ts";
 import { slotOf } from "../../packages/redis/connection/hash_slot.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { PartitionedRedisEngine } from "../../packages/redis/partitioned_engine.ts";
 import { Partitioning } from "../../packages/redis/partitioning.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";

@@ -7,7 +7,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, defineLimiter, limiters, loadConfig } from "@workqueue/core";
 import { redisQueues } from "@workqueue/redis";
 import { readFileSync } from "node:fs";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "../contracts/counts.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";

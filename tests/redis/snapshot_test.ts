@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { type Bench, engineTest, LEASE } from "./bench.ts";
 import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";

@@ -2,8 +2,8 @@
 
 import { disciplines, limiters } from "@workqueue/core";
 import { createRemoteQueue, type LiveRemoteQueue, type RemoteQueueOptions, retentionOf } from "@workqueue/engine";
-import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { isTurn, START, TimedServer } from "./timed_server.ts";
 
 /** Number of turns of the event loop without a call after which a queue object has nothing left to do. */

@@ -4,7 +4,7 @@ import { createClient } from "@redis/client";
 import { limiters } from "@workqueue/core";
 import type { Connection, Retry, Script } from "../../packages/redis/connection/connection.ts";
 import { RedisEngine, type RedisEngineSettings } from "../../packages/redis/engine.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts, type Scripts } from "../../packages/redis/scripts/script.ts";
 
 export { START } from "../contracts/engine_bench.ts";

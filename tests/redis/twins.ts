@@ -15,8 +15,8 @@ import {
 import { totalsOf } from "@workqueue/core/metrics";
 import type { EngineSnapshot, Entry, Finish } from "@workqueue/engine";
 import type { RedisEngine } from "../../packages/redis/engine.ts";
-import { planDiscipline } from "../../packages/redis/discipline_plan.ts";
-import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";

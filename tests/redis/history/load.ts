@@ -2,7 +2,7 @@
 
 import type { AttemptBucket, Finish, FinishKind } from "@workqueue/engine";
 import { type DisciplineConfig, disciplines, type RetryBudgetOptions } from "@workqueue/core";
-import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
+import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import type { RedisEngine } from "../../../packages/redis/engine.ts";
 import { seeded } from "../faults/seeded.ts";
 import { START, type TimedServer } from "../timed_server.ts";

@@ -6,7 +6,7 @@
  */
 
 import { limiters } from "@workqueue/core";
-import { planLimiter } from "../../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
 import { LONGEST_DELAY } from "../../conformance/limiter_families.ts";
 import type { Trace } from "../../conformance/trace.ts";
 import { LimiterScript, type Step } from "../limiter_script.ts";

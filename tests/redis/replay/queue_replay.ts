@@ -11,9 +11,9 @@
 
 import { type DisciplineConfig, disciplines, type LimiterConfig, limiters } from "@workqueue/core";
 import type { TurnRequest } from "@workqueue/engine";
-import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
+import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import type { RedisEngine } from "../../../packages/redis/engine.ts";
-import { planLimiter } from "../../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
 import type { Trace } from "../../conformance/trace.ts";
 import { START } from "../timed_server.ts";
 import { configOf } from "./limiter_config.ts";

@@ -5,7 +5,7 @@
 import { assert } from "@std/assert";
 import { createBucketLimiter, limiters } from "@workqueue/core";
 import fc from "fast-check";
-import { planLimiter } from "../../../packages/redis/limiter_plan.ts";
+import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../../helpers.ts";
 import { LimiterScript, type Step } from "../limiter_script.ts";
 import { redisTest, uniqueName } from "../redis_tests.ts";

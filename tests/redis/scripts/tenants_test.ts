@@ -9,7 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import { disciplines } from "@workqueue/core";
 import type { TakenKey } from "@workqueue/engine";
 import process from "node:process";
-import { planDiscipline } from "../../../packages/redis/discipline_plan.ts";
+import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import { seeded } from "../faults/seeded.ts";
 import { redisTest, uniqueName } from "../redis_tests.ts";
 import { START, TimedServer } from "../timed_server.ts";

@@ -1,5 +1,5 @@
 /**
- * Plans of disciplines: disciplines in the form in which the server evaluates them. See `scripts/order.ts`.
+ * Plans of disciplines: disciplines in the form in which an engine evaluates them.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { ConfigError, type ConfigIssue, type DisciplineDescription } from "@work
 import { createHash } from "node:crypto";
 import { fairDiscipline, priorityDiscipline } from "@workqueue/core/disciplines";
 
-/** Discipline in the form in which the server evaluates it. */
+/** Discipline in the form in which an engine evaluates it. */
 export interface DisciplinePlan {
   /** Plan as JSON. */
   readonly text: string;
@@ -26,7 +26,7 @@ const MAX_HEAD_START = 3_155_760_000_000;
 /**
  * Creates the plan for a discipline.
  *
- * @throws {ConfigError} If a server can't evaluate the discipline. The error lists every reason with its path.
+ * @throws {ConfigError} If an engine can't evaluate the discipline. The error lists every reason with its path.
  */
 export function planDiscipline(action: string, discipline: DisciplineDescription): DisciplinePlan {
   const issues: ConfigIssue[] = [];

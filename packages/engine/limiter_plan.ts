@@ -1,5 +1,5 @@
 /**
- * Plans: limiters and buckets in the form in which the server evaluates them. See `scripts/limiters.ts`.
+ * Plans: limiters and buckets in the form in which an engine evaluates them.
  *
  * @module
  */
@@ -13,24 +13,24 @@ import {
   type Random,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
-import type { AttemptBucket, EngineLimiter } from "@workqueue/engine";
+import type { AttemptBucket, EngineLimiter } from "./engine.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
 const FOREVER = 1e13;
 
-/** Limiter in the form in which the server evaluates it. */
+/** Limiter in the form in which an engine evaluates it. */
 export interface LimiterPlan extends EngineLimiter {
   /** Plan as JSON. */
   readonly text: string;
   /**
    * Whether the plan needs the number of failures in advance, because this process computes some of the delays. If the
-   * assumed number is wrong, the server counts nothing and replies with the correct number.
+   * assumed number is wrong, the engine counts nothing and replies with the correct number.
    */
   readonly needsFailures: boolean;
   /** Whether failures of attempts that began before the retry was due are not counted. */
   readonly ignoresEarly: boolean;
   /**
-   * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the server can't
+   * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the engine can't
    * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
    *
    * @param failures The number of the item's earlier failures, as far as this process knows.
@@ -46,7 +46,7 @@ export interface LimiterPlan extends EngineLimiter {
  * @param limiter The description of the limiter.
  * @param random A function that returns random numbers from 0 to 1.
  * @param partitions The number of the queue's partitions, which share the tokens of buckets.
- * @throws {ConfigError} If a server can't evaluate the limiter. The error lists every reason with its path.
+ * @throws {ConfigError} If an engine can't evaluate the limiter. The error lists every reason with its path.
  */
 export function planLimiter(
   action: string,
@@ -77,7 +77,7 @@ export function planBucket({ id, rate, burst }: AttemptBucket): BucketPlan {
 
 /**
  * Refuses buckets of limiters that several queues of a document share through `limiter` or `throttle`. Each queue has
- * its own keys on the server, and a script must not use the keys of two queues. Throttles have keys of their own.
+ * its own buckets in an engine. Throttles are stored outside the queues.
  *
  * @throws {ConfigError} If queues share a bucket. The error lists every shared bucket.
  */
@@ -88,7 +88,7 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
   }
   const issues = [...users].filter(([, names]) => names.length > 1).map(([path, names]) => ({
     path,
-    message: `queues cannot share a bucket on Redis, where each has keys of its own: ${
+    message: `queues that processes share cannot share a bucket, because each has buckets of its own: ${
       names.map((name) => JSON.stringify(name)).join(", ")
     }`,
   }));
@@ -104,13 +104,13 @@ function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   return new Set(throttle?.path.startsWith("/limiters/") ? [...buckets, throttle.path] : buckets);
 }
 
-/** Maximum number of limiters in a plan. Scripts must run quickly, and the server limits the depth of JSON. */
+/** Maximum number of limiters in a plan. Engines must be quick, and Redis limits the depth of JSON. */
 const MAX_LIMITERS = 400;
 
 type BuiltInType = Exclude<LimiterConfig, string>["type"];
 
 /**
- * For each built-in limiter, the version that the server can evaluate. Omitting a built-in limiter of the core is a
+ * For each built-in limiter, the version that engines can evaluate. Omitting a built-in limiter of the core is a
  * type error.
  */
 const VERSIONS: Readonly<Record<BuiltInType, number>> = {
@@ -131,11 +131,11 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
  */
 const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
-/** Limiter that the server can evaluate. */
+/** Limiter that engines can evaluate. */
 type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
 
 /**
- * Reports whether the server can evaluate a limiter. A built-in limiter of a different version is treated as custom.
+ * Reports whether engines can evaluate a limiter. A built-in limiter of a different version is treated as custom.
  */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
@@ -199,7 +199,7 @@ class Planner {
     this.#random = random;
     const parts = partsOf(root);
     if (parts.length > MAX_LIMITERS) {
-      const message = `a limiter must not ask more than ${MAX_LIMITERS} others on Redis`;
+      const message = `a limiter must not ask more than ${MAX_LIMITERS} others in a queue that processes share`;
       throw new ConfigError(action, [{ path: root.path, message }]);
     }
     for (const { path } of parts) this.#times.set(path, (this.#times.get(path) ?? 0) + 1);
@@ -238,7 +238,10 @@ class Planner {
         return ["steps", this.#counting(part.path, options["forgetAfter"]), options["delays"]];
       case "ignore-early":
         if (part.path !== this.#root.path) {
-          this.issues.push({ path: part.path, message: '"ignore-early" must be around all other limiters on Redis' });
+          this.issues.push({
+            path: part.path,
+            message: '"ignore-early" must be around all other limiters in a queue that processes share',
+          });
         }
         return this.plan(limiter, isInGroup);
       case "jitter":
@@ -262,7 +265,7 @@ class Planner {
       if (typeof limiter.delayAfter !== "function") {
         const message = `${
           JSON.stringify(type)
-        } must have 'delayAfter' on Redis, because the server counts the failures`;
+        } must have 'delayAfter' in a queue that processes share, because the engine counts the failures`;
         this.issues.push({ path, message });
       }
       this.draws.push((failures) => requireDelay(type, limiter.delayAfter!(failures * times + nth)));
@@ -287,7 +290,7 @@ class Planner {
   }
 
   /**
-   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter is named after its path within that
+   * Returns the name of a bucket in the engine. A bucket inside an unnamed limiter is named after its path within that
    * limiter, so moving the limiter in a document or in code doesn't change the name. Any other bucket is named after
    * its path in the document.
    */

@@ -1,12 +1,13 @@
 /**
- * Plans of gates: the parts of a throttle in a config that are one for all processes, and their keys on the server.
+ * Plans of gates: the parts of a throttle in a config that are one for all processes, and their identities in the
+ * store.
  *
  * @module
  */
 
 import type { ThrottleDescription } from "@workqueue/core";
 import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
-import type { GatePlan } from "@workqueue/engine";
+import type { GatePlan } from "./throttle_store.ts";
 
 /**
  * Returns plans for the parts of a throttle that are one for all processes: `concurrency` and `bucket`, also inside
