@@ -50,6 +50,7 @@ export const packageFolders: readonly string[] = [
   "redis",
   "redis/faults",
   "simulate",
+  "sqlite",
 ];
 
 /**
@@ -73,6 +74,7 @@ export const denoFolders: readonly string[] = [
   "redis/scripts",
   "simulate/page",
   "simulate/results",
+  "sqlite/process",
 ];
 
 /** Test files of the core and of config files. */

@@ -1,0 +1,68 @@
+import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
+import { createRemoteQueue, intervalsOf, planDiscipline, planLimiter, retentionOf } from "@workqueue/engine";
+import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
+import { openDatabase } from "./database/open_database.ts";
+import { SqliteEngine } from "./engine.ts";
+import { requireSqliteOptions } from "./options.ts";
+import { NO_THROTTLES } from "./throttle_store.ts";
+
+const ACTION = "create SQLite queue";
+
+/**
+ * Opens a queue in a file. Creates the file if it doesn't exist.
+ *
+ * @example Usage
+ * ```ts
+ * import { runWorkers } from "@workqueue/core";
+ * import { createSqliteQueue } from "@workqueue/sqlite";
+ * import { mkdtempSync } from "node:fs";
+ *
+ * const folder = mkdtempSync("/tmp/images-"); // use a folder that stays
+ * const queue = createSqliteQueue({ name: "images", path: `${folder}/queue.db` });
+ * runWorkers(queue, (image) => console.log(image), { concurrency: 10 });
+ * await queue.add("cat.jpg"); // on the disk, from any process of this machine
+ * await queue.whenIdle(); // nothing is ready, delayed or processing, in any process
+ * await queue.shutDownWithDrain(); // this process takes no more items and finishes its current items
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options The queue's name, its file and its settings.
+ * @returns The queue object of this process.
+ * @throws {ConfigError} If `limiter` or `discipline` is invalid or can't work in a queue that processes share. The
+ * error lists every problem.
+ * @throws {Error} If this runtime has no SQLite, or if the file can't be opened.
+ * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues.
+ * @throws {RangeError} If an option is out of range.
+ */
+export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): SqliteQueue<T> {
+  requireSqliteOptions(ACTION, options);
+  const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
+  const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
+  const { name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+  const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
+  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
+  const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
+  const engine = new SqliteEngine(openDatabase(path, callTimeout), {
+    name,
+    leaseDuration,
+    maxStalls,
+    replaces: addWhileDelayed !== "keep",
+    folds: addWhileDelayed === "fold",
+    hasItems: keyOf !== undefined,
+    limiter: plan,
+    discipline: order,
+    retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
+    retryBudget,
+    clock: () => Date.now() * 1000,
+  });
+  return createRemoteQueue({
+    engine,
+    throttleStore: NO_THROTTLES,
+    keyOf,
+    throttleName: { path: "" },
+    shared: undefined,
+    metrics,
+    onQueueError,
+  });
+}

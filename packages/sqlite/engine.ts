@@ -1,0 +1,413 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
+import type {
+  Counts,
+  DisciplinePlan,
+  Engine,
+  EngineLimiter,
+  EngineRedrive,
+  EngineSettings,
+  EngineSnapshot,
+  Entry,
+  KeptKey,
+  KeptPage,
+  KeptSelection,
+  RankedEntry,
+  Retention,
+  TurnReply,
+  TurnRequest,
+} from "@workqueue/engine";
+import type { Database, Durability } from "./database/database.ts";
+import { PRODUCT } from "./product.ts";
+import { addAfter, addNow, type AddRules, come, makeDueReady } from "./store/arrivals.ts";
+import { countKeys } from "./store/counts.ts";
+import { putBack } from "./store/hand_backs.ts";
+import { type GivenUpRow, isFound } from "./store/given_up_keys.ts";
+import { endDelay } from "./store/item.ts";
+import { hear } from "./store/leases.ts";
+import { Queue } from "./store/queue.ts";
+import { beginRedrive, continueRedrive, redriveProgress, stopRedrive } from "./store/redrive.ts";
+import { newBudget } from "./store/retry_budget.ts";
+import { takeSnapshot } from "./store/snapshot.ts";
+import { Transaction } from "./store/transaction.ts";
+import { turn } from "./store/turn.ts";
+
+/** Settings of a queue, with its first limiter. */
+export interface SqliteEngineSettings extends EngineSettings {
+  readonly limiter: EngineLimiter;
+  /** Discipline to put in force. By default, the discipline in the file stays in force. */
+  readonly discipline?: DisciplinePlan | undefined;
+  /** Limits on given-up keys to put in force. By default, the limits in the file stay in force. */
+  readonly retention?: Retention | undefined;
+  /** Retry budget to put in force. By default, the budget in the file stays in force. */
+  readonly retryBudget?: RetryBudgetOptions | undefined;
+  /** Returns the time in microseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Maximum number of given-up keys that a list checks. */
+const MAX_CHECKED = 10_000;
+
+type Wake = (delay: number) => void;
+
+/** Calls from one queue to its file. Doesn't handle leases or timers. */
+export class SqliteEngine implements Engine {
+  readonly product = PRODUCT;
+  readonly isConnected = true;
+  readonly settings: EngineSettings;
+  limiter: EngineLimiter;
+  measuresTimes = false;
+  readonly #database: Database;
+  readonly #clock: () => number;
+  readonly #rules: AddRules;
+  readonly #discipline: DisciplinePlan | undefined;
+  /** Limits on given-up keys, and retry budget, to put in force with the next call. */
+  #retention: Retention | undefined;
+  #budget: RetryBudgetOptions | undefined;
+  /** Whether the discipline was put in force. */
+  #isSetUp = false;
+
+  constructor(database: Database, settings: SqliteEngineSettings) {
+    this.#database = database;
+    this.settings = settings;
+    this.limiter = settings.limiter;
+    this.#clock = settings.clock;
+    this.#discipline = settings.discipline;
+    this.#retention = settings.retention;
+    this.#budget = settings.retryBudget;
+    this.#rules = { replaces: settings.replaces, folds: settings.folds };
+  }
+
+  get address(): string {
+    return this.#database.path;
+  }
+
+  async add(entries: readonly Entry[], delay = 0): Promise<void> {
+    await this.addEach(entries.map((entry) => ({ ...entry, delay, priority: 0 })));
+  }
+
+  async addEach(entries: readonly RankedEntry[]): Promise<void> {
+    await this.#call("full", (queue) => {
+      makeDueReady(queue);
+      for (const { key, payload, trace, delay, priority } of entries) {
+        const item = queue.tx.item(key);
+        this.#keep(queue, { key, payload, trace });
+        if (priority !== 0) queue.tx.state.isRanked = true;
+        if (delay > 0) {
+          queue.keptKeys.revive(item);
+          addAfter(queue, item, toMicroseconds(delay), this.#rules, priority);
+        } else {
+          addNow(queue, item, this.#rules, priority);
+        }
+      }
+      queue.notify();
+    });
+  }
+
+  addRateLimited(
+    entry: Entry,
+    isNewest: boolean,
+    given: string,
+    minDelay: number,
+    priority = 0,
+  ): Promise<number | undefined> {
+    return this.#call("full", (queue) => {
+      makeDueReady(queue);
+      const { now } = queue.tx;
+      const least = toMicroseconds(minDelay);
+      const result = queue.failures.when(this.limiter.text, entry.key, given, now, least);
+      if ("failures" in result) return result.failures;
+      const item = queue.tx.item(entry.key);
+      if (isNewest || item.payload === null) this.#keep(queue, entry);
+      if (priority !== 0) queue.tx.state.isRanked = true;
+      queue.keptKeys.revive(item);
+      addAfter(queue, item, Math.max(toMicroseconds(result.delay), least), this.#rules, priority, true);
+      queue.notify();
+      return undefined;
+    });
+  }
+
+  #keep({ tx }: Queue, { key, payload, trace }: Entry): void {
+    const item = tx.item(key);
+    item.trace = trace ?? null;
+    if (!this.settings.hasItems) return;
+    item.payload = payload;
+    tx.state.hasPayloads = true;
+  }
+
+  cancelDelayed(key: string): Promise<boolean> {
+    return this.#call("full", (queue) => {
+      makeDueReady(queue);
+      const item = queue.tx.item(key);
+      if (item.due === null || item.due <= queue.tx.now) return false;
+      endDelay(item);
+      return true;
+    });
+  }
+
+  promoteDelayed(key: string): Promise<boolean> {
+    return this.#call("full", (queue) => {
+      const item = queue.tx.item(key);
+      if (item.due === null || item.due <= queue.tx.now) return false;
+      const { due_priority } = item;
+      endDelay(item);
+      come(queue, item, queue.tx.tick(), due_priority);
+      queue.notify();
+      return true;
+    });
+  }
+
+  forget(key: string): Promise<void> {
+    return this.#call("normal", (queue) => {
+      queue.failures.forget(key);
+      queue.tx.item(key).is_folding = 0;
+    });
+  }
+
+  numRequeues(key: string): Promise<number> {
+    return this.#call("normal", (queue) => queue.failures.requeues(this.limiter.text, key));
+  }
+
+  turn(request: TurnRequest): Promise<TurnReply> {
+    const { leaseDuration, maxStalls, hasItems } = this.settings;
+    const settings = {
+      ...this.#rules,
+      lease: leaseDuration * 1000,
+      maxStalls,
+      hasItems,
+      plan: this.limiter.text,
+      measuresTimes: this.measuresTimes,
+    };
+    return this.#call("normal", (queue) => turn(queue, request, settings));
+  }
+
+  renew(owner: string): Promise<boolean> {
+    const lease = this.settings.leaseDuration * 1000;
+    return this.#call("normal", (queue) => {
+      const { state, now } = queue.tx;
+      hear(queue, lease);
+      if (queue.owners.find(owner) === undefined) return false;
+      queue.owners.renew(owner, lease);
+      if (state.duty?.owner === owner) state.duty.ends = now + lease;
+      return true;
+    });
+  }
+
+  release(owner: string, known: readonly string[]): Promise<string[]> {
+    return this.#call("normal", (queue) => {
+      const tokens = new Set(known);
+      for (const item of itemsOf(queue, owner)) {
+        if (!tokens.delete(String(item.token))) putBack(queue, item);
+      }
+      queue.notify();
+      return [...tokens];
+    });
+  }
+
+  leave(process: string, owner: string): Promise<void> {
+    return this.#call("normal", (queue) => {
+      const { state } = queue.tx;
+      if (queue.waking.end(process)) queue.waking.plan();
+      if (state.duty?.owner === owner) delete state.duty;
+      for (const item of itemsOf(queue, owner)) putBack(queue, item);
+      queue.owners.forget(owner);
+      queue.notify();
+    });
+  }
+
+  pause(): Promise<number> {
+    return this.#call("normal", ({ tx: { state } }) => {
+      state.paused = true;
+      return ++state.pauses;
+    });
+  }
+
+  resume(pause?: number): Promise<void> {
+    return this.#call("normal", ({ tx: { state }, waking }) => {
+      if (pause !== undefined && pause !== state.pauses) return;
+      if (state.paused === undefined && state.pausedUntil === undefined) return;
+      delete state.paused;
+      delete state.pausedUntil;
+      while (waking.wake());
+    });
+  }
+
+  pauseUntil(duration: number): Promise<void> {
+    return this.#call("normal", ({ tx: { state, now }, waking }) => {
+      state.pausedUntil = Math.max(state.pausedUntil ?? 0, now + toMicroseconds(duration));
+      waking.plan();
+    });
+  }
+
+  groupOf(key: string): string | undefined {
+    return this.#discipline?.groupOf?.(key);
+  }
+
+  pauseGroup(group: string, duration: number): Promise<boolean> {
+    return this.#call("normal", (queue) => {
+      makeDueReady(queue);
+      if (queue.order.groupOf(group) === undefined) return false;
+      queue.pauseGroup(group, toMicroseconds(duration));
+      return true;
+    });
+  }
+
+  resumeGroup(group: string): Promise<boolean> {
+    return this.#call("normal", (queue) => {
+      makeDueReady(queue);
+      if (queue.order.groupOf(group) === undefined) return false;
+      queue.resumeGroup(group);
+      return true;
+    });
+  }
+
+  keepGivenUp(retention: Retention): Promise<void> {
+    this.#retention = retention;
+    return this.#call("normal", () => {});
+  }
+
+  limitRetries(budget: RetryBudgetOptions): Promise<void> {
+    this.#budget = budget;
+    return this.#call("normal", () => {});
+  }
+
+  async givenUp(
+    { search, limit, cursor }: { search: string; limit: number; cursor: string | undefined },
+  ): Promise<KeptPage> {
+    const entries: KeptKey[] = [];
+    let before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
+    for (let checked = 0;;) {
+      const page = await this.#call("normal", ({ keptKeys, tx }) => {
+        while (keptKeys.dropOld());
+        return { rows: keptKeys.page(before), now: tx.now, total: tx.state.kept, dropped: tx.state.dropped };
+      });
+      const { total, dropped } = page;
+      for (const row of page.rows) {
+        if (entries.length === limit) return { entries, cursor: String(before), total, dropped };
+        before = row.at;
+        if (isFound(row, search)) entries.push(keptKeyOf(row, page.now));
+      }
+      checked += page.rows.length;
+      const isMore = await this.#call("normal", ({ keptKeys }) => keptKeys.page(before).length > 0);
+      if (!isMore) return { entries, cursor: undefined, total, dropped };
+      if (checked >= MAX_CHECKED) return { entries, cursor: String(before), total, dropped };
+    }
+  }
+
+  async discard({ search, keys }: KeptSelection): Promise<number> {
+    if (keys !== undefined) {
+      return await this.#call("normal", ({ keptKeys }) => {
+        const rows = [...new Set(keys)].flatMap((key) => keptKeys.find(key) ?? []);
+        const found = rows.filter((row) => isFound(row, search));
+        keptKeys.discard(found);
+        return found.length;
+      });
+    }
+    let [discarded, before] = [0, Number.MAX_SAFE_INTEGER];
+    await this.#call("normal", ({ keptKeys }) => {
+      while (keptKeys.dropOld());
+    });
+    for (let isMore = true; isMore;) {
+      isMore = await this.#call("normal", ({ keptKeys }) => {
+        const rows = keptKeys.page(before);
+        const found = rows.filter((row) => isFound(row, search));
+        keptKeys.discard(found);
+        discarded += found.length;
+        before = rows.at(-1)?.at ?? 0;
+        return rows.length > 0;
+      });
+    }
+    return discarded;
+  }
+
+  redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
+    return this.#call("full", (queue) => {
+      makeDueReady(queue);
+      while (queue.keptKeys.dropOld());
+      return beginRedrive(queue, selection, rate);
+    });
+  }
+
+  redriveProgress(): Promise<EngineRedrive | undefined> {
+    return this.#call("normal", (queue) => {
+      makeDueReady(queue);
+      continueRedrive(queue);
+      queue.notify();
+      return redriveProgress(queue);
+    });
+  }
+
+  stopRedrive(): Promise<EngineRedrive | undefined> {
+    return this.#call("normal", stopRedrive);
+  }
+
+  counts(): Promise<Counts> {
+    return this.#call("normal", (queue) => {
+      makeDueReady(queue);
+      return countKeys(queue);
+    });
+  }
+
+  snapshot(limit: number): Promise<EngineSnapshot> {
+    return this.#call("normal", (queue) => {
+      makeDueReady(queue);
+      return takeSnapshot(queue, limit, this.settings.hasItems);
+    });
+  }
+
+  listen(process: string, onWake: Wake): Promise<() => void> {
+    return Promise.resolve(this.#database.messages.listen(process, onWake));
+  }
+
+  onReconnect(): () => void {
+    return () => {};
+  }
+
+  checkStore(): void {}
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
+    const { messages } = this.#database;
+    const [result, sent, isStored] = await this.#database.run(durability, (sql) => {
+      const tx = new Transaction(sql, this.settings.name, this.#clock());
+      if (this.#budget !== undefined) tx.state.budget = newBudget(this.#budget, tx.state.budget);
+      const queue = new Queue(tx);
+      if (this.#retention !== undefined) {
+        const { max, maxAge } = this.#retention;
+        tx.state.retention = { max, ...maxAge !== undefined && { maxAge: toMicroseconds(maxAge) } };
+        while (queue.keptKeys.dropOld());
+      }
+      if (this.#discipline !== undefined && !this.#isSetUp) queue.setDiscipline(this.#discipline);
+      const result = run(queue);
+      queue.end();
+      return [result, tx.messages, messages.store(tx.messages, tx.now)] as const;
+    });
+    this.#isSetUp = true;
+    this.#budget = this.#retention = undefined;
+    if (sent.size > 0) messages.send(sent, isStored);
+    return result;
+  }
+}
+
+function itemsOf({ tx }: Queue, owner: string) {
+  return tx.items("owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)", tx.queue, owner);
+}
+
+function keptKeyOf(row: GivenUpRow, now: number): KeptKey {
+  return {
+    key: row.key,
+    payload: row.payload ?? undefined,
+    error: row.error,
+    attempts: row.attempts,
+    reason: row.reason,
+    group: row.grp ?? undefined,
+    firstFailedAgoMs: (now - row.first_failed) / 1000,
+    givenUpAgoMs: (now - row.at) / 1000,
+  };
+}
+
+function toMicroseconds(ms: number): number {
+  return Math.min(Math.floor(ms * 1000 + 0.5), Number.MAX_SAFE_INTEGER);
+}

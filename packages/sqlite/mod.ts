@@ -1,0 +1,25 @@
+/**
+ * Work queue in a file: the same queue and handlers as in memory, shared by the processes of one machine, with no
+ * server.
+ *
+ * @module
+ */
+
+import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
+
+export * from "./contract.ts";
+export { createSqliteQueue } from "./create_queue.ts";
+export { SqliteConnectionError } from "./database/errors.ts";
+// Types used by the public types of this package, directly or indirectly.
+export type * from "@workqueue/core";
+export type {
+  QueueCounts,
+  QueueTotals,
+  RemoteAddAllOptions,
+  RemoteAddOptions,
+  RemoteBlockedGroup,
+  RemoteLease,
+  RemoteQueue,
+  RemoteQueueOptions,
+  RemoteQueueSnapshot,
+} from "@workqueue/engine";

@@ -1,0 +1,2 @@
+/** Name of the product in messages. */
+export const PRODUCT = "SQLite";

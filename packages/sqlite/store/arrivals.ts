@@ -1,0 +1,106 @@
+/**
+ * Ways in which keys become ready or delayed.
+ *
+ * @module
+ */
+
+import { endDelay, type Item } from "./item.ts";
+import type { Queue } from "./queue.ts";
+
+/** Maximum number of keys that one call makes ready, so that other calls don't wait for long. */
+export const BATCH = 200;
+
+/** Largest time of a queue: larger numbers are not exact. */
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+/** Rules for the add of a key that is delayed. */
+export interface AddRules {
+  /** Whether the add ends the delay. */
+  readonly replaces: boolean;
+  /** Whether the add is folded into a retry that is delayed. */
+  readonly folds: boolean;
+}
+
+/** Makes due keys ready, at their deadlines, as if that had happened on time. */
+export function makeDueReady(queue: Queue): void {
+  const { tx } = queue;
+  const due = tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH);
+  for (const item of due) {
+    const { due, due_priority, due_is_retry } = item;
+    endDelay(item);
+    queue.order.advance(due!);
+    come(queue, item, due!, due_priority, due_is_retry === 1);
+  }
+  queue.order.advance(tx.now);
+  queue.budget?.open();
+  if (due.length < BATCH) return;
+  const [next] = tx.items("due <= ? ORDER BY due, due_turn LIMIT 1", tx.now);
+  tx.behind = next?.due ?? undefined;
+}
+
+/** Makes a key ready whose delay has passed, if `makeDueReady` has not. Called before the key is changed. */
+export function promoteDue(queue: Queue, item: Item): void {
+  const { due, due_priority, due_is_retry } = item;
+  if (due === null || due > queue.tx.now) return;
+  endDelay(item);
+  come(queue, item, due, due_priority, due_is_retry === 1);
+}
+
+/** Handles a key that is due or added now: it becomes ready at `place`, or is marked as added again. */
+export function come(
+  queue: Queue,
+  item: Item,
+  place: number,
+  priority: number,
+  isRetry = false,
+  folds = false,
+): void {
+  if (queue.budget !== undefined && isRetry && item.token !== null) item.is_retry = 1;
+  if (item.token === null) {
+    if (queue.budget === undefined) queue.makeReady(item, place, priority);
+    else queue.budget.come(item, place, priority, isRetry, folds);
+    return;
+  }
+  item.priority = item.is_added_again === 1 ? Math.max(item.priority, priority) : priority;
+  item.is_added_again = 1;
+}
+
+/** Delays a key. A key that is delayed keeps the earlier deadline, and has the higher of the two priorities. */
+export function delayUntil(queue: Queue, item: Item, due: number, priority: number, isRetry: boolean): void {
+  if (item.due !== null) priority = Math.max(priority, item.due_priority);
+  item.due_priority = priority;
+  if (item.due !== null && item.due <= due) return;
+  item.due = Math.min(due, FOREVER);
+  item.due_turn = queue.tx.tick();
+  item.due_is_retry = isRetry ? 1 : 0;
+  queue.tx.mayChangeEarlier = true;
+}
+
+/** Adds a key now. */
+export function addNow(queue: Queue, item: Item, rules: AddRules, priority: number, isRetry = false): void {
+  promoteDue(queue, item);
+  if (rules.folds && item.is_folding === 1) {
+    item.due_priority = Math.max(item.due_priority, priority);
+    return;
+  }
+  if (rules.replaces && item.due !== null) {
+    priority = Math.max(priority, item.due_priority);
+    endDelay(item);
+  }
+  come(queue, item, queue.tx.tick(), priority, isRetry, rules.folds);
+}
+
+/** Adds a key after a delay in microseconds. */
+export function addAfter(
+  queue: Queue,
+  item: Item,
+  delay: number,
+  rules: AddRules,
+  priority: number,
+  isRetry = false,
+): void {
+  promoteDue(queue, item);
+  const isThere = item.line !== null || item.is_added_again === 1;
+  if (delay <= 0 || rules.replaces && isThere) return addNow(queue, item, rules, priority, isRetry);
+  delayUntil(queue, item, queue.tx.tick() + delay, priority, isRetry);
+}

@@ -1,0 +1,46 @@
+import type { Counts } from "@workqueue/engine";
+import { Line } from "./item.ts";
+import type { Queue } from "./queue.ts";
+
+/** Counts the keys of a queue. Takes the same time however many there are. */
+export function countKeys(queue: Queue): Counts {
+  const { tx, order } = queue;
+  tx.flush();
+  const { lines, delayed, processing, failing, kept } = tx.state;
+  const due = tx.behind === undefined ? 0 : tx.sql.get<{ count: number }>(
+    "SELECT COUNT(*) AS count FROM items WHERE queue = ? AND due <= ?",
+    tx.queue,
+    tx.now,
+  )!.count;
+  const blockedByGroup = lines[Line.READY] - order.ready;
+  return {
+    ready: order.ready + lines[Line.STALLED] + lines[Line.SUSPECT] + due,
+    blocked: blockedByGroup + lines[Line.BLOCKED_RETRY],
+    delayed: delayed - due,
+    processing,
+    failing,
+    givenUp: kept,
+    oldestReadyMs: (tx.now - oldest(queue)) / 1000,
+  };
+}
+
+/**
+ * Returns the time when the oldest ready key became ready. Keys that were handed out and came back have negative
+ * places, and are treated as ready since their hand-out.
+ */
+function oldest({ tx }: Queue): number {
+  let oldest = tx.behind ?? tx.now;
+  for (const line of Object.values(Line)) {
+    if (tx.state.lines[line] === 0) continue;
+    const first = (from: number) =>
+      tx.sql.get<{ place: number }>(
+        "SELECT place FROM items WHERE queue = ? AND line = ? AND place >= ? ORDER BY place LIMIT 1",
+        tx.queue,
+        line,
+        from,
+      )?.place ?? Infinity;
+    const place = first(Number.MIN_SAFE_INTEGER);
+    oldest = Math.min(oldest, place < 0 ? Math.min(place + 2 ** 53, first(0)) : place);
+  }
+  return oldest;
+}

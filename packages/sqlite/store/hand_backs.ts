@@ -1,0 +1,18 @@
+import { type Item, release } from "./item.ts";
+import type { Queue } from "./queue.ts";
+
+/** Returns the place for a key that comes back: before all keys that were never handed out. */
+export function placeBefore(token: number): number {
+  return token - 2 ** 53;
+}
+
+/** Hands back a key that was not worked on. The key returns to its earlier place. */
+export function putBack(queue: Queue, item: Item): void {
+  const { token, held_place, held_priority, is_added_again, priority } = item;
+  queue.order.ended(item);
+  release(item);
+  item.priority = 0;
+  if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is no first one
+  const place = held_place ?? placeBefore(token!);
+  queue.makeReady(item, place, is_added_again === 1 ? Math.max(held_priority, priority) : held_priority);
+}

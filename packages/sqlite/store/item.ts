@@ -1,0 +1,113 @@
+/**
+ * Rows of the table `items`: see `database/schema.ts`.
+ *
+ * @module
+ */
+
+/** Lines in which keys are while they are ready or blocked. */
+export const Line = {
+  /** Ready, or blocked by its group. */
+  READY: 0,
+  /** Stalled once. A process may have only a few of these keys at a time. */
+  STALLED: 1,
+  /** Stalled more than once. These keys are handed out alone. */
+  SUSPECT: 2,
+  /** A retry without budget. */
+  BLOCKED_RETRY: 3,
+} as const;
+
+/** Row of a key. Names are those of the columns. A flag is 0 or 1. */
+export interface Item {
+  /** Row id; 0 if the key has no row. */
+  id: number;
+  readonly key: string;
+  payload: string | null;
+  trace: string | null;
+  stalls: number;
+  priority: number;
+  is_retry: number;
+  line: number | null;
+  place: number | null;
+  grp: string | null;
+  score: number | null;
+  turn: number | null;
+  due: number | null;
+  due_turn: number | null;
+  due_priority: number;
+  due_is_retry: number;
+  is_folding: number;
+  token: number | null;
+  owner: number | null;
+  is_added_again: number;
+  held_priority: number;
+  held_place: number | null;
+  note: string | null;
+}
+
+/** Returns the row of a key that is in no state. */
+export function newItem(key: string): Item {
+  return {
+    id: 0,
+    key,
+    payload: null,
+    trace: null,
+    stalls: 0,
+    priority: 0,
+    is_retry: 0,
+    line: null,
+    place: null,
+    grp: null,
+    score: null,
+    turn: null,
+    due: null,
+    due_turn: null,
+    due_priority: 0,
+    due_is_retry: 0,
+    is_folding: 0,
+    token: null,
+    owner: null,
+    is_added_again: 0,
+    held_priority: 0,
+    held_place: null,
+    note: null,
+  };
+}
+
+/** Reports whether a key is in no state, so that it needs no row. */
+export function isGone({ line, due, token }: Item): boolean {
+  return line === null && due === null && token === null;
+}
+
+/** Removes a key from its line. */
+export function leaveLine(item: Item): void {
+  item.line =
+    item.place =
+    item.grp =
+    item.score =
+    item.turn =
+      null;
+}
+
+/** Ends the delay of a key. */
+export function endDelay(item: Item): void {
+  item.due = item.due_turn = null;
+  item.due_priority = item.due_is_retry = item.is_folding = 0;
+}
+
+/** Removes the holder of a key. */
+export function release(item: Item): void {
+  item.token =
+    item.owner =
+    item.held_place =
+    item.note =
+      null;
+  item.is_added_again = item.held_priority = 0;
+}
+
+/** Columns that change together. An update writes only the parts that have changed, as each has its own indexes. */
+export const PARTS = [
+  ["payload", "trace", "stalls"],
+  ["priority", "is_retry", "line", "place", "grp", "score", "turn"],
+  ["due", "due_turn", "due_priority", "due_is_retry", "is_folding"],
+  ["token", "owner", "is_added_again", "held_priority", "held_place", "note"],
+] as const satisfies readonly (readonly (keyof Item)[])[];

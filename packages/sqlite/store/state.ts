@@ -1,0 +1,124 @@
+/**
+ * State of a queue, which the table `queues` has as JSON.
+ *
+ * @module
+ */
+
+import type { GiveUpReason } from "@workqueue/core";
+
+/** Numbers of all groups of a queue. */
+export interface GroupState {
+  virtual: number;
+  latest: number;
+  ready: number;
+  /** Number of groups that have a turn. */
+  turning: number;
+  /** Number of turns so far. */
+  turns: number;
+  mean: number;
+  count: number;
+  /** Number of idle groups, and of all groups. */
+  idle: number;
+  total: number;
+}
+
+/** Job that runs, or the last one. Times are in microseconds. */
+export interface RedriveState {
+  readonly search: string;
+  /** Whether only keys in the table `redrive_keys` are added. */
+  readonly isListed: boolean;
+  /** Keys per second. */
+  readonly rate?: number;
+  /** Time when the job began. */
+  readonly until: number;
+  /** Time at which the last checked key was given up. */
+  position: number;
+  /** Earliest time of the next add. */
+  next: number;
+  redriven: number;
+  /** Number of keys that the job has not checked. */
+  left: number;
+  /** Time of the next step; missing if the job has ended. */
+  stepAt?: number;
+}
+
+/** Numbers of a retry budget. Times are in microseconds. */
+export interface BudgetState {
+  /** Credit of a first attempt. */
+  credit: number;
+  /** Time between two retries that need no credit; missing if there are none. */
+  interval?: number | undefined;
+  /** Credit that is left. */
+  left: number;
+  /** Used credit of deposits that have not expired. */
+  used: number;
+  /** Time of the latest retry that needed no credit. */
+  latest?: number;
+  /** Deposits that have not expired, the earliest first: time and credit. */
+  deposits: [at: number, credit: number][];
+}
+
+/** State of a queue. Times are in microseconds. Missing members are those that the queue does not need. */
+export interface State {
+  /** Time of the latest use. */
+  last: number;
+  /** Difference between the time of the queue and the clock. */
+  offset: number;
+  /** Time when any owner was last heard from. */
+  heard: number;
+  /** Time of the last check for expired leases; 0 if keys of expired leases have not been taken away yet. */
+  checked: number;
+  /** Number of pauses so far. */
+  pauses: number;
+  /** Whether the queue is paused until it is resumed. */
+  paused?: boolean;
+  /** End of a pause with an end. */
+  pausedUntil?: number;
+  /** Owner that has the duty to try suspects, and the end of the duty. */
+  duty?: { owner: string; ends: number; isAlone: boolean };
+  /** Whether items were ever added with payloads. */
+  hasPayloads?: boolean;
+  /** Whether any key was ever added with a priority. */
+  isRanked?: boolean;
+  /** Discipline, as JSON. */
+  discipline?: string;
+  /** Numbers of the groups of a fair discipline. */
+  groups?: GroupState;
+  /** Numbers of keys, by line: see `item.ts`. */
+  lines: [number, number, number, number];
+  delayed: number;
+  processing: number;
+  failing: number;
+  kept: number;
+  handedOut: number;
+  failed: number;
+  givenUp: number;
+  givenUpFor: Partial<Record<GiveUpReason, number>>;
+  /** Number of given-up keys that were dropped. */
+  dropped: number;
+  /** Limits on given-up keys. */
+  retention?: { max: number; maxAge?: number };
+  redrive?: RedriveState;
+  budget?: BudgetState;
+}
+
+/** Returns the state of a new queue. */
+export function newState(): State {
+  return {
+    last: 0,
+    offset: 0,
+    heard: 0,
+    checked: 0,
+    pauses: 0,
+    lines: [0, 0, 0, 0],
+    delayed: 0,
+    processing: 0,
+    failing: 0,
+    kept: 0,
+    handedOut: 0,
+    failed: 0,
+    givenUp: 0,
+    givenUpFor: {},
+    dropped: 0,
+  };
+}

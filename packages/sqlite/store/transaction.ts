@@ -1,0 +1,133 @@
+import type { Statements } from "../database/statements.ts";
+import { isGone, type Item, newItem, PARTS } from "./item.ts";
+import { newState, type State } from "./state.ts";
+
+/** Larger jumps back of the clock, in microseconds, mean that the clock was set back. */
+const STEP_BACK = 100_000;
+
+/** Row of `items` together with its values in the database. */
+interface Loaded {
+  readonly item: Item;
+  /** Values in the database. */
+  stored: Item;
+}
+
+const COLUMNS = PARTS.flat();
+/** Columns and statement of an update, by the parts that it changes: bit `i` stands for `PARTS[i]`. */
+const UPDATES = Array.from({ length: 1 << PARTS.length }, (_, parts) => {
+  const columns = PARTS.flatMap((part, i): readonly (keyof Item)[] => parts & 1 << i ? part : []);
+  return { columns, sql: `UPDATE items SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE id = ?` };
+});
+const INSERT = `INSERT INTO items (queue, key, ${COLUMNS.join(", ")}) VALUES (${
+  Array.from({ length: COLUMNS.length + 2 }, () => "?").join(", ")
+})`;
+
+/**
+ * Calls of one transaction on one queue. Changes to the rows of keys are kept in memory until they are needed in the
+ * database, or until the transaction ends. The numbers of keys in each state are counted when rows are written.
+ */
+export class Transaction {
+  readonly state: State;
+  /** Id of the queue in the database. */
+  readonly queue: number;
+  /** Time at which the transaction runs, by the time of the queue. */
+  readonly now: number;
+  readonly sql: Statements;
+  /** Messages to send once the transaction has ended: for each process, the milliseconds until there may be work. */
+  readonly messages = new Map<string, number>();
+  /** Deadline of the first due key that was not made ready, if more keys are due than one call makes ready. */
+  behind: number | undefined = undefined;
+  /** Whether a key was delayed or blocked. It may be the next one that becomes ready with time. */
+  mayChangeEarlier = false;
+  readonly #loaded = new Map<string, Loaded>();
+  readonly #before: string | undefined;
+
+  /**
+   * @param sql The statements of the database, in which a transaction has begun.
+   * @param name The name of the queue.
+   * @param time The time of the clock, in microseconds.
+   */
+  constructor(sql: Statements, name: string, time: number) {
+    this.sql = sql;
+    const row = sql.get<{ id: number; state: string }>("SELECT id, state FROM queues WHERE name = ?", name);
+    this.#before = row?.state;
+    this.state = row === undefined ? newState() : JSON.parse(row.state);
+    this.queue = row?.id ??
+      Number(sql.run("INSERT INTO queues (name, state) VALUES (?, '')", name).lastInsertRowid);
+    const { state } = this;
+    if (state.last - time - state.offset > STEP_BACK) state.offset = state.last - time;
+    this.now = state.last = Math.max(state.last + 1, Math.floor(time + state.offset));
+  }
+
+  /** Returns a time that is later than all earlier ones. */
+  tick(): number {
+    return ++this.state.last;
+  }
+
+  /** Returns the row of a key. */
+  item(key: string): Item {
+    const loaded = this.#loaded.get(key);
+    if (loaded !== undefined) return loaded.item;
+    const row = this.sql.get<Item>("SELECT * FROM items WHERE queue = ? AND key = ?", this.queue, key);
+    return this.#load(row ?? newItem(key));
+  }
+
+  /** Returns the rows that a query finds. The query has the id of the queue as its first parameter. */
+  items(where: string, ...values: readonly (number | string)[]): Item[] {
+    this.flush();
+    return this.sql.all<Item>(`SELECT * FROM items WHERE queue = ? AND ${where}`, this.queue, ...values)
+      .map((row) => this.#loaded.get(row.key)?.item ?? this.#load(row));
+  }
+
+  #load(row: Item): Item {
+    const item = { ...row };
+    this.#loaded.set(row.key, { item, stored: row });
+    return item;
+  }
+
+  /** Writes the changed rows. A key that is in no state may be on its way to another one, so its row stays. */
+  flush(): void {
+    for (const loaded of this.#loaded.values()) this.#write(loaded);
+  }
+
+  #write(loaded: Loaded): void {
+    const { item, stored } = loaded;
+    let parts = 0;
+    for (const [i, part] of PARTS.entries()) {
+      if (part.some((column) => item[column] !== stored[column])) parts |= 1 << i;
+    }
+    if (parts === 0 || item.id === 0 && isGone(item)) return;
+    this.#count(stored, -1);
+    if (item.id === 0) {
+      const values = COLUMNS.map((column) => item[column]);
+      item.id = Number(this.sql.run(INSERT, this.queue, item.key, ...values).lastInsertRowid);
+    } else {
+      const { columns, sql } = UPDATES[parts]!;
+      this.sql.run(sql, ...columns.map((column) => item[column]), item.id);
+    }
+    this.#count(item, 1);
+    loaded.stored = { ...item };
+  }
+
+  #count({ line, due, token }: Item, change: 1 | -1): void {
+    const { state } = this;
+    if (line !== null) state.lines[line]! += change;
+    if (due !== null) state.delayed += change;
+    if (token !== null) state.processing += change;
+  }
+
+  /** Writes everything that has changed. Nothing may be called after that. */
+  end(): void {
+    for (const loaded of this.#loaded.values()) {
+      const { item, stored } = loaded;
+      if (item.id === 0 || !isGone(item)) {
+        this.#write(loaded);
+      } else {
+        this.#count(stored, -1);
+        this.sql.run("DELETE FROM items WHERE id = ?", item.id);
+      }
+    }
+    const after = JSON.stringify(this.state);
+    if (after !== this.#before) this.sql.run("UPDATE queues SET state = ? WHERE id = ?", after, this.queue);
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * Ends the work on keys, and hands out others.
+ *
+ * @module
+ */
+
+import type { Finish, FinishAnswer, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
+import { continueRedrive } from "./redrive.ts";
+import { addAfter, addNow, type AddRules, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
+import { type Item, leaveLine, Line, release } from "./item.ts";
+import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
+import type { Taken } from "./order.ts";
+import type { Queue } from "./queue.ts";
+
+/** Settings of a process for its turns. Times are in microseconds. */
+export interface TurnSettings extends AddRules {
+  readonly lease: number;
+  readonly maxStalls: number;
+  readonly hasItems: boolean;
+  /** Text of the limiter. */
+  readonly plan: string;
+  readonly measuresTimes: boolean;
+}
+
+/** Maximum number of stalled keys of which the first is found whose group may have another key. */
+const LOOKS = 100;
+
+/** Longest lease, in microseconds, with which idle processes must call more often than all do anyway. */
+const SHORT_LEASE = 15_000_000;
+
+/** Finishes keys of a process, and hands out others to it. */
+export function turn(queue: Queue, request: TurnRequest, settings: TurnSettings): TurnReply {
+  return new Turn(queue, request, settings).run();
+}
+
+class Turn {
+  readonly #queue: Queue;
+  readonly #request: TurnRequest;
+  readonly #settings: TurnSettings;
+  /** Number of keys that stalled once that a process may have at a time. */
+  readonly #few: number;
+  #pause: number | undefined = undefined;
+  #isAlone = false;
+  /** Whether a bucket has fewer tokens than keys are wanted. */
+  #isShort = false;
+
+  constructor(queue: Queue, request: TurnRequest, settings: TurnSettings) {
+    this.#queue = queue;
+    this.#request = request;
+    this.#settings = settings;
+    this.#few = Math.max(1, Math.floor((request.known + request.wanted) / 8));
+  }
+
+  run(): TurnReply {
+    const { known, owner, process, wanted, finishes } = this.#request;
+    const queue = this.#queue;
+    makeDueReady(queue);
+    continueRedrive(queue);
+    hear(queue, this.#settings.lease);
+    const answers = finishes.map((finish) => this.#finish(finish));
+    let [isLost, givenUp, taken]: [boolean, GivenUp[], Taken[]] = [false, [], []];
+    if (wanted > 0) {
+      isLost = queue.owners.isExpired(owner) || known > 0 && queue.owners.find(owner) === undefined;
+      if (!isLost) {
+        givenUp = expireLeases(queue, owner, this.#settings.lease, this.#settings.maxStalls, this.#few);
+        taken = queue.isPaused ? [] : this.#takeWithBudget();
+      }
+    }
+    const keys = taken.length > 0 ? this.#hold(taken) : [];
+    if (wanted > 0 && !isLost && taken.length < wanted && !this.#isAlone && !this.#isShort) {
+      this.#beIdle();
+    } else if (queue.waking.hasIdle) {
+      if (queue.waking.end(process)) queue.waking.plan();
+      if (taken.length === wanted || this.#isAlone) queue.waking.wakeForReady();
+    }
+    if (queue.tx.mayChangeEarlier && queue.waking.hasIdle) queue.waking.plan(process);
+    return {
+      pauseMs: this.#pause === undefined ? undefined : this.#pause / 1000,
+      isLost,
+      isAlone: this.#isAlone,
+      answers,
+      taken: keys,
+      givenUp,
+    };
+  }
+
+  // ---- Finishes
+
+  /** Returns whether the lease was valid, or the number of failures for which the limiter's input is needed. */
+  #finish(
+    { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority, plan }: Finish,
+  ): FinishAnswer {
+    const queue = this.#queue;
+    const item = queue.tx.item(key);
+    promoteDue(queue, item);
+    if (item.token === null || String(item.token) !== token) return false;
+    const { held_place, held_priority } = item;
+    let place: number | undefined;
+    if (kind !== "handedBack") item.stalls = 0;
+    if (kind === "succeeded") {
+      queue.failures.forget(key);
+    } else if (kind !== "done") {
+      const delayUs = Math.floor(delay * 1000 + 0.5);
+      const failures = this.#carryOut(item, kind, delayUs, given, reason, why, priority ?? held_priority, plan);
+      if (failures !== undefined) return failures;
+      if (kind === "handedBack") place = held_place ?? undefined;
+    }
+    const isAddedAgain = item.is_added_again === 1;
+    queue.order.ended(item);
+    release(item);
+    if (isAddedAgain) {
+      const again = item.priority;
+      item.priority = 0;
+      place ??= queue.tx.tick();
+      if (queue.budget === undefined) queue.makeReady(item, place, again);
+      else queue.budget.comeBack(item, place, again, kind === "handedBack");
+    }
+    return true;
+  }
+
+  #carryOut(
+    item: Item,
+    kind: Finish["kind"],
+    delay: number,
+    given: string,
+    reason: string,
+    why: Finish["why"],
+    priority: number,
+    plan = this.#settings.plan,
+  ): number | undefined {
+    const queue = this.#queue;
+    const { state } = queue.tx;
+    const { replaces, folds } = this.#settings;
+    switch (kind) {
+      case "handedBack":
+        addNow(queue, item, this.#settings, priority);
+        return undefined;
+      case "retry":
+      case "failed": {
+        const result = queue.failures.when(plan, item.key, given, item.token!, delay);
+        if ("failures" in result) return result.failures;
+        if (reason !== "") {
+          state.failed++;
+          queue.failures.keepError(item.key, reason);
+        }
+        const wait = Math.max(Math.floor(result.delay * 1000 + 0.5), delay);
+        if (kind === "failed" && folds && wait > 0) this.#fold(item, wait, priority);
+        else addAfter(queue, item, wait, this.#settings, priority, true);
+        return undefined;
+      }
+      case "givenUp":
+        state.failed++;
+        // A key that was added again during processing, or that is delayed, is not given up.
+        if (item.is_added_again === 0 && item.due === null) {
+          queue.giveUp(item, reason, why ?? "terminal", 1);
+          return undefined;
+        }
+        break;
+    }
+    queue.failures.forget(item.key);
+    if (kind === "requeueAfter") addAfter(queue, item, delay, { replaces, folds }, priority);
+    return undefined;
+  }
+
+  /** Delays a key because its attempt failed, and folds adds into the retry, also an add during the attempt. */
+  #fold(item: Item, wait: number, priority: number): void {
+    delayUntil(this.#queue, item, this.#queue.tx.tick() + wait, priority, true);
+    item.is_folding = 1;
+    if (item.is_added_again === 0) return;
+    item.is_added_again = item.is_retry = 0;
+    item.due_priority = Math.max(item.due_priority, item.priority);
+    item.priority = 0;
+  }
+
+  // ---- Hand-outs
+
+  /** Takes keys. First attempts may give credit to blocked retries, which are taken in their places. */
+  #takeWithBudget(): Taken[] {
+    const { budget, tx } = this.#queue;
+    const { wanted } = this.#request;
+    if (budget === undefined) return this.#take(wanted, 0);
+    const all: Taken[] = [];
+    while (all.length < wanted && !this.#isAlone) {
+      const left = wanted - all.length;
+      const isPlain = tx.state.discipline === undefined;
+      const more = this.#take(isPlain ? left : Math.min(left, budget.firstsBefore), all.length);
+      if (more.length === 0) break;
+      all.push(...more);
+      budget.begin(more.filter(({ item }) => item.is_retry === 0).length);
+    }
+    return all;
+  }
+
+  #take(wanted: number, before: number): Taken[] {
+    const queue = this.#queue;
+    const { lines } = queue.tx.state;
+    const { throttle } = this.#request;
+    queue.tx.flush();
+    let [suspect, few]: [Item | undefined, number] = [undefined, 0];
+    if (lines[Line.STALLED] + lines[Line.SUSPECT] > 0) {
+      if (before === 0) suspect = this.#findSuspect();
+      few = this.#isAlone ? 0 : this.#fewCount();
+    }
+    let count = this.#isAlone ? suspect === undefined ? 0 : 1 : wanted;
+    if (count > 0 && throttle !== undefined) {
+      const available = this.#isAlone ? 1 : Math.min(wanted, few + queue.order.ready);
+      const bucket = { ...throttle, rate: throttle.rate === Infinity ? -1 : throttle.rate };
+      const { taken, waitUs } = queue.failures.buckets.take(bucket, available);
+      this.#isShort = taken < available;
+      if (waitUs !== undefined && this.#isShort) this.#note(waitUs);
+      count = taken;
+    }
+    if (count === 0) return [];
+    if (suspect !== undefined) return [this.#takeStalled(suspect)];
+    return this.#takeReady(Math.min(few, count), count);
+  }
+
+  /**
+   * Takes keys in the order of their places: at most `few` that stalled once, and ready keys. In a queue with a
+   * discipline, the stalled keys go first, because they were handed out before.
+   */
+  #takeReady(few: number, count: number): Taken[] {
+    const { tx, order } = this.#queue;
+    if (few === 0) return order.take(count);
+    if (tx.state.discipline !== undefined) {
+      const first: Taken[] = [];
+      while (first.length < few) {
+        const item = this.#firstIn(Line.STALLED);
+        if (item === undefined) break;
+        first.push(this.#takeStalled(item));
+      }
+      return [...first, ...order.take(count - first.length)];
+    }
+    const stalled = tx.items(`line = ${Line.STALLED} ORDER BY place LIMIT ?`, few);
+    const first = [...stalled, ...order.list(count)].sort((one, other) => one.place! - other.place!).slice(0, count);
+    return first.map((item) => this.#takeStalled(item));
+  }
+
+  #takeStalled(item: Item): Taken {
+    const { order } = this.#queue;
+    const place = item.place!;
+    leaveLine(item);
+    order.admit(item);
+    return { item, place };
+  }
+
+  /** Returns the first key of a line whose group may have another key, among the first keys of the line. */
+  #firstIn(line: number): Item | undefined {
+    const { tx, order } = this.#queue;
+    return tx.items(`line = ${line} ORDER BY place LIMIT ${LOOKS}`).find((item) => order.admits(item));
+  }
+
+  /**
+   * Returns the suspect to take, if one is next in order. One owner at a time has the duty to try suspects, and takes
+   * no other keys. Once its earlier keys are finished, it takes one suspect after another. An owner without keys takes
+   * the duty from an owner that still has other keys.
+   */
+  #findSuspect(): Item | undefined {
+    const { tx } = this.#queue;
+    const { owner, isBusyElsewhere = false } = this.#request;
+    const suspect = this.#firstIn(Line.SUSPECT);
+    if (suspect === undefined) return undefined;
+    const [next] = tx.items(`line = ${Line.READY} ORDER BY place LIMIT 1`);
+    if (Math.min(next?.place ?? Infinity, tx.behind ?? Infinity) < suspect.place!) return undefined;
+    const holdsNothing = !isBusyElsewhere && this.#held(owner) === 0;
+    const { duty } = tx.state;
+    if (this.#dutyLeft() !== undefined && (duty!.isAlone || !holdsNothing)) return undefined;
+    tx.state.duty = { owner, ends: tx.now + this.#settings.lease, isAlone: holdsNothing };
+    this.#isAlone = true;
+    return holdsNothing ? suspect : undefined;
+  }
+
+  /** Returns the microseconds until another owner's duty to try suspects ends, or `undefined` if none has it. */
+  #dutyLeft(): number | undefined {
+    const { state: { duty }, now } = this.#queue.tx;
+    return duty !== undefined && duty.owner !== this.#request.owner && duty.ends > now ? duty.ends - now : undefined;
+  }
+
+  /** Returns the number of keys that stalled once that this owner may take. */
+  #fewCount(): number {
+    const { tx } = this.#queue;
+    const held = tx.sql.get<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM items WHERE stalls > 0 AND owner =
+        (SELECT id FROM owners WHERE queue = ? AND name = ?)`,
+      tx.queue,
+      this.#request.owner,
+    )!;
+    return Math.max(0, Math.min(this.#few - held.count, tx.state.lines[Line.STALLED]));
+  }
+
+  #held(owner: string): number {
+    const { tx } = this.#queue;
+    tx.flush();
+    return tx.sql.get<{ count: number }>(
+      "SELECT COUNT(*) AS count FROM items WHERE owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)",
+      tx.queue,
+      owner,
+    )!.count;
+  }
+
+  #hold(all: readonly Taken[]): TakenKey[] {
+    const { tx, owners, failures } = this.#queue;
+    const { hasItems, lease, measuresTimes } = this.#settings;
+    const id = owners.renew(this.#request.owner, lease);
+    tx.state.handedOut += all.length;
+    return all.map(({ item, place }) => {
+      const { priority, key } = item;
+      item.token = tx.tick();
+      item.owner = id;
+      item.held_priority = priority;
+      item.held_place = tx.state.isRanked || tx.state.discipline !== undefined ? place : null;
+      item.priority = item.is_retry = 0;
+      const failure = failures.find(key);
+      const since = place < 0 ? place + 2 ** 53 : place;
+      return {
+        key,
+        token: String(item.token),
+        payload: hasItems || tx.state.hasPayloads ? item.payload ?? undefined : undefined,
+        failures: failure?.count ?? 0,
+        priority: tx.state.isRanked ? priority : undefined,
+        trace: item.trace ?? undefined,
+        isEarly: failure?.due === undefined ? undefined : tx.now < failure.due,
+        readyForMs: measuresTimes ? (tx.now - since) / 1000 : undefined,
+      };
+    });
+  }
+
+  // ---- Waiting
+
+  #note(delay: number): void {
+    this.#pause = Math.max(Math.min(this.#pause ?? Infinity, delay), 0);
+  }
+
+  /**
+   * Records that the process got fewer keys than it wanted. A message tells it of new work. It checks by itself for
+   * what comes with time: ends of leases, and due keys if it is one of the two processes that check for these.
+   */
+  #beIdle(): void {
+    const queue = this.#queue;
+    const { tx, owners, waking } = queue;
+    const { owner, process } = this.#request;
+    const { lease } = this.#settings;
+    const isFirst = waking.begin(process);
+    if (this.#held(owner) === 0) owners.forget(owner);
+    if (lease < SHORT_LEASE && isFirst) this.#note(lease / 3);
+    const look = waking.plan(process);
+    if (look !== undefined) this.#note(look - tx.now);
+    const over = owners.firstExpired() !== undefined ? tx.now : firstEnd(queue, owner, lease);
+    if (over !== undefined) {
+      this.#note(Math.min(Math.max(over, tx.state.checked + lease / 20) - tx.now, lease / 3));
+    }
+    const duty = this.#dutyLeft();
+    if (duty !== undefined && tx.state.lines[Line.SUSPECT] > 0) this.#note(duty);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Messages to processes that want work.
+ *
+ * @module
+ */
+
+import type { Transaction } from "./transaction.ts";
+
+/** Microseconds between the deadline of a key and the check by a second process. */
+const SECOND_LOOK = 50_000;
+
+/** Time, in microseconds, after which a process that made no call is gone. Idle processes call every five seconds. */
+const LONGEST_SILENCE = 6_000_000;
+
+/** Row of the table `idle`. */
+interface Idle {
+  readonly process: string;
+  readonly look: number | null;
+}
+
+/** Queue, as far as its processes are woken for it. */
+export interface Awaited {
+  readonly tx: Transaction;
+  /** Whether there are keys that a process could take. */
+  readonly hasWork: boolean;
+  /** Returns the next time at which keys may become ready; `undefined` if no such time is known. */
+  nextChange(): number | undefined;
+}
+
+/** Processes of one queue that want work, in one transaction. */
+export class Waking {
+  readonly #queue: Awaited;
+
+  constructor(queue: Awaited) {
+    this.#queue = queue;
+  }
+
+  /** Whether any process wants work. */
+  get hasIdle(): boolean {
+    const { sql, queue } = this.#queue.tx;
+    return sql.get("SELECT 1 FROM idle WHERE queue = ? LIMIT 1", queue) !== undefined;
+  }
+
+  /** Records that a process wants work. Returns whether it is one of the two that have wanted work for longest. */
+  begin(process: string): boolean {
+    const { sql, queue, now } = this.#queue.tx;
+    sql.run(
+      `INSERT INTO idle (queue, process, since, seen) VALUES (?1, ?2, ?3, ?3)
+        ON CONFLICT (queue, process) DO UPDATE SET seen = excluded.seen, look = NULL`,
+      queue,
+      process,
+      now,
+    );
+    return this.#longest().some((idle) => idle.process === process);
+  }
+
+  /** Records that a process no longer wants work. Returns whether it wanted work before. */
+  end(process: string): boolean {
+    const { sql, queue } = this.#queue.tx;
+    return Number(sql.run("DELETE FROM idle WHERE queue = ? AND process = ?", queue, process).changes) > 0;
+  }
+
+  /** Wakes the process that became idle last. Returns whether a process was woken. */
+  wake(): boolean {
+    const { sql, queue, now } = this.#queue.tx;
+    sql.run("DELETE FROM idle WHERE queue = ? AND seen < ?", queue, now - LONGEST_SILENCE);
+    const last = sql.get<{ process: string }>(
+      `DELETE FROM idle WHERE queue = ?1 AND process =
+        (SELECT process FROM idle WHERE queue = ?1 ORDER BY since DESC LIMIT 1) RETURNING process`,
+      queue,
+    );
+    if (last === undefined) return false;
+    this.#queue.tx.messages.set(last.process, 0);
+    return true;
+  }
+
+  /** Wakes a process if there are keys that it could take. */
+  wakeForReady(): void {
+    if (this.hasIdle && this.#queue.hasWork) this.wake();
+  }
+
+  /**
+   * Plans the checks for the next time at which keys become ready. The two processes that have been idle for longest
+   * check, the second one later, in case the first is gone.
+   *
+   * @param caller A process that makes the call, and needs no message.
+   * @returns The time at which the caller must check, if it is one of the two.
+   */
+  plan(caller?: string): number | undefined {
+    const due = this.#queue.nextChange();
+    if (due === undefined) return undefined;
+    const { sql, queue, now, messages } = this.#queue.tx;
+    let own: number | undefined;
+    for (const [rank, { process, look }] of this.#longest().entries()) {
+      const at = due + rank * SECOND_LOOK;
+      if (process === caller) own = at;
+      else if (look !== null && look <= at) continue;
+      else messages.set(process, Math.max(at - now, 1) / 1000);
+      sql.run("UPDATE idle SET look = ? WHERE queue = ? AND process = ?", at, queue, process);
+    }
+    return own;
+  }
+
+  /** Returns the two processes that have been idle for longest. A process that did not look when it had to is gone. */
+  #longest(): Idle[] {
+    const { sql, queue, now } = this.#queue.tx;
+    sql.run("DELETE FROM idle WHERE queue = ? AND look < ?", queue, now - SECOND_LOOK);
+    return sql.all<Idle>("SELECT process, look FROM idle WHERE queue = ? ORDER BY since LIMIT 2", queue);
+  }
+}

@@ -1,0 +1,67 @@
+/** Test bench for the engine on SQLite: each test has its own file, and sets the clock. */
+
+import { type DisciplineConfig, disciplines, limiters } from "@workqueue/core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Database } from "../../packages/sqlite/database/database.ts";
+import { SqliteEngine, type SqliteEngineSettings } from "../../packages/sqlite/engine.ts";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
+import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
+
+const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as const;
+
+/** Queue in a file of its own. */
+export class Bench extends EngineBench implements AsyncDisposable {
+  readonly engine: SqliteEngine;
+  readonly #folder = mkdtempSync(join(tmpdir(), "workqueue-sqlite-"));
+  readonly #database = new Database(join(this.#folder, "queue.db"), 5000);
+
+  constructor(settings: Partial<SqliteEngineSettings> = {}) {
+    super();
+    this.engine = this.open(settings);
+  }
+
+  open(settings: Partial<SqliteEngineSettings>): SqliteEngine {
+    return new SqliteEngine(this.#database, {
+      name: "queue",
+      leaseDuration: LEASE,
+      maxStalls: 5,
+      replaces: false,
+      folds: false,
+      hasItems: false,
+      limiter: planLimiter("test", limiters.describe(LIMITER)),
+      ...settings,
+      clock: () => this.time,
+    });
+  }
+
+  order(discipline: DisciplineConfig, settings: Partial<SqliteEngineSettings> = {}): SqliteEngine {
+    return this.open({ ...settings, discipline: planDiscipline("test", disciplines.describe(discipline)) });
+  }
+
+  async stallsOf(key: string): Promise<number> {
+    const row = await this.#database.run("normal", (sql) => {
+      return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
+    });
+    return row?.stalls ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Registers a test that has its own queue. */
+export function engineTest(
+  name: string,
+  run: (bench: Bench) => Promise<void>,
+  settings: Partial<SqliteEngineSettings> = {},
+): void {
+  Deno.test(`engine on SQLite: ${name}`, async () => {
+    await using bench = new Bench(settings);
+    await run(bench);
+  });
+}

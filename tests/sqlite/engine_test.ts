@@ -1,0 +1,23 @@
+/** Tests of the engine on SQLite: those of every engine. */
+
+import process from "node:process";
+import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
+import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
+import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
+import { engineSuite } from "../contracts/engine_suite.ts";
+import { checkOwners } from "../contracts/engine_owners.ts";
+import { Bench, engineTest } from "./bench.ts";
+
+const given = process.env["WORKQUEUE_RUNS"];
+
+engineSuite(engineTest);
+engineOrdersSuite(engineTest);
+engineGivenUpSuite(engineTest);
+engineRetryBudgetSuite(engineTest);
+
+Deno.test("engine on SQLite: whatever owners do, no key has two of them, none is lost, and what is over does not count", async () => {
+  await checkOwners(async (settings, use) => {
+    await using bench = new Bench(settings);
+    await use(bench);
+  }, { runs: Number(given ?? 400), seed: 0 });
+});

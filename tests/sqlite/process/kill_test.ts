@@ -1,0 +1,82 @@
+/** Tests in which processes that share a file are killed. */
+
+import { assert, assertEquals } from "@std/assert";
+import { ROOT } from "../../cli/cli.ts";
+import { Folder } from "../files.ts";
+
+const WORKER = `${ROOT}tests/sqlite/process/worker.ts`;
+
+/** Process, and the lines that it has written. */
+class Worker {
+  readonly lines: string[] = [];
+  readonly ended: Promise<void>;
+  readonly #child: Deno.ChildProcess;
+
+  constructor(...args: string[]) {
+    const options = ["run", "-A", "--no-check", "--config", `${ROOT}deno.all.json`, WORKER, ...args];
+    this.#child = new Deno.Command(Deno.execPath(), { args: options, stdout: "piped", stderr: "null" }).spawn();
+    this.ended = this.#read();
+  }
+
+  async #read(): Promise<void> {
+    let rest = "";
+    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      this.lines.push(...lines);
+    }
+    await this.#child.status;
+  }
+
+  async until(isThere: (lines: readonly string[]) => boolean): Promise<void> {
+    while (!isThere(this.lines)) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.ended;
+  }
+}
+
+Deno.test("SQLite: what a killed process was told is added is there, and the file is sound", async () => {
+  using folder = new Folder();
+  const adder = new Worker("add", folder.path, "1000000");
+  await adder.until(({ length }) => length >= 50);
+  await adder.kill();
+  const queue = folder.open();
+  const { readyItems } = await queue.snapshot({ limit: 1000 });
+  const there = new Set(readyItems.map((item) => typeof item === "string" ? item : item.item));
+  assert(there.size < 1000);
+  assertEquals(adder.lines.filter((line) => !there.has(line.replace("added ", ""))), []);
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: the items of a killed worker come to another process, and none is worked on twice at once", async () => {
+  using folder = new Folder();
+  const queue = folder.open({ leaseDuration: "1s" });
+  await queue.addAll(["a", "b", "c", "d"]);
+  const hanging = new Worker("hang", folder.path);
+  await hanging.until(({ length }) => length === 2);
+  const other = new Worker("drain", folder.path);
+  await other.until((lines) => lines.filter((line) => line.startsWith("ended")).length === 2);
+  assertEquals(other.lines.some((line) => hanging.lines.includes(line)), false);
+  await hanging.kill();
+  await other.ended;
+  const ended = other.lines.filter((line) => line.startsWith("ended"));
+  assertEquals(ended.map((line) => line.slice(6)).sort(), ["a", "b", "c", "d"]);
+  assert(hanging.lines.every((line) => other.lines.includes(line)));
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: an idle process is woken by an add in another one", async () => {
+  using folder = new Folder();
+  const queue = folder.open();
+  const idle = new Worker("work", folder.path);
+  await queue.add("first");
+  await idle.until((lines) => lines.includes("ended first"));
+  await queue.whenIdle();
+  await queue.add("second");
+  await idle.until((lines) => lines.includes("ended second"));
+  await idle.kill();
+  await queue.shutDownWithDrain();
+});

@@ -1,0 +1,103 @@
+/** Tests of queues in files, within one process. */
+
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
+import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DatabaseSync } from "node:sqlite";
+import { Folder } from "./files.ts";
+
+Deno.test("SQLite: items are worked on, each once, also when they were added twice", async () => {
+  using folder = new Folder();
+  const queue = folder.open();
+  await Promise.all(["a", "b", "a"].map((item) => queue.add(item)));
+  const worked: string[] = [];
+  const pool = runWorkers(queue, (item) => void worked.push(item), { concurrency: 2 });
+  await queue.whenIdle();
+  assertEquals(worked, ["a", "b"]);
+  await pool.stop();
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: what was added, delayed, failed and given up is there when the file is opened again", async () => {
+  using folder = new Folder();
+  const first = folder.open();
+  await first.addAll(["ready", "failing", "hopeless"]);
+  await first.addAfter("delayed", "1h");
+  runWorkers(first, (item) => {
+    if (item !== "ready") throw new Error(`no ${item}`);
+    return new Promise(() => {});
+  }, { concurrency: 3, maxRetries: 1, onError() {}, onGiveUp() {} });
+  while ((await first.counts()).givenUp < 2);
+  first.shutDown();
+  const again = folder.open();
+  const { ready, delayed, processing, givenUp } = await again.counts();
+  assertEquals({ ready, delayed, processing, givenUp }, { ready: 0, delayed: 1, processing: 1, givenUp: 2 });
+  await again.shutDownWithDrain();
+});
+
+Deno.test("SQLite: queues in one file have nothing in common but the file", async () => {
+  using folder = new Folder();
+  const [one, other] = [folder.open({ name: "one" }), folder.open({ name: "other" })];
+  await one.add("a");
+  assertEquals([(await one.counts()).ready, (await other.counts()).ready], [1, 0]);
+  await one.shutDownWithDrain();
+  await other.add("b");
+  assertEquals((await other.counts()).ready, 1);
+  await other.shutDownWithDrain();
+});
+
+Deno.test("SQLite: while another program writes, an add waits and blocks nothing", async () => {
+  using folder = new Folder();
+  const queue = folder.open();
+  await queue.counts();
+  const program = new DatabaseSync(folder.path);
+  program.exec("BEGIN IMMEDIATE");
+  let isAdded = false;
+  const added = queue.add("a").then(() => isAdded = true);
+  await sleep(20);
+  assertEquals(isAdded, false);
+  program.exec("COMMIT");
+  await added;
+  assertEquals((await queue.counts()).ready, 1);
+  program.close();
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: an add rejects when another program writes for longer than the call timeout", async () => {
+  using folder = new Folder();
+  const errors: unknown[] = [];
+  const queue = folder.open({ callTimeout: "100ms", onQueueError: (error) => errors.push(error) });
+  await queue.counts();
+  const program = new DatabaseSync(folder.path);
+  program.exec("BEGIN IMMEDIATE");
+  const error = await assertRejects(() => queue.add("a"), SqliteConnectionError, "another program has locked it");
+  assertEquals([error.code, error.mayHaveRun, errors.includes(error)], ["WQ_CONNECTION", false, true]);
+  program.exec("ROLLBACK");
+  program.close();
+  await queue.add("b");
+  assertEquals((await queue.counts()).ready, 1);
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: a file of a later release, and one that is no database, are refused", () => {
+  using folder = new Folder();
+  const program = new DatabaseSync(folder.path);
+  program.exec("PRAGMA user_version = 99");
+  program.close();
+  const error = assertThrows(() => folder.open(), Error);
+  assertStringIncludes(error.message, "it has version 99 of the tables");
+  using other = new Folder();
+  writeFileSync(other.path, "no database ".repeat(1000));
+  assertThrows(() => other.open(), Error, "Cannot open");
+});
+
+Deno.test("SQLite: wrong options are refused", () => {
+  const create = (options: object) => () => createSqliteQueue(options as never);
+  assertThrows(create({ path: "q.db" }), TypeError, "Cannot create SQLite queue: 'name' must be a non-empty string");
+  assertThrows(create({ name: "q" }), TypeError, "'path' must be a non-empty string");
+  assertThrows(create({ name: "q", path: "q.db", url: "x" }), TypeError, '"url" is not an option here');
+  assertThrows(create({ name: "q", path: "q.db", clock: () => 0 }), TypeError, "on SQLite");
+  assertThrows(create({ name: "q", path: "/no/such/folder/q.db" }), Error, "Cannot open /no/such/folder/q.db");
+});
