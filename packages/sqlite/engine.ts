@@ -81,12 +81,16 @@ export class SqliteEngine implements Engine {
     return this.#database.path;
   }
 
-  async add(entries: readonly Entry[], delay = 0): Promise<void> {
-    await this.addEach(entries.map((entry) => ({ ...entry, delay, priority: 0 })));
+  add(entries: readonly Entry[], delay = 0): Promise<void> {
+    return this.#add(entries.map((entry) => ({ ...entry, delay, priority: 0 })));
   }
 
-  async addEach(entries: readonly RankedEntry[]): Promise<void> {
-    await this.#call("full", (queue) => {
+  addEach(entries: readonly RankedEntry[]): Promise<void> {
+    return this.#add(entries);
+  }
+
+  #add(entries: readonly RankedEntry[]): Promise<void> {
+    return this.#call("full", (queue) => {
       makeDueReady(queue);
       for (const { key, payload, trace, delay, priority } of entries) {
         const item = queue.tx.item(key);

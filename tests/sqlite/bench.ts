@@ -32,8 +32,8 @@ export class Bench extends EngineBench implements AsyncDisposable {
       folds: false,
       hasItems: false,
       limiter: planLimiter("test", limiters.describe(LIMITER)),
-      ...settings,
       clock: () => this.time,
+      ...settings,
     });
   }
 

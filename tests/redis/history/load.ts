@@ -1,11 +1,10 @@
 /** Random load on an engine, under a clock that the load sets. Processes crash, stand still and lose replies. */
 
-import type { AttemptBucket, Finish, FinishKind } from "@workqueue/engine";
+import type { AttemptBucket, DisciplinePlan, Engine, Finish, FinishKind } from "@workqueue/engine";
 import { type DisciplineConfig, disciplines, type RetryBudgetOptions } from "@workqueue/core";
 import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
-import type { RedisEngine } from "../../../packages/redis/engine.ts";
 import { seeded } from "../faults/seeded.ts";
-import { START, type TimedServer } from "../timed_server.ts";
+import { START } from "../../contracts/engine_bench.ts";
 import { uniqueName } from "../unique_name.ts";
 import type { Line } from "./event.ts";
 import { QueueTime } from "./queue_time.ts";
@@ -41,6 +40,21 @@ export interface Load {
   readonly size?: number;
 }
 
+/** Settings of the queue of a load. */
+export interface LoadSettings {
+  readonly leaseDuration: number;
+  readonly discipline: DisciplinePlan | undefined;
+  readonly retryBudget: RetryBudgetOptions | undefined;
+}
+
+/** Store of a queue whose clock the load sets. */
+export interface LoadStore {
+  /** Opens a queue. `clock` returns the time of the store, in microseconds. */
+  engine(name: string, clock: () => number, settings: LoadSettings): Engine;
+  /** Removes the stored data of a queue. */
+  clear(name: string): Promise<void>;
+}
+
 /** Process that takes keys. A process that crashed or lost its leases goes on under another name. */
 interface Process {
   owner: string;
@@ -51,19 +65,19 @@ interface Process {
 }
 
 /** Runs a load until the queue is idle. Returns the history. */
-export async function runLoad(server: TimedServer, load: Load): Promise<Line[]> {
+export async function runLoad(store: LoadStore, load: Load): Promise<Line[]> {
   const name = uniqueName("load");
   try {
-    return await new Run(server, name, load).run();
+    return await new Run(store, name, load).run();
   } finally {
-    await server.clear(name);
+    await store.clear(name);
   }
 }
 
 class Run {
   readonly #lines: Line[] = [];
   readonly #random: () => number;
-  readonly #engine: RedisEngine;
+  readonly #engine: Engine;
   readonly #load: Load;
   readonly #size: number;
   readonly #processes: Process[] = [];
@@ -76,14 +90,14 @@ class Run {
   #owners = 0;
   #keys = 0;
 
-  constructor(server: TimedServer, name: string, load: Load) {
+  constructor(store: LoadStore, name: string, load: Load) {
     this.#load = load;
     this.#size = load.size ?? 1;
     this.#random = seeded(load.seed);
     const { discipline, retryBudget } = load;
     const time = () => Math.floor(START + (this.#now - this.#setBack) * 1000);
     const queueTime = new QueueTime();
-    this.#engine = server.engine(name, () => queueTime.read(time()), {
+    this.#engine = store.engine(name, () => queueTime.read(time()), {
       leaseDuration: LEASE,
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
       retryBudget,

@@ -1,11 +1,10 @@
-/** Recording of the calls of engines on Redis. */
+/** Recording of the calls of engines. */
 
-import type { Finish, RankedEntry, TurnReply, TurnRequest } from "@workqueue/engine";
-import type { RedisEngine } from "../../../packages/redis/engine.ts";
+import type { Engine, Finish, RankedEntry, TurnReply, TurnRequest } from "@workqueue/engine";
 import type { Call, Reply, Write } from "./event.ts";
 
 /** Methods that are recorded: the call for the arguments, and the reply for the result. */
-const RECORDED: { [Name in keyof RedisEngine]?: readonly [CallOf, ReplyOf?] } = {
+const RECORDED: { [Name in keyof Engine]?: readonly [CallOf, ReplyOf?] } = {
   add: [(_engine, entries: readonly { key: string }[], delay = 0) => ({
     do: "add",
     rows: entries.map(({ key }) => [key, delay, 0]),
@@ -42,7 +41,7 @@ const RECORDED: { [Name in keyof RedisEngine]?: readonly [CallOf, ReplyOf?] } = 
 };
 
 // deno-lint-ignore no-explicit-any -- each method has its own arguments
-type CallOf = (engine: RedisEngine, ...args: any[]) => Call;
+type CallOf = (engine: Engine, ...args: any[]) => Call;
 // deno-lint-ignore no-explicit-any -- each method has its own result
 type ReplyOf = (result: any) => Reply;
 
@@ -55,14 +54,14 @@ function isSo(result: boolean): Reply {
  * `now` returns the time in milliseconds. `writeOf` returns the function that writes the lines of a queue.
  */
 export function recordCalls(
-  target: RedisEngine,
+  target: Engine,
   now: () => number,
   writeOf: (queue: string) => Write | undefined,
 ): void {
   let calls = 0;
   for (const [name, [callOf, replyOf = () => ({})]] of Object.entries(RECORDED)) {
     const method = target[name as "add"] as (...args: unknown[]) => Promise<unknown>;
-    const recorded = async function (this: RedisEngine, ...args: unknown[]): Promise<unknown> {
+    const recorded = async function (this: Engine, ...args: unknown[]): Promise<unknown> {
       const write = writeOf(this.settings.name);
       if (write === undefined) return await method.apply(this, args);
       const call = ++calls;
