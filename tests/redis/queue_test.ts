@@ -811,7 +811,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
 redisTest("queue: a bucket that two queues of a document name is refused", ({ url }) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   const config = loadConfig({ limiters: { bucket }, queues: { a: { limiter: "bucket" }, b: { throttle: "bucket" } } });
-  assertThrows(() => redisQueues(config, { url }), Error, "queues cannot share a bucket on Redis");
+  assertThrows(() => redisQueues(config, { url }), Error, "queues that processes share cannot share a bucket");
   const backoff = { type: "exponential", baseDelay: 1, maxDelay: 10 } as const;
   for (
     const shared of [
