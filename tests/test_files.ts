@@ -74,6 +74,7 @@ export const denoFolders: readonly string[] = [
   "redis/scripts",
   "simulate/page",
   "simulate/results",
+  "sqlite/model",
   "sqlite/process",
 ];
 

@@ -106,12 +106,13 @@ CREATE TABLE groups (                 -- see store/groups.ts
   pause INTEGER,
   probe TEXT,
   changes_at INTEGER,
+  changes_turn INTEGER NOT NULL,
   idle_until REAL,
   idle_finish REAL,
   PRIMARY KEY (queue, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX groups_by_turn ON groups (queue, start, turn) WHERE turn IS NOT NULL;
-CREATE INDEX groups_by_change ON groups (queue, changes_at) WHERE changes_at IS NOT NULL;
+CREATE INDEX groups_by_change ON groups (queue, changes_at, changes_turn) WHERE changes_at IS NOT NULL;
 CREATE INDEX groups_by_finish ON groups (queue, idle_finish) WHERE idle_finish IS NOT NULL;
 CREATE INDEX groups_with_blocked ON groups (queue) WHERE ready < size;
 

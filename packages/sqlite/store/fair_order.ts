@@ -25,6 +25,9 @@ const MAX_COUNT = 100;
 /** Mean duration of a queue that has none, in microseconds. */
 const FIRST_MEAN = 1000;
 
+/** End of a turn after all others, in virtual time. */
+const LAST = 1e300;
+
 /** Start-time fair queuing over groups, as in memory: see disciplines/fair_order.ts of the core. */
 export class FairOrder implements Order {
   readonly #tx: Transaction;
@@ -276,9 +279,11 @@ export class FairOrder implements Order {
       this.#groups.beginTurn(group, Math.max(start, group.finish));
     }
     const isIdle = group.size === 0 && group.processing === 0;
-    group.changes_at = !isIdle && changesAt < Infinity ? changesAt : null;
+    const changes = !isIdle && changesAt < Infinity ? changesAt : null;
+    if (changes !== group.changes_at) [group.changes_at, group.changes_turn] = [changes, this.#tx.tick()];
     const kept = Math.max(this.#interval > 0 ? group.full_at : 0, group.pause ?? 0);
     group.idle_until = isIdle ? Math.max(kept, this.#clock) : null;
-    group.idle_finish = isIdle ? group.finish : null;
+    // A pause is not forgotten when it is over, because a probe comes first.
+    group.idle_finish = !isIdle ? null : group.pause === null ? group.finish : LAST;
   }
 }

@@ -32,6 +32,8 @@ export interface Group {
   probe: string | null;
   /** Time at which the group may have more ready keys. */
   changes_at: number | null;
+  /** Decides between equal times: the group that was blocked first goes first. */
+  changes_turn: number;
   /** Time until which an idle group must be remembered. Null unless the group is idle. */
   idle_until: number | null;
   /** End of the last turn of an idle group. */
@@ -40,7 +42,7 @@ export interface Group {
 
 const COLUMNS = [
   ...["name", "start", "turn", "finish", "processing", "ready", "size", "cost", "full_at", "mean", "count"],
-  ...["pause", "probe", "changes_at", "idle_until", "idle_finish"],
+  ...["pause", "probe", "changes_at", "changes_turn", "idle_until", "idle_finish"],
 ] as readonly (keyof Group)[];
 const SAVE = `INSERT OR REPLACE INTO groups (queue, ${COLUMNS.join(", ")}) VALUES (?, ${
   COLUMNS.map(() => "?").join(", ")
@@ -96,6 +98,7 @@ export class Groups {
       pause: null,
       probe: null,
       changes_at: null,
+      changes_turn: 0,
       idle_until: null,
       idle_finish: null,
     };
@@ -132,7 +135,7 @@ export class Groups {
 
   /** Returns groups whose time to change has come. */
   changed(now: number): Group[] {
-    return this.#query("changes_at <= ? ORDER BY changes_at LIMIT ?", now, BATCH);
+    return this.#query("changes_at <= ? ORDER BY changes_at, changes_turn LIMIT ?", now, BATCH);
   }
 
   nextChange(): number | undefined {

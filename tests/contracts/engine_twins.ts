@@ -1,4 +1,4 @@
-/** In-memory queue and Redis engine, side by side, with the same clock and the same operations. */
+/** In-memory queue and an engine, side by side, with the same clock and the same operations. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -13,18 +13,19 @@ import {
   type RetryBudgetOptions,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import type { EngineSnapshot, Entry, Finish } from "@workqueue/engine";
-import type { RedisEngine } from "../../packages/redis/engine.ts";
+import type { Engine, EngineLimiter, EngineSettings, EngineSnapshot, Entry, Finish } from "@workqueue/engine";
+import type { DisciplinePlan } from "@workqueue/engine";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
-import { countsOf } from "../contracts/counts.ts";
-import { START, type TimedServer } from "./timed_server.ts";
+import { countsOf } from "./counts.ts";
+import { START } from "./engine_bench.ts";
 
 /**
- * Unit of all delays and times, in milliseconds. On Redis, each read advances the queue's time by far less than this.
+ * Unit of all delays and times, in milliseconds. In an engine, each read advances the queue's time by far less than
+ * this.
  */
 export const UNIT = 10;
 
@@ -70,20 +71,31 @@ export type Operation =
 /** Allowed differences. Each occurrence is counted. */
 export type NamedDifference =
   /**
-   * In memory, a ready item and a delayed item with the same key may have two payloads. On Redis, a key has only its
-   * most recently added payload.
+   * In memory, a ready item and a delayed item with the same key may have two payloads. In an engine, a key has only
+   * its most recently added payload.
    */
   | "one-payload"
   /**
    * In memory, when the holder of an item adds the item again, the holder's payload is used, even if a newer payload
-   * was added meanwhile. On Redis, the holder sends no payload when it adds the item again.
+   * was added meanwhile. In an engine, the holder sends no payload when it adds the item again.
    */
   | "holder-overwrites"
   /**
    * If a key's deadline is brought forward to the deadline of another key, the order of the two keys differs. In
-   * memory, the key that was brought forward keeps its original place. On Redis, this key comes after the other key.
+   * memory, the key that was brought forward keeps its original place. In an engine, this key comes after the
+   * other key.
    */
   | "brought-forward-to-a-tie";
+
+/** Settings of an engine beside an in-memory queue. */
+export interface TwinSettings extends Pick<EngineSettings, "replaces" | "folds" | "hasItems"> {
+  readonly limiter: EngineLimiter;
+  readonly discipline: DisciplinePlan | undefined;
+  readonly retryBudget: RetryBudgetOptions | undefined;
+}
+
+/** Function that opens an engine for a queue. `clock` returns the time of the store, in microseconds. */
+export type OpenEngine = (name: string, clock: () => number, settings: TwinSettings) => Engine;
 
 export interface TwinsOptions {
   readonly name: string;
@@ -107,7 +119,7 @@ export class Twins {
   readonly #options: TwinsOptions;
   readonly #clock = new HandClock();
   readonly #memory: RateLimitingQueue<Item | string>;
-  readonly #engine: RedisEngine;
+  readonly #engine: Engine;
   readonly #processing: Processing[] = [];
   /** Tokens that are no longer valid. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
@@ -122,11 +134,11 @@ export class Twins {
   #pauses = 0;
   #lastToken = 0;
   #compared = 0;
-  /** Upper bound for how far the queue's time on Redis is ahead, in microseconds. */
+  /** Upper bound for how far the queue's time in an engine is ahead, in microseconds. */
   #ahead = 0;
 
   /** `open` opens the engine. */
-  constructor(open: TimedServer["engine"], options: TwinsOptions) {
+  constructor(open: OpenEngine, options: TwinsOptions) {
     const { name, limiter, addWhileDelayed, hasItems, discipline, retryBudget } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
@@ -155,7 +167,7 @@ export class Twins {
     await made;
     await this.#settleTies(before);
     const { discipline, retryBudget } = this.#options;
-    // On Redis, no two keys become ready at the same time.
+    // In an engine, no two keys become ready at the same time.
     if (discipline && retryBudget) await this.#pass(UNIT);
     await this.#compare();
   }
@@ -222,7 +234,7 @@ export class Twins {
       }
       case "turn": {
         await this.#turn(operation.ends, operation.wanted);
-        // No two groups use their rate at one time: on Redis, one of them would be a few microseconds later.
+        // No two groups use their rate at one time: in an engine, one of them would be a few microseconds later.
         const { discipline } = this.#options;
         const hasRate = discipline?.type === "fair" && "ratePerGroup" in discipline;
         return hasRate ? this.#pass(UNIT) : undefined;
@@ -260,7 +272,7 @@ export class Twins {
     const { discipline, retryBudget } = this.#options;
     const each = discipline && retryBudget ? ends.slice(0, 1) : ends;
     for (const { which, kind: wished, delay: units, priority } of each) {
-      // On Redis, an item that is handed back keeps its place in the order of a discipline.
+      // In an engine, an item that is handed back keeps its place in the order of a discipline.
       const kind = wished === "handedBack" && this.#options.discipline !== undefined ? "done" : wished;
       const processing = pick(this.#processing, which);
       if (processing === undefined) continue;
@@ -450,7 +462,7 @@ export class Twins {
 
   /**
    * Returns the next time at which blocked items of the in-memory queue become ready. The in-memory queue itself looks
-   * at this time only if nothing is ready, and on Redis, each script unblocks items as of their times.
+   * at this time only if nothing is ready, and in an engine, each script unblocks items as of their times.
    */
   #nextChange(): number {
     const order = hooksOf(this.#memory).groups?.() as { readonly nextChangeAt?: number } | undefined;
