@@ -12,6 +12,23 @@ export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
 }
 
 /**
+ * Options of {@linkcode sqliteQueues}: the file, and settings that apply to all of its queues. Other settings come from
+ * the config document or are set for each queue.
+ */
+export type SqliteQueuesOptions = Omit<
+  SqliteQueueOptions<never>,
+  | "name"
+  | "limiter"
+  | "limiters"
+  | "discipline"
+  | "disciplines"
+  | "retryBudget"
+  | "keepGivenUp"
+  | "addWhileDelayed"
+  | "keyOf"
+>;
+
+/**
  * Work queue in a file that the processes of one machine share. Results cover all processes. Shutdown affects only this
  * process.
  *

@@ -1,11 +1,20 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
-import { createRemoteQueue, intervalsOf, planDiscipline, planLimiter, retentionOf } from "@workqueue/engine";
+import {
+  createRemoteQueue,
+  type DisciplinePlan,
+  intervalsOf,
+  type LiveRemoteQueue,
+  type LiveSettings,
+  planDiscipline,
+  planLimiter,
+  retentionOf,
+} from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
 import { openDatabase } from "./database/open_database.ts";
 import { SqliteEngine } from "./engine.ts";
-import { requireSqliteOptions } from "./options.ts";
-import { NO_THROTTLES } from "./throttle_store.ts";
+import { OF_QUEUE, requireSqliteOptions } from "./options.ts";
+import { SqliteThrottleStore } from "./throttle_store.ts";
 
 const ACTION = "create SQLite queue";
 
@@ -36,33 +45,42 @@ const ACTION = "create SQLite queue";
  * @throws {RangeError} If an option is out of range.
  */
 export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): SqliteQueue<T> {
-  requireSqliteOptions(ACTION, options);
+  requireSqliteOptions(ACTION, options, OF_QUEUE, ["name", "path"]);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
-  const { name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
-  const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
   const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
-  const engine = new SqliteEngine(openDatabase(path, callTimeout), {
+  const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
+  return openQueue(options, settings, order);
+}
+
+/** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
+export function openQueue<T>(
+  options: SqliteQueueOptions<T>,
+  { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
+  discipline: DisciplinePlan | undefined,
+): LiveRemoteQueue<T> {
+  const { name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+  const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
+  const database = openDatabase(path, callTimeout);
+  const engine = new SqliteEngine(database, {
     name,
     leaseDuration,
     maxStalls,
     replaces: addWhileDelayed !== "keep",
     folds: addWhileDelayed === "fold",
     hasItems: keyOf !== undefined,
-    limiter: plan,
-    discipline: order,
+    limiter,
+    discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget,
-    clock: () => Date.now() * 1000,
+    clock,
   });
-  return createRemoteQueue({
-    engine,
-    throttleStore: NO_THROTTLES,
-    keyOf,
-    throttleName: { path: "" },
-    shared: undefined,
-    metrics,
-    onQueueError,
-  });
+  const throttleStore = new SqliteThrottleStore(database, clock);
+  return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+}
+
+/** Returns the time in microseconds since 1970. All processes of a machine share this clock. */
+function clock(): number {
+  return Date.now() * 1000;
 }

@@ -375,7 +375,7 @@ export class SqliteEngine implements Engine {
   async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
     const { messages } = this.#database;
     const [result, sent, isStored] = await this.#database.run(durability, (sql) => {
-      const tx = new Transaction(sql, this.settings.name, this.#clock());
+      const tx = new Transaction(sql, "queue", this.settings.name, this.#clock());
       if (this.#budget !== undefined) tx.state.budget = newBudget(this.#budget, tx.state.budget);
       const queue = new Queue(tx);
       if (this.#retention !== undefined) {

@@ -1,33 +1,45 @@
 /** Rules for the options of queues in a file. */
 
-import { requireRules, type Rule } from "@workqueue/core/internal";
-import { A_FUNCTION } from "@workqueue/core/internal";
+import { A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
 import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
-import type { SqliteQueueOptions } from "./contract.ts";
+import type { SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
 
 const A_TEXT: Rule = [(value: unknown) => typeof value === "string" && value !== "", "must be a non-empty string"];
 
+/** Options of `sqliteQueues`. */
+export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = { path: A_TEXT, ...COMMON_OPTIONS };
+
+/** Options of a single queue of `sqliteQueues`. */
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON_OPTIONS };
+
 /** Options of `createSqliteQueue`. */
 export const OF_QUEUE: RulesOf<keyof SqliteQueueOptions> = {
   name: A_TEXT,
-  path: A_TEXT,
-  keyOf: A_FUNCTION,
   ...OWN_OPTIONS,
-  ...COMMON_OPTIONS,
+  ...OF_QUEUES,
+  ...OF_ONE_QUEUE,
 };
 
 /**
- * Checks options.
+ * Checks options against a set of rules.
+ *
+ * @param needed The options that must be there.
  *
  * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues.
  * @throws {RangeError} If an option is out of range.
  */
-export function requireSqliteOptions(action: string, options: object): void {
+export function requireSqliteOptions(
+  action: string,
+  options: object,
+  rules: Readonly<Record<string, Rule>>,
+  needed: readonly string[] = [],
+): void {
   refuseMemoryOptions(PRODUCT, action, options);
-  requireRules(action, options, OF_QUEUE);
-  for (const name of ["name", "path"] as const) {
-    requireRules(action, { [name]: (options as Partial<SqliteQueueOptions>)[name] ?? "" }, OF_QUEUE);
+  requireRules(action, options, rules);
+  for (const name of needed) {
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined) throw invalidArgument(action, name, A_TEXT[1], value);
   }
   intervalsOf(action, options);
 }

@@ -1,9 +1,43 @@
-import type { ThrottleStore } from "@workqueue/engine";
+import type { PermitsReply, PermitsRequest, ThrottleStore, TokensReply, TokensRequest } from "@workqueue/engine";
+import type { Database } from "./database/database.ts";
+import { permits, tokens } from "./store/throttles.ts";
+import { Transaction } from "./store/transaction.ts";
 
-/** Store of shared throttles for queues that have none: only a config document can give a queue a shared throttle. */
-export const NO_THROTTLES: ThrottleStore = {
-  permits: () => Promise.reject(new Error("Cannot share a throttle: queues in a file have no shared throttles")),
-  tokens: () => Promise.reject(new Error("Cannot share a throttle: queues in a file have no shared throttles")),
-  listen: () => Promise.resolve(() => {}),
-  onReconnect: () => () => {},
-};
+/** Calls to the file for throttles that all processes share. */
+export class SqliteThrottleStore implements ThrottleStore {
+  readonly #database: Database;
+  readonly #clock: () => number;
+
+  constructor(database: Database, clock: () => number) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  permits(id: string, request: PermitsRequest): Promise<PermitsReply> {
+    return this.#call(id, (tx) => permits(tx, request));
+  }
+
+  tokens(id: string, request: TokensRequest): Promise<TokensReply> {
+    return this.#call(id, (tx) => tokens(tx, request));
+  }
+
+  listen(_id: string, process: string, callback: () => void): Promise<() => void> {
+    return Promise.resolve(this.#database.messages.listen(process, callback));
+  }
+
+  onReconnect(): () => void {
+    return () => {};
+  }
+
+  async #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
+    const { messages } = this.#database;
+    const [result, sent, isStored] = await this.#database.run("normal", (sql) => {
+      const tx = new Transaction(sql, "throttle", id, this.#clock());
+      const result = run(tx);
+      tx.end();
+      return [result, tx.messages, messages.store(tx.messages, tx.now)] as const;
+    });
+    if (sent.size > 0) messages.send(sent, isStored);
+    return result;
+  }
+}

@@ -18,8 +18,10 @@ export const SCHEMA_VERSION = 1;
 export const MIGRATIONS: readonly string[] = [`
 CREATE TABLE queues (
   id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,
-  state TEXT NOT NULL                 -- JSON: see store/state.ts
+  kind TEXT NOT NULL,                 -- queue, or throttle that processes share
+  name TEXT NOT NULL,
+  state TEXT NOT NULL,                -- JSON: see store/state.ts
+  UNIQUE (kind, name)
 ) STRICT;
 
 CREATE TABLE items (

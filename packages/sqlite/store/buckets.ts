@@ -54,22 +54,22 @@ export class Buckets {
     return wait === undefined ? NEVER : wait / 1e6;
   }
 
-  /** Takes up to `wanted` tokens that are there. */
-  take(bucket: Bucket, wanted: number): TakenTokens {
+  /** Takes up to `wanted` tokens that are there, but leaves the first `reserved` ones. */
+  take(bucket: Bucket, wanted: number, reserved = 0): TakenTokens {
     const { rate, burst } = bucket;
     const { tokens, isChanged, isNew } = this.#fill(bucket);
-    const taken = rate < 0 ? wanted : Math.max(0, Math.min(wanted, Math.floor(tokens)));
+    const taken = rate < 0 ? wanted : Math.max(0, Math.min(wanted, Math.floor(tokens) - reserved));
     const left = rate < 0 ? tokens : tokens - taken;
     if (isChanged && !isNew || rate >= 0 && taken > 0) this.#store(bucket, left, isNew);
-    const wait = taken < wanted && burst > 0 ? timeFor(1 - left, rate) : undefined;
+    const wait = taken < wanted && burst > 0 ? timeFor(1 + reserved - left, rate) : undefined;
     return { taken, waitUs: wait === undefined ? undefined : Math.floor(wait / 1000) + 1 };
   }
 
-  /** Gives back tokens that were taken and not used. */
+  /** Gives back tokens that were taken and not used. A negative number takes tokens, even more than there are. */
   giveBack(bucket: Bucket, count: number): void {
     if (bucket.rate < 0 || count === 0) return;
     const { tokens, isNew } = this.#fill(bucket);
-    if (!isNew) this.#store(bucket, Math.min(tokens + count, bucket.burst), false);
+    if (count < 0 || !isNew) this.#store(bucket, Math.min(tokens + count, bucket.burst), isNew);
   }
 
   #fill({ id, rate, burst }: Bucket): { tokens: number; isNew: boolean; isChanged: boolean } {

@@ -58,6 +58,27 @@ export interface BudgetState {
   deposits: [at: number, credit: number][];
 }
 
+/** Permits of a process, its latest call, and the reply to this call. */
+export interface PermitHolder {
+  readonly count: number;
+  readonly nth: number;
+  readonly granted: number;
+  ends: number;
+  /** Whether the end includes the grace of a gap. */
+  hasGrace: boolean;
+}
+
+/** State of a throttle that processes share, by process. Times are in microseconds. */
+export interface ThrottleState {
+  readonly holders: Record<string, PermitHolder>;
+  /** Processes that wait for a permit, and since when. */
+  readonly line: Record<string, number>;
+  /** Processes for which a permit is reserved, and since when. */
+  readonly called: Record<string, number>;
+  /** Processes that wait for a token, since when, and the time at which they lose their places. */
+  readonly takers: Record<string, { readonly since: number; readonly until: number }>;
+}
+
 /** State of a queue. Times are in microseconds. Missing members are those that the queue does not need. */
 export interface State {
   /** Time of the latest use. */
@@ -99,6 +120,8 @@ export interface State {
   /** Limits on given-up keys. */
   retention?: { max: number; maxAge?: number };
   redrive?: RedriveState;
+  /** State of a shared throttle. Queues have none. */
+  throttle?: ThrottleState;
   budget?: BudgetState;
 }
 

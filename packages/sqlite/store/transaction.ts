@@ -44,16 +44,21 @@ export class Transaction {
 
   /**
    * @param sql The statements of the database, in which a transaction has begun.
-   * @param name The name of the queue.
+   * @param kind Whether the calls are on a queue, or on a throttle that processes share.
+   * @param name The name of the queue or of the throttle.
    * @param time The time of the clock, in microseconds.
    */
-  constructor(sql: Statements, name: string, time: number) {
+  constructor(sql: Statements, kind: "queue" | "throttle", name: string, time: number) {
     this.sql = sql;
-    const row = sql.get<{ id: number; state: string }>("SELECT id, state FROM queues WHERE name = ?", name);
+    const row = sql.get<{ id: number; state: string }>(
+      "SELECT id, state FROM queues WHERE kind = ? AND name = ?",
+      kind,
+      name,
+    );
     this.#before = row?.state;
     this.state = row === undefined ? newState() : JSON.parse(row.state);
     this.queue = row?.id ??
-      Number(sql.run("INSERT INTO queues (name, state) VALUES (?, '')", name).lastInsertRowid);
+      Number(sql.run("INSERT INTO queues (kind, name, state) VALUES (?, ?, '')", kind, name).lastInsertRowid);
     const { state } = this;
     if (state.last - time - state.offset > STEP_BACK) state.offset = state.last - time;
     this.now = state.last = Math.max(state.last + 1, Math.floor(time + state.offset));

@@ -1,0 +1,87 @@
+/** Tests of queues in files that a config document describes. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ConfigError, loadConfig } from "@workqueue/core";
+import { sqliteQueues } from "@workqueue/sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Folder } from "./files.ts";
+
+Deno.test("SQLite: a document's queue has its limiter and pool, and follows reloads", async () => {
+  using folder = new Folder();
+  const document = (maxRetries: number) => ({
+    queues: { images: { maxRetries, limiter: { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" } } },
+  });
+  const config = loadConfig(document(1));
+  const queue = sqliteQueues(config, { path: folder.path }).queue("images");
+  let attempts = 0;
+  const pool = config.runWorkers("images", queue, () => {
+    attempts++;
+    throw new Error("no");
+  }, { onError() {}, onGiveUp() {} });
+  await queue.add("a");
+  while ((await queue.counts()).givenUp < 1);
+  config.reload(document(3));
+  await queue.add("b");
+  while ((await queue.counts()).givenUp < 2);
+  assertEquals(attempts, 2 + 4);
+  await pool.stop();
+  await queue.shutDownWithDrain();
+});
+
+Deno.test("SQLite: a shared throttle is one for all configs that use a file", async () => {
+  using folder = new Folder();
+  const document = {
+    throttles: { api: { type: "concurrency", limit: 2 } },
+    queues: { one: { throttle: "api", concurrency: 4 }, other: { throttle: "api", concurrency: 4 } },
+  };
+  let [running, most, done] = [0, 0, 0];
+  const opened = ["one", "other"].map((name) => {
+    const config = loadConfig(document);
+    const queue = sqliteQueues(config, { path: folder.path }).queue(name);
+    const pool = config.runWorkers(name, queue, async () => {
+      most = Math.max(most, ++running);
+      await sleep(2);
+      running--;
+      done++;
+    });
+    return { queue, pool };
+  });
+  await Promise.all(opened.map(({ queue }) => queue.addAll(Array.from({ length: 20 }, (_, i) => `${i}`))));
+  await Promise.all(opened.map(({ queue }) => queue.whenIdle()));
+  assertEquals([most, done], [2, 40]);
+  for (const { queue, pool } of opened) {
+    await pool.stop();
+    await queue.shutDownWithDrain();
+  }
+});
+
+Deno.test("SQLite: a bucket of a document is one for all processes, and its tokens are kept in the file", async () => {
+  using folder = new Folder();
+  const document = { queues: { mails: { throttle: { rate: 0.001, burst: 3 } } } };
+  const run = async () => {
+    const config = loadConfig(document);
+    const queue = sqliteQueues(config, { path: folder.path }).queue("mails");
+    let begun = 0;
+    const pool = config.runWorkers("mails", queue, () => void begun++, { concurrency: 1 });
+    await queue.addAll(["a", "b"].map((item) => `${item} ${crypto.randomUUID()}`));
+    await sleep(100);
+    await pool.stop();
+    await queue.shutDownWithDrain();
+    return begun;
+  };
+  assertEquals([await run(), await run(), await run()], [2, 1, 0]);
+});
+
+Deno.test("SQLite: documents and options that can't work in a file are refused", () => {
+  using folder = new Folder();
+  const bucket = { type: "bucket", rate: 1, burst: 1 };
+  const shared = loadConfig({ limiters: { api: bucket }, queues: { a: { limiter: "api" }, b: { limiter: "api" } } });
+  const error = assertThrows(() => sqliteQueues(shared, { path: folder.path }).queue("a"), ConfigError);
+  assert(error.message.includes("queues that processes share cannot share a bucket"), error.message);
+  const config = loadConfig({ queues: { a: {} } });
+  assertThrows(() => sqliteQueues(config, {} as never), TypeError, "'path' must be a non-empty string");
+  assertThrows(() => sqliteQueues({} as never, { path: folder.path }), TypeError, "must be a config");
+  const { queue } = sqliteQueues(config, { path: folder.path });
+  assertThrows(() => queue("b"), RangeError);
+  assertThrows(() => queue("a", { limiter: "x" } as never), TypeError);
+});
