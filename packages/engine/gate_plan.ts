@@ -23,7 +23,7 @@ import type { GatePlan } from "./throttle_store.ts";
  * @param throttle The description of its throttle.
  * @param objectOf Returns the throttle that the config built for a part; `undefined` if it can't be known.
  */
-export function planGates(queue: string, throttle: ThrottleDescription, objectOf: ObjectOf): GatePlan[] {
+export function planGates(queue: string, throttle: ThrottleDescription, objectOf: ThrottleObjectOf): GatePlan[] {
   if (isA(throttle, bucketThrottle) && !isNamedThrottle(throttle)) return [];
   const plans = new Map(
     gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.id, plan]),
@@ -31,9 +31,10 @@ export function planGates(queue: string, throttle: ThrottleDescription, objectOf
   return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.id < other.id ? -1 : 1));
 }
 
-type ObjectOf = (part: ThrottleDescription) => object | undefined;
+/** Function that returns the throttle that a config built for a part; `undefined` if it can't be known. */
+export type ThrottleObjectOf = (part: ThrottleDescription) => object | undefined;
 
-function gatesOf(part: ThrottleDescription, place: string, objectOf: ObjectOf): GatePlan[] {
+function gatesOf(part: ThrottleDescription, place: string, objectOf: ThrottleObjectOf): GatePlan[] {
   const prefix = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
   const { options } = part as { options: Readonly<Record<string, unknown>> };
   const values = (objectOf(part) ?? options) as { limit: number; rate: number; burst: number };

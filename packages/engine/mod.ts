@@ -17,7 +17,7 @@ export * from "./contract.ts";
 export { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
 export { followReloads } from "./document.ts";
 export type * from "./engine.ts";
-export { isNamedThrottle, planGates } from "./gate_plan.ts";
+export { isNamedThrottle, planGates, type ThrottleObjectOf } from "./gate_plan.ts";
 export { retentionOf } from "./given_up.ts";
 export { type BucketPlan, type LimiterPlan, planBucket, planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";

@@ -37,7 +37,17 @@ Deno.test("workflows: what is published was tested, and JSR learns where it come
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
   // Dependencies first
-  const names = ["config-file", "dashboard", "engine", "opentelemetry", "prometheus", "redis", "simulate", "cli"];
+  const names = [
+    "config-file",
+    "dashboard",
+    "engine",
+    "opentelemetry",
+    "prometheus",
+    "redis",
+    "simulate",
+    "sqlite",
+    "cli",
+  ];
   assertEquals(folders, [".", ...names.map((name) => `packages/${name}`)]);
   const onNpm = publishing[0]!.steps!.find(({ run }) => run?.includes("npm@11 publish"))!.run!;
   assertEquals(/^for package in (.+); do$/m.exec(onNpm)![1]!.split(" "), folders);

@@ -16,6 +16,7 @@ const PAGES = {
   prometheus: "operate.md",
   redis: "redis.md",
   simulate: "simulate.md",
+  sqlite: "engines.md",
 };
 
 for (const [name, page] of Object.entries(PAGES)) {
