@@ -16,7 +16,8 @@ import type {
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
-import type { Database, Durability } from "./database/database.ts";
+import type { Batch, Database, Durability, Shared } from "./database/database.ts";
+import type { Messages } from "./database/messages.ts";
 import { PRODUCT } from "./product.ts";
 import { addAfter, addNow, type AddRules, come, makeDueReady } from "./store/arrivals.ts";
 import { countKeys } from "./store/counts.ts";
@@ -373,26 +374,64 @@ export class SqliteEngine implements Engine {
   }
 
   async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
-    const { messages } = this.#database;
-    const [result, sent, isStored] = await this.#database.run(durability, (sql) => {
-      const tx = new Transaction(sql, "queue", this.settings.name, this.#clock());
-      if (this.#budget !== undefined) tx.state.budget = newBudget(this.#budget, tx.state.budget);
-      const queue = new Queue(tx);
-      if (this.#retention !== undefined) {
-        const { max, maxAge } = this.#retention;
-        tx.state.retention = { max, ...maxAge !== undefined && { maxAge: toMicroseconds(maxAge) } };
-        while (queue.keptKeys.dropOld());
-      }
-      if (this.#discipline !== undefined && !this.#isSetUp) queue.setDiscipline(this.#discipline);
+    const { name } = this.settings;
+    const result = await this.#database.run(durability, (batch) => {
+      const queue = sharedQueue(batch, this.#database.messages, name, this.#clock);
+      this.#setUp(queue);
       const result = run(queue);
-      queue.end();
-      return [result, tx.messages, messages.store(tx.messages, tx.now)] as const;
+      queue.endCall();
+      return result;
     });
     this.#isSetUp = true;
     this.#budget = this.#retention = undefined;
-    if (sent.size > 0) messages.send(sent, isStored);
     return result;
   }
+
+  /** Puts the settings in force that this process has not put in force yet. */
+  #setUp(queue: Queue): void {
+    const { state } = queue.tx;
+    if (this.#budget !== undefined) state.budget = newBudget(this.#budget, state.budget);
+    if (this.#retention !== undefined) {
+      const { max, maxAge } = this.#retention;
+      state.retention = { max, ...maxAge !== undefined && { maxAge: toMicroseconds(maxAge) } };
+      while (queue.keptKeys.dropOld());
+    }
+    if (this.#discipline !== undefined && !this.#isSetUp) queue.setDiscipline(this.#discipline);
+  }
+}
+
+/** Queue that the calls of a transaction share. */
+class SharedQueue implements Shared {
+  readonly queue: Queue;
+  readonly #messages: Messages;
+  #isStored = false;
+
+  constructor(queue: Queue, messages: Messages) {
+    this.queue = queue;
+    this.#messages = messages;
+  }
+
+  end(): void {
+    this.queue.end();
+    const { messages, now } = this.queue.tx;
+    if (messages.size > 0) this.#isStored = this.#messages.store(messages, now);
+  }
+
+  committed(): void {
+    const { messages } = this.queue.tx;
+    if (messages.size > 0) this.#messages.send(messages, this.#isStored);
+  }
+}
+
+/** Returns the queue that the calls of a transaction share. */
+function sharedQueue({ sql, shared }: Batch, messages: Messages, name: string, clock: () => number): Queue {
+  const id = `queue ${name}`;
+  let found = shared.get(id) as SharedQueue | undefined;
+  if (found === undefined) {
+    found = new SharedQueue(new Queue(new Transaction(sql, "queue", name, clock())), messages);
+    shared.set(id, found);
+  }
+  return found.queue;
 }
 
 function itemsOf({ tx }: Queue, owner: string) {

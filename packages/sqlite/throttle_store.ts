@@ -31,7 +31,7 @@ export class SqliteThrottleStore implements ThrottleStore {
 
   async #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
     const { messages } = this.#database;
-    const [result, sent, isStored] = await this.#database.run("normal", (sql) => {
+    const [result, sent, isStored] = await this.#database.run("normal", ({ sql }) => {
       const tx = new Transaction(sql, "throttle", id, this.#clock());
       const result = run(tx);
       tx.end();

@@ -42,7 +42,7 @@ export class Bench extends EngineBench implements AsyncDisposable {
   }
 
   async stallsOf(key: string): Promise<number> {
-    const row = await this.#database.run("normal", (sql) => {
+    const row = await this.#database.run("normal", ({ sql }) => {
       return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
     });
     return row?.stalls ?? 0;

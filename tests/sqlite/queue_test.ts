@@ -2,10 +2,11 @@
 
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
-import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
+import { createSqliteQueue, SqliteConnectionError, type SqliteQueue } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
+import { seeded } from "../redis/faults/seeded.ts";
 import { Folder } from "./files.ts";
 
 Deno.test("SQLite: items are worked on, each once, also when they were added twice", async () => {
@@ -100,4 +101,38 @@ Deno.test("SQLite: wrong options are refused", () => {
   assertThrows(create({ name: "q", path: "q.db", url: "x" }), TypeError, '"url" is not an option here');
   assertThrows(create({ name: "q", path: "q.db", clock: () => 0 }), TypeError, "on SQLite");
   assertThrows(create({ name: "q", path: "/no/such/folder/q.db" }), Error, "Cannot open /no/such/folder/q.db");
+});
+
+Deno.test("SQLite: calls that share a transaction do the same as calls one after the other", async () => {
+  const random = seeded(1);
+  const below = (limit: number) => Math.floor(random() * limit);
+  for (let run = 0; run < 20; run++) {
+    const calls = Array.from({ length: 60 }, (): (queue: SqliteQueue) => Promise<unknown> => {
+      const key = `${"ab"[below(2)]}/${below(8)}`;
+      const [priority, hours, other] = [below(4), 1 + below(5), `c/${below(8)}`];
+      return [
+        (queue: SqliteQueue) => queue.add(key, { priority }),
+        (queue: SqliteQueue) => queue.addAfter(key, `${hours}h`, { priority }),
+        (queue: SqliteQueue) => queue.cancelDelayed(key),
+        (queue: SqliteQueue) => queue.promoteDelayed(key),
+        (queue: SqliteQueue) => queue.addAll([key, other]),
+      ][below(5)]!;
+    });
+    const within = { type: "priority", min: 0, max: 3, maxHeadStart: "unlimited" } as const;
+    const result = async (make: (queue: SqliteQueue) => Promise<unknown>) => {
+      using folder = new Folder();
+      const queue = folder.open({ discipline: { type: "fair", separator: "/", within } });
+      const replies = await make(queue);
+      const { readyItems, delayedItems } = await queue.snapshot({ limit: 100 });
+      await queue.shutDownWithDrain();
+      return [replies, readyItems, delayedItems.map(({ item, priority }) => [item, priority])];
+    };
+    const together = await result((queue) => Promise.all(calls.map((call) => call(queue))));
+    const oneByOne = await result(async (queue) => {
+      const replies: unknown[] = [];
+      for (const call of calls) replies.push(await call(queue));
+      return replies;
+    });
+    assertEquals(together, oneByOne);
+  }
 });

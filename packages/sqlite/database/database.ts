@@ -16,10 +16,24 @@ const [MIN_PAUSE, MAX_PAUSE] = [1, 50];
 /** Result code of SQLite: another connection writes. */
 const SQLITE_BUSY = 5;
 
-/** Task that runs in a transaction. It must not write before it throws an error of its own. */
+/** Part of the database that the tasks of a transaction share. */
+export interface Shared {
+  /** Writes what the tasks have changed. Called at the end of the transaction. */
+  end(): void;
+  /** Called when the transaction is on the disk, as far as it must be. */
+  committed(): void;
+}
+
+/** Transaction, with what its tasks share, by name. */
+export interface Batch {
+  readonly sql: Statements;
+  readonly shared: Map<string, Shared>;
+}
+
+/** Task that runs in a transaction. */
 interface Task {
   readonly durability: Durability;
-  readonly run: (sql: Statements) => unknown;
+  readonly run: (batch: Batch) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Time at which the task fails if no transaction has begun. */
@@ -60,7 +74,7 @@ export class Database {
   }
 
   /** Runs a task in a transaction. Tasks run in the order of the calls. */
-  run<R>(durability: Durability, task: (sql: Statements) => R): Promise<R> {
+  run<R>(durability: Durability, task: (batch: Batch) => R): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const end = performance.now() + this.#callTimeout;
     if (this.#isClosed) reject(new Error(`Cannot use ${this.path}: it was closed`));
@@ -125,14 +139,17 @@ export class Database {
 
   #commit(tasks: readonly Task[]): void {
     const results: unknown[] = [];
+    const batch: Batch = { sql: this.#sql, shared: new Map() };
     try {
-      for (const { run } of tasks) results.push(run(this.#sql));
+      for (const { run } of tasks) results.push(run(batch));
+      for (const each of batch.shared.values()) each.end();
       this.#sql.run("COMMIT");
     } catch (error) {
       if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
       return this.#failed(tasks, error);
     }
     for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
+    for (const each of batch.shared.values()) each.committed();
   }
 
   /** Runs each of several tasks again by itself, because the error of one of them must not fail the others. */

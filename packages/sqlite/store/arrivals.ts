@@ -24,6 +24,7 @@ export interface AddRules {
 /** Makes due keys ready, at their deadlines, as if that had happened on time. */
 export function makeDueReady(queue: Queue): void {
   const { tx } = queue;
+  if (tx.isUpToDate) return;
   const due = tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH);
   for (const item of due) {
     const { due, due_priority, due_is_retry } = item;
@@ -33,7 +34,9 @@ export function makeDueReady(queue: Queue): void {
   }
   queue.order.advance(tx.now);
   queue.budget?.open();
-  if (due.length < BATCH) return;
+  tx.behind = undefined;
+  tx.isUpToDate = due.length < BATCH;
+  if (tx.isUpToDate) return;
   const [next] = tx.items("due <= ? ORDER BY due, due_turn LIMIT 1", tx.now);
   tx.behind = next?.due ?? undefined;
 }

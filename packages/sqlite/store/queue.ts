@@ -18,8 +18,7 @@ export class Queue implements Awaited {
   readonly waking: Waking;
   readonly failures: Failures;
   readonly keptKeys: GivenUpKeys;
-  /** Retry budget; `undefined` if the queue has none. */
-  readonly budget: RetryBudget | undefined;
+  #budget: RetryBudget | undefined = undefined;
   order: Order;
 
   constructor(tx: Transaction) {
@@ -28,8 +27,13 @@ export class Queue implements Awaited {
     this.waking = new Waking(this);
     this.failures = new Failures(tx);
     this.keptKeys = new GivenUpKeys(tx);
-    this.budget = tx.state.budget && new RetryBudget(tx, (...args) => this.makeReady(...args));
     this.order = this.#newOrder();
+  }
+
+  /** Retry budget; `undefined` if the queue has none. */
+  get budget(): RetryBudget | undefined {
+    if (this.tx.state.budget === undefined) return undefined;
+    return this.#budget ??= new RetryBudget(this.tx, (...args) => this.makeReady(...args));
   }
 
   #newOrder(): Order {
@@ -153,6 +157,11 @@ export class Queue implements Awaited {
     sql.run("DELETE FROM paused_groups WHERE queue = ? AND grp = ?", queue, group);
     this.order.resumeGroup(group);
     this.waking.wakeForReady();
+  }
+
+  /** Ends a call. */
+  endCall(): void {
+    this.tx.endCall();
   }
 
   /** Writes everything that has changed. */

@@ -39,7 +39,11 @@ export class Transaction {
   behind: number | undefined = undefined;
   /** Whether a key was delayed or blocked. It may be the next one that becomes ready with time. */
   mayChangeEarlier = false;
+  /** Whether all due keys were made ready. */
+  isUpToDate = false;
   readonly #loaded = new Map<string, Loaded>();
+  /** Rows that the current call may change. */
+  readonly #active = new Set<Loaded>();
   readonly #before: string | undefined;
 
   /**
@@ -72,7 +76,7 @@ export class Transaction {
   /** Returns the row of a key. */
   item(key: string): Item {
     const loaded = this.#loaded.get(key);
-    if (loaded !== undefined) return loaded.item;
+    if (loaded !== undefined) return this.#activate(loaded);
     const row = this.sql.get<Item>("SELECT * FROM items WHERE queue = ? AND key = ?", this.queue, key);
     return this.#load(row ?? newItem(key));
   }
@@ -81,18 +85,32 @@ export class Transaction {
   items(where: string, ...values: readonly (number | string)[]): Item[] {
     this.flush();
     return this.sql.all<Item>(`SELECT * FROM items WHERE queue = ? AND ${where}`, this.queue, ...values)
-      .map((row) => this.#loaded.get(row.key)?.item ?? this.#load(row));
+      .map((row) => {
+        const loaded = this.#loaded.get(row.key);
+        return loaded === undefined ? this.#load(row) : this.#activate(loaded);
+      });
   }
 
   #load(row: Item): Item {
-    const item = { ...row };
-    this.#loaded.set(row.key, { item, stored: row });
-    return item;
+    const loaded = { item: { ...row }, stored: row };
+    this.#loaded.set(row.key, loaded);
+    return this.#activate(loaded);
+  }
+
+  #activate(loaded: Loaded): Item {
+    this.#active.add(loaded);
+    return loaded.item;
+  }
+
+  /** Ends a call. Its rows don't change any more, unless a later call reads them. */
+  endCall(): void {
+    this.flush();
+    this.#active.clear();
   }
 
   /** Writes the changed rows. A key that is in no state may be on its way to another one, so its row stays. */
   flush(): void {
-    for (const loaded of this.#loaded.values()) this.#write(loaded);
+    for (const loaded of this.#active) this.#write(loaded);
   }
 
   #write(loaded: Loaded): void {
