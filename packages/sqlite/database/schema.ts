@@ -76,12 +76,6 @@ CREATE TABLE gaps (                   -- ends of the periods in which no owner w
   PRIMARY KEY (queue, at)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE lost_tokens (            -- tokens that were taken away from their owners
-  queue INTEGER NOT NULL,
-  token INTEGER NOT NULL,
-  PRIMARY KEY (queue, token)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE idle (                   -- processes that want work
   queue INTEGER NOT NULL,
   process TEXT NOT NULL,

@@ -10,9 +10,6 @@ import { type Item, Line, release } from "./item.ts";
 import type { Owner } from "./owners.ts";
 import type { Queue } from "./queue.ts";
 
-/** Maximum number of tokens of expired leases that are remembered. */
-const KEPT_TOKENS = 10_000;
-
 /** Key that was given up because each of its holders was lost. */
 export interface GivenUp {
   readonly key: string;
@@ -85,12 +82,6 @@ export function expireLeases(queue: Queue, owner: string, lease: number, maxStal
   const givenUp = items.flatMap((item) => stall(queue, item, maxStalls));
   if (items.length < BATCH) owners.forgetExpired(gone);
   if (owners.firstExpired() !== undefined) state.checked = 0;
-  tx.sql.run(
-    `DELETE FROM lost_tokens WHERE queue = ? AND token <= (
-      SELECT token FROM lost_tokens WHERE queue = ? ORDER BY token DESC LIMIT 1 OFFSET ${KEPT_TOKENS})`,
-    tx.queue,
-    tx.queue,
-  );
   // Several processes take these keys, because each takes only a few.
   for (let i = 0; i < Math.ceil(items.length / few) && !queue.isPaused; i++) if (!queue.waking.wake()) break;
   return givenUp;
@@ -105,7 +96,6 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
   const { token, held_place, held_priority, is_added_again, priority, payload, key } = item;
   queue.order.ended(item);
   release(item);
-  tx.sql.run("INSERT OR IGNORE INTO lost_tokens (queue, token) VALUES (?, ?)", tx.queue, token!);
   item.stalls++;
   if (item.stalls < Math.max(maxStalls, 3)) {
     if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is no first one
