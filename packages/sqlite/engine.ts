@@ -16,8 +16,7 @@ import type {
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
-import type { Batch, Database, Durability, Shared } from "./database/database.ts";
-import type { Messages } from "./database/messages.ts";
+import type { Batch, Database, Durability } from "./database/database.ts";
 import { PRODUCT } from "./product.ts";
 import { addAfter, addNow, type AddRules, come, makeDueReady } from "./store/arrivals.ts";
 import { countKeys } from "./store/counts.ts";
@@ -25,6 +24,7 @@ import { putBack } from "./store/hand_backs.ts";
 import { type GivenUpRow, isFound } from "./store/given_up_keys.ts";
 import { endDelay } from "./store/item.ts";
 import { hear } from "./store/leases.ts";
+import { OF_OWNER } from "./store/owners.ts";
 import { Queue } from "./store/queue.ts";
 import { beginRedrive, continueRedrive, redriveProgress, stopRedrive } from "./store/redrive.ts";
 import { newBudget } from "./store/retry_budget.ts";
@@ -190,7 +190,7 @@ export class SqliteEngine implements Engine {
     return this.#call("normal", (queue) => {
       const { state, now } = queue.tx;
       hear(queue, lease);
-      if (queue.owners.find(owner) === undefined) return false;
+      if (queue.owners.leaseOf(owner) !== "valid") return false;
       queue.owners.renew(owner, lease);
       if (state.duty?.owner === owner) state.duty.ends = now + lease;
       return true;
@@ -283,7 +283,7 @@ export class SqliteEngine implements Engine {
     for (let checked = 0;;) {
       const page = await this.#call("normal", ({ keptKeys, tx }) => {
         while (keptKeys.dropOld());
-        return { rows: keptKeys.page(before), now: tx.now, total: tx.state.kept, dropped: tx.state.dropped };
+        return { ...keptKeys.page(before), now: tx.now, total: tx.state.kept, dropped: tx.state.dropped };
       });
       const { total, dropped } = page;
       for (const row of page.rows) {
@@ -292,8 +292,7 @@ export class SqliteEngine implements Engine {
         if (isFound(row, search)) entries.push(keptKeyOf(row, page.now));
       }
       checked += page.rows.length;
-      const isMore = await this.#call("normal", ({ keptKeys }) => keptKeys.page(before).length > 0);
-      if (!isMore) return { entries, cursor: undefined, total, dropped };
+      if (!page.isMore) return { entries, cursor: undefined, total, dropped };
       if (checked >= MAX_CHECKED) return { entries, cursor: String(before), total, dropped };
     }
   }
@@ -313,12 +312,12 @@ export class SqliteEngine implements Engine {
     });
     for (let isMore = true; isMore;) {
       isMore = await this.#call("normal", ({ keptKeys }) => {
-        const rows = keptKeys.page(before);
+        const { rows, isMore } = keptKeys.page(before);
         const found = rows.filter((row) => isFound(row, search));
         keptKeys.discard(found);
         discarded += found.length;
         before = rows.at(-1)?.at ?? 0;
-        return rows.length > 0;
+        return isMore;
       });
     }
     return discarded;
@@ -376,7 +375,7 @@ export class SqliteEngine implements Engine {
   async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
     const { name } = this.settings;
     const result = await this.#database.run(durability, (batch) => {
-      const queue = sharedQueue(batch, this.#database.messages, name, this.#clock);
+      const queue = sharedQueue(batch, name, this.#clock);
       this.#setUp(queue);
       const result = run(queue);
       queue.endCall();
@@ -400,42 +399,18 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** Queue that the calls of a transaction share. */
-class SharedQueue implements Shared {
-  readonly queue: Queue;
-  readonly #messages: Messages;
-  #isStored = false;
-
-  constructor(queue: Queue, messages: Messages) {
-    this.queue = queue;
-    this.#messages = messages;
-  }
-
-  end(): void {
-    this.queue.end();
-    const { messages, now } = this.queue.tx;
-    if (messages.size > 0) this.#isStored = this.#messages.store(messages, now);
-  }
-
-  committed(): void {
-    const { messages } = this.queue.tx;
-    if (messages.size > 0) this.#messages.send(messages, this.#isStored);
-  }
-}
-
 /** Returns the queue that the calls of a transaction share. */
-function sharedQueue({ sql, shared }: Batch, messages: Messages, name: string, clock: () => number): Queue {
+function sharedQueue({ sql, shared }: Batch, name: string, clock: () => number): Queue {
   const id = `queue ${name}`;
-  let found = shared.get(id) as SharedQueue | undefined;
-  if (found === undefined) {
-    found = new SharedQueue(new Queue(new Transaction(sql, "queue", name, clock())), messages);
-    shared.set(id, found);
-  }
-  return found.queue;
+  const found = shared.get(id) as Queue | undefined;
+  if (found !== undefined) return found;
+  const queue = new Queue(new Transaction(sql, "queue", name, clock()));
+  shared.set(id, queue);
+  return queue;
 }
 
 function itemsOf({ tx }: Queue, owner: string) {
-  return tx.items("owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)", tx.queue, owner);
+  return tx.items(OF_OWNER, tx.queue, owner);
 }
 
 function keptKeyOf(row: GivenUpRow, now: number): KeptKey {

@@ -29,15 +29,16 @@ export class SqliteThrottleStore implements ThrottleStore {
     return () => {};
   }
 
-  async #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
-    const { messages } = this.#database;
-    const [result, sent, isStored] = await this.#database.run("normal", ({ sql }) => {
-      const tx = new Transaction(sql, "throttle", id, this.#clock());
-      const result = run(tx);
-      tx.end();
-      return [result, tx.messages, messages.store(tx.messages, tx.now)] as const;
+  #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
+    return this.#database.run("normal", ({ sql, shared }) => {
+      const name = `throttle ${id}`;
+      let found = shared.get(name) as { tx: Transaction; end(): void } | undefined;
+      if (found === undefined) {
+        const tx = new Transaction(sql, "throttle", id, this.#clock());
+        found = { tx, end: () => tx.end() };
+        shared.set(name, found);
+      }
+      return run(found.tx);
     });
-    if (sent.size > 0) messages.send(sent, isStored);
-    return result;
   }
 }

@@ -18,16 +18,22 @@ const SQLITE_BUSY = 5;
 
 /** Part of the database that the tasks of a transaction share. */
 export interface Shared {
+  /** Time of the part, and the messages to send once the transaction is on the disk. */
+  readonly tx: { readonly now: number; readonly messages: ReadonlyMap<string, number> };
   /** Writes what the tasks have changed. Called at the end of the transaction. */
   end(): void;
-  /** Called when the transaction is on the disk, as far as it must be. */
-  committed(): void;
 }
 
 /** Transaction, with what its tasks share, by name. */
 export interface Batch {
   readonly sql: Statements;
   readonly shared: Map<string, Shared>;
+}
+
+/** Messages of a part, and whether there are any for other processes. */
+interface Sent {
+  readonly messages: ReadonlyMap<string, number>;
+  readonly isStored: boolean;
 }
 
 /** Task that runs in a transaction. */
@@ -140,16 +146,21 @@ export class Database {
   #commit(tasks: readonly Task[]): void {
     const results: unknown[] = [];
     const batch: Batch = { sql: this.#sql, shared: new Map() };
+    const sent: Sent[] = [];
     try {
       for (const { run } of tasks) results.push(run(batch));
-      for (const each of batch.shared.values()) each.end();
+      for (const each of batch.shared.values()) {
+        each.end();
+        const { messages, now } = each.tx;
+        if (messages.size > 0) sent.push({ messages, isStored: this.messages.store(messages, now) });
+      }
       this.#sql.run("COMMIT");
     } catch (error) {
       if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
       return this.#failed(tasks, error);
     }
     for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
-    for (const each of batch.shared.values()) each.committed();
+    for (const { messages, isStored } of sent) this.messages.send(messages, isStored);
   }
 
   /** Runs each of several tasks again by itself, because the error of one of them must not fail the others. */

@@ -27,10 +27,8 @@ export function makeDueReady(queue: Queue): void {
   if (tx.isUpToDate) return;
   const due = tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH);
   for (const item of due) {
-    const { due, due_priority, due_is_retry } = item;
-    endDelay(item);
-    queue.order.advance(due!);
-    come(queue, item, due!, due_priority, due_is_retry === 1);
+    queue.order.advance(item.due!);
+    comeDue(queue, item, item.due!);
   }
   queue.order.advance(tx.now);
   queue.budget?.open();
@@ -43,8 +41,12 @@ export function makeDueReady(queue: Queue): void {
 
 /** Makes a key ready whose delay has passed, if `makeDueReady` has not. Called before the key is changed. */
 export function promoteDue(queue: Queue, item: Item): void {
-  const { due, due_priority, due_is_retry } = item;
-  if (due === null || due > queue.tx.now) return;
+  if (item.due !== null && item.due <= queue.tx.now) comeDue(queue, item, item.due);
+}
+
+/** Ends the delay of a key that is due. */
+function comeDue(queue: Queue, item: Item, due: number): void {
+  const { due_priority, due_is_retry } = item;
   endDelay(item);
   come(queue, item, due, due_priority, due_is_retry === 1);
 }

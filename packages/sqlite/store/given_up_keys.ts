@@ -78,14 +78,15 @@ export class GivenUpKeys {
     item.stalls = row.stalls === 0 ? 0 : 2;
   }
 
-  /** Returns keys that were given up before a time, the newest first, up to `PAGE`. */
-  page(before: number): GivenUpRow[] {
+  /** Returns keys that were given up before a time, the newest first, up to `PAGE`, and whether there are more. */
+  page(before: number): { rows: GivenUpRow[]; isMore: boolean } {
     const { sql, queue } = this.#tx;
-    return sql.all<GivenUpRow>(
-      `SELECT * FROM given_up WHERE queue = ? AND at < ? ORDER BY at DESC LIMIT ${PAGE}`,
+    const rows = sql.all<GivenUpRow>(
+      `SELECT * FROM given_up WHERE queue = ? AND at < ? ORDER BY at DESC LIMIT ${PAGE + 1}`,
       queue,
       before,
     );
+    return { rows: rows.slice(0, PAGE), isMore: rows.length > PAGE };
   }
 
   /** Returns a key that was given up; `undefined` if it was not. */

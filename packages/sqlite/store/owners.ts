@@ -14,6 +14,9 @@ interface Row {
   readonly has_grace: number;
 }
 
+/** Condition for the rows of the keys of an owner. Its parameters are the id of the queue and the name of the owner. */
+export const OF_OWNER = "owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)";
+
 /** Owner whose lease is in force, although its end may have passed. */
 export interface Owner {
   readonly id: number;
@@ -30,15 +33,18 @@ export class Owners {
     this.#tx = tx;
   }
 
-  /** Returns an owner whose lease is in force; `undefined` if there is none. */
-  find(name: string): Owner | undefined {
-    const row = this.#row(name);
-    return row === undefined || row.ends === null ? undefined : ownerOf(row);
+  /** Returns the state of the lease of an owner: `"expired"` while its keys are being taken away. */
+  leaseOf(name: string): "valid" | "expired" | "none" {
+    const { sql, queue } = this.#tx;
+    const row = sql.get<Row>("SELECT * FROM owners WHERE queue = ? AND name = ?", queue, name);
+    return row === undefined ? "none" : row.ends === null ? "expired" : "valid";
   }
 
-  /** Reports whether the keys of an owner are being taken away. */
-  isExpired(name: string): boolean {
-    return this.#row(name)?.ends === null;
+  /** Reports whether an owner has keys. */
+  hasKeys(name: string): boolean {
+    this.#tx.flush();
+    const { sql, queue } = this.#tx;
+    return sql.get(`SELECT 1 FROM items WHERE ${OF_OWNER} LIMIT 1`, queue, name) !== undefined;
   }
 
   /** Renews the lease of an owner, which may be new. Returns the id of the owner. */
@@ -77,8 +83,7 @@ export class Owners {
 
   /** Ends the lease of an owner, whose keys are taken away from now on. */
   expire({ id, name }: Owner): void {
-    this.#tx.flush();
-    if (this.#tx.sql.get("SELECT 1 FROM items WHERE owner = ? LIMIT 1", id) === undefined) return this.forget(name);
+    if (!this.hasKeys(name)) return this.forget(name);
     this.#tx.sql.run("UPDATE owners SET ends = NULL, expired = ? WHERE id = ?", this.#tx.now, id);
   }
 
@@ -94,11 +99,6 @@ export class Owners {
   /** Forgets an owner whose keys have been taken away. */
   forgetExpired(id: number): void {
     this.#tx.sql.run("DELETE FROM owners WHERE id = ?", id);
-  }
-
-  #row(name: string): Row | undefined {
-    const { sql, queue } = this.#tx;
-    return sql.get<Row>("SELECT * FROM owners WHERE queue = ? AND name = ?", queue, name);
   }
 }
 

@@ -10,6 +10,7 @@ import { addAfter, addNow, type AddRules, delayUntil, makeDueReady, promoteDue }
 import { type Item, leaveLine, Line, release } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
+import { OF_OWNER } from "./owners.ts";
 import type { Queue } from "./queue.ts";
 
 /** Settings of a process for its turns. Times are in microseconds. */
@@ -60,7 +61,8 @@ class Turn {
     const answers = finishes.map((finish) => this.#finish(finish));
     let [isLost, givenUp, taken]: [boolean, GivenUp[], Taken[]] = [false, [], []];
     if (wanted > 0) {
-      isLost = queue.owners.isExpired(owner) || known > 0 && queue.owners.find(owner) === undefined;
+      const lease = queue.owners.leaseOf(owner);
+      isLost = lease === "expired" || known > 0 && lease === "none";
       if (!isLost) {
         givenUp = expireLeases(queue, owner, this.#settings.lease, this.#settings.maxStalls, this.#few);
         taken = queue.isPaused ? [] : this.#takeWithBudget();
@@ -130,7 +132,7 @@ class Turn {
   ): number | undefined {
     const queue = this.#queue;
     const { state } = queue.tx;
-    const { replaces, folds } = this.#settings;
+    const { folds } = this.#settings;
     switch (kind) {
       case "handedBack":
         addNow(queue, item, this.#settings, priority);
@@ -158,7 +160,7 @@ class Turn {
         break;
     }
     queue.failures.forget(item.key);
-    if (kind === "requeueAfter") addAfter(queue, item, delay, { replaces, folds }, priority);
+    if (kind === "requeueAfter") addAfter(queue, item, delay, this.#settings, priority);
     return undefined;
   }
 
@@ -262,7 +264,7 @@ class Turn {
     if (suspect === undefined) return undefined;
     const [next] = tx.items(`line = ${Line.READY} ORDER BY place LIMIT 1`);
     if (Math.min(next?.place ?? Infinity, tx.behind ?? Infinity) < suspect.place!) return undefined;
-    const holdsNothing = !isBusyElsewhere && this.#held(owner) === 0;
+    const holdsNothing = !isBusyElsewhere && !this.#queue.owners.hasKeys(owner);
     const { duty } = tx.state;
     if (this.#dutyLeft() !== undefined && (duty!.isAlone || !holdsNothing)) return undefined;
     tx.state.duty = { owner, ends: tx.now + this.#settings.lease, isAlone: holdsNothing };
@@ -280,22 +282,11 @@ class Turn {
   #fewCount(): number {
     const { tx } = this.#queue;
     const held = tx.sql.get<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM items WHERE stalls > 0 AND owner =
-        (SELECT id FROM owners WHERE queue = ? AND name = ?)`,
+      `SELECT COUNT(*) AS count FROM items WHERE stalls > 0 AND ${OF_OWNER}`,
       tx.queue,
       this.#request.owner,
     )!;
     return Math.max(0, Math.min(this.#few - held.count, tx.state.lines[Line.STALLED]));
-  }
-
-  #held(owner: string): number {
-    const { tx } = this.#queue;
-    tx.flush();
-    return tx.sql.get<{ count: number }>(
-      "SELECT COUNT(*) AS count FROM items WHERE owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)",
-      tx.queue,
-      owner,
-    )!.count;
   }
 
   #hold(all: readonly Taken[]): TakenKey[] {
@@ -341,7 +332,7 @@ class Turn {
     const { owner, process } = this.#request;
     const { lease } = this.#settings;
     const isFirst = waking.begin(process);
-    if (this.#held(owner) === 0) owners.forget(owner);
+    if (!owners.hasKeys(owner)) owners.forget(owner);
     if (lease < SHORT_LEASE && isFirst) this.#note(lease / 3);
     const look = waking.plan(process);
     if (look !== undefined) this.#note(look - tx.now);
