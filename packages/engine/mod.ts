@@ -15,11 +15,10 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 
 export * from "./contract.ts";
 export { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
-export { followReloads } from "./document.ts";
+export { disciplineIn, followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 export type * from "./engine.ts";
-export { isNamedThrottle, planGates, type ThrottleObjectOf } from "./gate_plan.ts";
 export { retentionOf } from "./given_up.ts";
-export { type BucketPlan, type LimiterPlan, planBucket, planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
+export { type BucketPlan, type LimiterPlan, planBucket, planLimiter } from "./limiter_plan.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
 export { COMMON_OPTIONS, type DocumentOption, intervalsOf, OWN_OPTIONS, type RulesOf } from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";

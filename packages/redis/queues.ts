@@ -1,9 +1,8 @@
 import type { ConfigContents, WorkQueueConfig } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/internal";
-import { followReloads } from "@workqueue/engine";
+import { disciplineIn, followReloads, requireOwnBuckets, settingsIn } from "@workqueue/engine";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
-import { disciplineIn, requireOwnBuckets, settingsIn } from "./document.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
 /** Queues on a server, as described by a config document. */

@@ -1,9 +1,8 @@
 import type { WorkQueueConfig } from "@workqueue/core";
 import { hasMethods, invalidArgument } from "@workqueue/core/internal";
-import { followReloads } from "@workqueue/engine";
+import { disciplineIn, followReloads, settingsIn } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
-import { disciplineIn, settingsIn } from "./document.ts";
 import { OF_ONE_QUEUE, OF_QUEUES, requireSqliteOptions } from "./options.ts";
 
 /** Queues in a file, as described by a config document. */
