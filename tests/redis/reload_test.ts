@@ -23,7 +23,7 @@ interface Opened {
   readonly config: WorkQueueConfig;
   readonly queue: RedisQueue;
   reload(terms: object, rest?: { limiters?: object; queues?: object }): void;
-  /** Returns the remaining delays of the delayed items, in seconds. */
+  /** Returns the remaining delays of the delayed items, in minutes, rounded up. */
   waits(): Promise<Record<string, number>>;
 }
 
@@ -47,7 +47,7 @@ function reloadTest(
       reload: (...args) => void config.reload(documentOf(...args)),
       waits: async () => {
         const { delayedItems } = await queue.snapshot();
-        return Object.fromEntries(delayedItems.map(({ item, dueInMs }) => [item, Math.round(dueInMs / 1000)]));
+        return Object.fromEntries(delayedItems.map(({ item, dueInMs }) => [item, Math.ceil(dueInMs / 60_000)]));
       },
     }, server);
   });
@@ -65,15 +65,15 @@ reloadTest("the next failures are delayed as the new document says, and counts g
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
-  assertEquals(await waits(), { a: 60, b: 120 }, "delayed items stay as they are");
+  assertEquals(await waits(), { a: 1, b: 2 }, "delayed items stay as they are");
   await queue.cancelDelayed("a");
   await queue.addRateLimited("a");
   reload({ limiter: { type: "fast-slow", fastDelay: "3m", slowDelay: "5m", maxFastAttempts: 2 } });
   await queue.addRateLimited("c");
-  assertEquals(await waits(), { a: 240, b: 120, c: 180 }, "the second failure of a");
+  assertEquals(await waits(), { a: 4, b: 2, c: 3 }, "the second failure of a");
   await queue.cancelDelayed("a");
   await queue.addRateLimited("a");
-  assertEquals((await waits())["a"], 300, "a limiter of another type goes on from the failures of the key");
+  assertEquals((await waits())["a"], 5, "a limiter of another type goes on from the failures of the key");
   assertEquals(await queue.numRequeues("a"), 3);
 });
 
@@ -91,7 +91,7 @@ reloadTest("what is on its way goes with what was computed for it", {
   reload({ limiter: { ...MINUTE, baseDelay: "7m" } });
   answers.push(leases[3]!.finish(retry));
   assertEquals(await Promise.all(answers), [true, true, true, true]);
-  assertEquals(await waits(), { a: 60, b: 180, d: 420 });
+  assertEquals(await waits(), { a: 1, b: 3, d: 7 });
 });
 
 reloadTest("a throttle that is free, or comes, or goes, is so at once, and is called by its name", {
@@ -201,7 +201,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
   await queue.addRateLimited("a");
   reload({ limiter: { type: "delays" } });
   await queue.addRateLimited("b");
-  assertEquals(await waits(), { a: 60, b: 120 });
+  assertEquals(await waits(), { a: 1, b: 2 });
 });
 
 reloadTest("a retry budget that is added or changed is in force at once, for all processes", {
@@ -232,7 +232,7 @@ reloadTest("a queue that is gone goes on as it was, and follows again when its n
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
-  assertEquals(await waits(), { a: 60, b: 120 });
+  assertEquals(await waits(), { a: 1, b: 2 });
 });
 
 reloadTest(

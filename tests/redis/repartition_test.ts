@@ -36,21 +36,32 @@ interface Lease {
   finish(outcome: unknown): Promise<boolean>;
 }
 
+type CallServer = (...command: string[]) => Promise<unknown>;
+
 /** Returns what a queue has, without the order of items of different partitions. */
-async function contentsOf(queue: RedisQueue<{ id: string }>) {
+async function contentsOf(queue: RedisQueue<{ id: string }>, name: string, partitions: number, call: CallServer) {
   const { readyItems, delayedItems, failingItems, totals, paused, ...counts } = await queue.snapshot({ limit: 1000 });
   const { items, dropped, total } = await queue.givenUp();
   const priorities = readyItems.map(({ item, priority }) => [item.id, priority]);
   return {
     ready: new Map(priorities.toSorted() as [string, number][]),
     delayed: delayedItems.map(({ item }) => item.id).toSorted(),
-    dues: delayedItems.map(({ dueInMs }) => Math.round(dueInMs / 1000)),
+    dues: await duesOf(name, partitions, call),
     failing: failingItems.map(({ item, attempts }) => [item.id, attempts]).toSorted(),
     givenUp: items.map(({ key, error, reason, attempts }) => [key, error, reason, attempts]),
     counts: [counts.ready, counts.delayed, counts.processing, counts.failing, counts.givenUp, dropped, total],
     totals,
     paused,
   };
+}
+
+/** Returns the delayed keys with the exact times when they are due. A snapshot only has the time that is left. */
+async function duesOf(name: string, partitions: number, call: CallServer): Promise<[string, string][]> {
+  const dues = await Promise.all(namesOf(name, { count: partitions }).map(async (part) => {
+    const stored = await call("ZRANGE", `workqueue:{${part}}:delayed`, "0", "-1", "WITHSCORES") as string[];
+    return stored.flatMap((key, i): [string, string][] => i % 2 === 0 ? [[key, stored[i + 1]!]] : []);
+  }));
+  return dues.flat().toSorted(([one], [other]) => one < other ? -1 : 1);
 }
 
 for (const [from, to] of [[1, 4], [4, 1], [4, 9], [5, 2], [3, 3]] as const) {
@@ -71,13 +82,13 @@ for (const [from, to] of [[1, 4], [4, 1], [4, 9], [5, 2], [3, 3]] as const) {
         : options;
       const queue = createRedisQueue({ ...options, partitions: from, onQueueError() {} });
       await fill(queue);
-      const before = await contentsOf(queue);
+      const before = await contentsOf(queue, name, from, call);
       await using mover = createRedisQueue({ ...changed, partitions: from, onQueueError() {} });
       await mover.repartition(to);
       if (from !== to) await assertRejects(() => queue.add({ id: "late" }), Error, "Cannot use queue");
       await queue.shutDownWithDrain();
       await using after = createRedisQueue({ ...changed, partitions: to });
-      const found = await contentsOf(after);
+      const found = await contentsOf(after, name, to, call);
       if (from === to) found.ready = before.ready; // later calls move the items to the new order
       assertEquals(found, before);
       const left = await call("KEYS", `workqueue:{${name}*`) as string[];
@@ -179,11 +190,11 @@ for (const [from, to] of [[2, 3], [1, 2], [2, 1]] as const) {
       for (const group of ["b", "__proto__"]) await queue.pauseGroup(group, "1h");
       await queue.addAll(numbered(9, "b/").map((id) => ({ id })));
       await queue.pause();
-      const before = await contentsOf(queue);
+      const before = await contentsOf(queue, name, from, call);
       isOver = await movesWithin(url, name, calls, to);
       if (!isOver) await queue.repartition(to);
       await using after = createRedisQueue({ ...options, name, partitions: to });
-      assertEquals(await contentsOf(after), before, `after ${calls} calls`);
+      assertEquals(await contentsOf(after, name, to, call), before, `after ${calls} calls`);
       const { blockedGroups } = await after.snapshot();
       assertEquals(blockedGroups?.find(({ group }) => group === "b")?.reason, "paused");
       let paused = 0;
@@ -287,14 +298,14 @@ const MEANWHILE = [
 ];
 
 for (const { from, to, others } of MEANWHILE) {
-  redisTest(`repartition: ${from} to ${to}, while another process moves to ${others.join(", ")}`, async ({ url }) => {
+  redisTest(`repartition: ${from} to ${to}, while another process moves to ${others.join(", ")}`, async ({ url, call }) => {
     const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
     for (let calls = 0, isOver = false; !isOver; calls++) {
       const name = uniqueName("repartition");
       const queue = createRedisQueue({ ...options, name, partitions: from });
       await queue.addAll(numbered(120).map((id) => ({ id })));
       await queue.pause();
-      const before = await contentsOf(queue);
+      const before = await contentsOf(queue, name, from, call);
       isOver = true;
       const errors: string[] = [];
       const note = (error: Error) => void errors.push(error.message);
@@ -306,7 +317,7 @@ for (const { from, to, others } of MEANWHILE) {
       await queue.shutDownWithDrain();
       const found = await Promise.all([1, 2, 3, 4, 5].map(async (partitions) => {
         await using after = createRedisQueue({ ...options, name, partitions });
-        return await contentsOf(after).catch(() => []);
+        return await contentsOf(after, name, partitions, call).catch(() => []);
       }));
       assertEquals(found.flat(), [before], `after ${calls} calls: ${errors}`);
       for (const error of errors) assertMatch(error, /another process moves its items, or has moved|must end first/);
