@@ -57,10 +57,12 @@ async function contentsOf(queue: RedisQueue<{ id: string }>, name: string, parti
 
 /** Returns the delayed keys with the exact times when they are due. A snapshot only has the time that is left. */
 async function duesOf(name: string, partitions: number, call: CallServer): Promise<[string, string][]> {
-  const dues = await Promise.all(namesOf(name, { count: partitions }).map(async (part) => {
-    const stored = await call("ZRANGE", `workqueue:{${part}}:delayed`, "0", "-1", "WITHSCORES") as string[];
-    return stored.flatMap((key, i): [string, string][] => i % 2 === 0 ? [[key, stored[i + 1]!]] : []);
-  }));
+  const dues = await Promise.all(
+    namesOf(name, { count: partitions }).map(async (part) => {
+      const stored = await call("ZRANGE", `workqueue:{${part}}:delayed`, "0", "-1", "WITHSCORES") as string[];
+      return stored.flatMap((key, i): [string, string][] => i % 2 === 0 ? [[key, stored[i + 1]!]] : []);
+    }),
+  );
   return dues.flat().toSorted(([one], [other]) => one < other ? -1 : 1);
 }
 
@@ -298,31 +300,34 @@ const MEANWHILE = [
 ];
 
 for (const { from, to, others } of MEANWHILE) {
-  redisTest(`repartition: ${from} to ${to}, while another process moves to ${others.join(", ")}`, async ({ url, call }) => {
-    const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
-    for (let calls = 0, isOver = false; !isOver; calls++) {
-      const name = uniqueName("repartition");
-      const queue = createRedisQueue({ ...options, name, partitions: from });
-      await queue.addAll(numbered(120).map((id) => ({ id })));
-      await queue.pause();
-      const before = await contentsOf(queue, name, from, call);
-      isOver = true;
-      const errors: string[] = [];
-      const note = (error: Error) => void errors.push(error.message);
-      await moveWith(url, name, to, async (made) => {
-        if (made !== calls) return;
-        isOver = false;
-        for (const other of others) await queue.repartition(other).catch(note);
-      }).catch(note);
-      await queue.shutDownWithDrain();
-      const found = await Promise.all([1, 2, 3, 4, 5].map(async (partitions) => {
-        await using after = createRedisQueue({ ...options, name, partitions });
-        return await contentsOf(after, name, partitions, call).catch(() => []);
-      }));
-      assertEquals(found.flat(), [before], `after ${calls} calls: ${errors}`);
-      for (const error of errors) assertMatch(error, /another process moves its items, or has moved|must end first/);
-    }
-  });
+  redisTest(
+    `repartition: ${from} to ${to}, while another process moves to ${others.join(", ")}`,
+    async ({ url, call }) => {
+      const options = { url, limiter: SLOW, keyOf: ({ id }: { id: string }) => id, onQueueError() {} };
+      for (let calls = 0, isOver = false; !isOver; calls++) {
+        const name = uniqueName("repartition");
+        const queue = createRedisQueue({ ...options, name, partitions: from });
+        await queue.addAll(numbered(120).map((id) => ({ id })));
+        await queue.pause();
+        const before = await contentsOf(queue, name, from, call);
+        isOver = true;
+        const errors: string[] = [];
+        const note = (error: Error) => void errors.push(error.message);
+        await moveWith(url, name, to, async (made) => {
+          if (made !== calls) return;
+          isOver = false;
+          for (const other of others) await queue.repartition(other).catch(note);
+        }).catch(note);
+        await queue.shutDownWithDrain();
+        const found = await Promise.all([1, 2, 3, 4, 5].map(async (partitions) => {
+          await using after = createRedisQueue({ ...options, name, partitions });
+          return await contentsOf(after, name, partitions, call).catch(() => []);
+        }));
+        assertEquals(found.flat(), [before], `after ${calls} calls: ${errors}`);
+        for (const error of errors) assertMatch(error, /another process moves its items, or has moved|must end first/);
+      }
+    },
+  );
 }
 
 /** Moves a queue, and calls back after each call. */
