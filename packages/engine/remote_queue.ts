@@ -125,6 +125,14 @@ export interface LiveRemoteQueue<T> extends RemoteQueue<T> {
 
   /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */
   onShutDown(callback: () => void): () => void;
+
+  /**
+   * Returns the entries that `addAll` would add.
+   *
+   * @throws {Error} If the queue object was shut down.
+   * @throws {TypeError | RangeError} If an item or an option is invalid.
+   */
+  entriesOf(action: string, items: Iterable<T>, options: RemoteAddAllOptions<T> | undefined): RankedEntry[];
 }
 
 /** Creates the queue object of this process for a queue of an engine. */
@@ -212,19 +220,24 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   addAll(items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): Promise<void> {
     const action = "add items";
     return this.#call(action, async () => {
-      requireOptions(action, options, ["priority", "delay", "trace"]);
-      requireRule(action, "items", items, AN_ITERABLE);
-      const { priority, delay } = options;
-      const trace = requireTrace(action, options.trace);
-      const entries = Array.from(items, (item) => ({
-        ...this.#items.write(action, item),
-        trace,
-        priority: requirePriority(action, typeof priority === "function" ? priority(item) : priority) ?? 0,
-        delay: requireDuration(action, "delay", (typeof delay === "function" ? delay(item) : delay) ?? 0),
-      }));
+      const entries = this.entriesOf(action, items, options);
       await this.#add(entries);
       for (const { delay } of entries) if (delay > 0) this.#metrics?.retried();
     });
+  }
+
+  entriesOf(action: string, items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): RankedEntry[] {
+    this.#requireOpen(action);
+    requireOptions(action, options, ["priority", "delay", "trace"]);
+    requireRule(action, "items", items, AN_ITERABLE);
+    const { priority, delay } = options;
+    const trace = requireTrace(action, options.trace);
+    return Array.from(items, (item) => ({
+      ...this.#items.write(action, item),
+      trace,
+      priority: requirePriority(action, typeof priority === "function" ? priority(item) : priority) ?? 0,
+      delay: requireDuration(action, "delay", (typeof delay === "function" ? delay(item) : delay) ?? 0),
+    }));
   }
 
   addAfter(item: T, delay: Duration, options?: RemoteAddOptions): Promise<void> {
@@ -562,8 +575,12 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return promise;
   }
 
-  async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
+  #requireOpen(action: string): void {
     if (this.#isShutDown) throw new Error(`Cannot ${action}: this queue object was shut down`);
+  }
+
+  async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
+    this.#requireOpen(action);
     this.#engine.checkStore(this.#errors.write);
     this.#calls++;
     try {

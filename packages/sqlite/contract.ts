@@ -1,4 +1,5 @@
-import type { RemoteLease, RemoteQueue, RemoteQueueOptions } from "@workqueue/engine";
+import type { RemoteAddAllOptions, RemoteLease, RemoteQueue, RemoteQueueOptions } from "@workqueue/engine";
+import type { SqliteConnection } from "./database/statements.ts";
 
 /** Options of {@linkcode createSqliteQueue}. */
 export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
@@ -9,6 +10,14 @@ export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
    * lock files reliably on network file systems. Beside it are files with `-wal`, `-shm` and `-wake` after its name.
    */
   path: string;
+  /**
+   * Whether the promise of an add resolves when the item is on the disk (`"full"`), or already when the operating
+   * system has it (`"normal"`). With `"normal"`, adds are faster, and a power cut or a crash of the machine loses those
+   * of the last seconds. A killed process loses none. Takes and finishes are always `"normal"`.
+   *
+   * @default {"full"}
+   */
+  durability?: "full" | "normal" | undefined;
 }
 
 /**
@@ -47,7 +56,42 @@ export type SqliteQueuesOptions = Omit<
  *
  * @typeParam T The type of the items.
  */
-export interface SqliteQueue<T = string> extends RemoteQueue<T> {}
+export interface SqliteQueue<T = string> extends RemoteQueue<T> {
+  /**
+   * Adds items in a transaction of your own on the same file: if it commits, the items are in the queue, and if it is
+   * rolled back, they are not. Begin the transaction with `BEGIN IMMEDIATE`. The items are handed out after `COMMIT`,
+   * which returns when they are on the disk, if the connection has `synchronous=FULL`, SQLite's default. Other calls of
+   * all queues in the file wait until the transaction ends.
+   *
+   * @example Usage
+   * ```ts
+   * import { createSqliteQueue } from "@workqueue/sqlite";
+   * import { mkdtempSync } from "node:fs";
+   * import { DatabaseSync } from "node:sqlite";
+   *
+   * const path = `${mkdtempSync("/tmp/orders-")}/orders.db`; // use a folder that stays
+   * await using mails = createSqliteQueue({ name: "mails", path });
+   * const database = new DatabaseSync(path, { timeout: 5000 });
+   * database.exec("CREATE TABLE orders (id TEXT PRIMARY KEY)");
+   *
+   * database.exec("BEGIN IMMEDIATE");
+   * database.prepare("INSERT INTO orders (id) VALUES (?)").run("order-1");
+   * mails.addWithin(database, ["order-1"]);
+   * database.exec("COMMIT"); // both or neither
+   * database.close();
+   * ```
+   *
+   * @param connection A connection with an open transaction, whose main database is the file of the queue: a
+   * `DatabaseSync` of `node:sqlite`, or a `Database` of `bun:sqlite` or `better-sqlite3`.
+   * @param items The items.
+   * @param options Priorities and delays, and the span that adds the items.
+   * @throws {Error} If the queue object was shut down, if no transaction is open, if the connection is to another file,
+   * or if SQLite fails. Nothing was added then, and the transaction is still open.
+   * @throws {RangeError} If a priority or a delay is invalid.
+   * @throws {TypeError} If an item has no valid key or no JSON form, or if an argument is of the wrong type.
+   */
+  addWithin(connection: SqliteConnection, items: Iterable<T>, options?: RemoteAddAllOptions<T>): void;
+}
 
 /** Right to work on an item of a {@linkcode SqliteQueue}. */
 export type SqliteLease<T = string> = RemoteLease<T>;

@@ -1,4 +1,5 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
+import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   createRemoteQueue,
@@ -8,15 +9,18 @@ import {
   type LiveSettings,
   planDiscipline,
   planLimiter,
+  type RemoteAddAllOptions,
   retentionOf,
 } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
 import { openDatabase } from "./database/open_database.ts";
+import type { SqliteConnection } from "./database/statements.ts";
 import { SqliteEngine } from "./engine.ts";
 import { OF_QUEUE, requireSqliteOptions } from "./options.ts";
 import { SqliteThrottleStore } from "./throttle_store.ts";
 
 const ACTION = "create SQLite queue";
+const A_CONNECTION = "must be a connection to the file, such as a DatabaseSync of node:sqlite";
 
 /**
  * Opens a queue in a file. Creates the file if it doesn't exist.
@@ -59,10 +63,11 @@ export function openQueue<T>(
   options: SqliteQueueOptions<T>,
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
-): LiveRemoteQueue<T> {
-  const { name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+): SqliteQueue<T> & LiveRemoteQueue<T> {
+  const { durability = "full", name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } =
+    options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
-  const database = openDatabase(path, callTimeout);
+  const database = openDatabase(path);
   const engine = new SqliteEngine(database, {
     name,
     leaseDuration,
@@ -70,14 +75,24 @@ export function openQueue<T>(
     replaces: addWhileDelayed !== "keep",
     folds: addWhileDelayed === "fold",
     hasItems: keyOf !== undefined,
+    durability,
+    callTimeout,
     limiter,
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget,
     clock,
   });
-  const throttleStore = new SqliteThrottleStore(database, clock);
-  return createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  const throttleStore = new SqliteThrottleStore(database, callTimeout, clock);
+  const queue = createRemoteQueue<T>({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  return Object.assign(queue, {
+    addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {
+      const action = "add items within a transaction";
+      const entries = queue.entriesOf(action, items, addOptions);
+      if (!hasMethods(connection, "prepare")) throw invalidArgument(action, "connection", A_CONNECTION, connection);
+      engine.addWithin(action, connection, entries);
+    },
+  });
 }
 
 /** Returns the time in microseconds since 1970. All processes of a machine share this clock. */

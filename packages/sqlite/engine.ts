@@ -16,7 +16,10 @@ import type {
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
-import type { Batch, Database, Durability } from "./database/database.ts";
+import type { Batch } from "./database/batch.ts";
+import type { Database, Durability } from "./database/database.ts";
+import { runWithin } from "./database/outbox.ts";
+import type { SqliteConnection } from "./database/statements.ts";
 import { PRODUCT } from "./product.ts";
 import { addAfter, addNow, type AddRules, come, makeDueReady } from "./store/arrivals.ts";
 import { countKeys } from "./store/counts.ts";
@@ -35,6 +38,10 @@ import { turn } from "./store/turn.ts";
 /** Settings of a queue, with its first limiter. */
 export interface SqliteEngineSettings extends EngineSettings {
   readonly limiter: EngineLimiter;
+  /** Whether an add must be on the disk before its promise resolves. */
+  readonly durability: Durability;
+  /** Time for which a call waits until it can write, in milliseconds. */
+  readonly callTimeout: number;
   /** Discipline to put in force. By default, the discipline in the file stays in force. */
   readonly discipline?: DisciplinePlan | undefined;
   /** Limits on given-up keys to put in force. By default, the limits in the file stay in force. */
@@ -59,6 +66,8 @@ export class SqliteEngine implements Engine {
   measuresTimes = false;
   readonly #database: Database;
   readonly #clock: () => number;
+  readonly #durability: Durability;
+  readonly #callTimeout: number;
   readonly #rules: AddRules;
   readonly #discipline: DisciplinePlan | undefined;
   /** Limits on given-up keys, and retry budget, to put in force with the next call. */
@@ -72,6 +81,8 @@ export class SqliteEngine implements Engine {
     this.settings = settings;
     this.limiter = settings.limiter;
     this.#clock = settings.clock;
+    this.#durability = settings.durability;
+    this.#callTimeout = settings.callTimeout;
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#budget = settings.retryBudget;
@@ -91,21 +102,34 @@ export class SqliteEngine implements Engine {
   }
 
   #add(entries: readonly RankedEntry[]): Promise<void> {
-    return this.#call("full", (queue) => {
-      makeDueReady(queue);
-      for (const { key, payload, trace, delay, priority } of entries) {
-        const item = queue.tx.item(key);
-        this.#keep(queue, { key, payload, trace });
-        if (priority !== 0) queue.tx.state.isRanked = true;
-        if (delay > 0) {
-          queue.keptKeys.revive(item);
-          addAfter(queue, item, toMicroseconds(delay), this.#rules, priority);
-        } else {
-          addNow(queue, item, this.#rules, priority);
-        }
-      }
-      queue.notify();
+    return this.#call(this.#durability, (queue) => this.#put(queue, entries));
+  }
+
+  /**
+   * Adds entries in the open transaction of a user's connection to the file.
+   *
+   * @throws {Error} If there is no such transaction, or if SQLite fails.
+   */
+  addWithin(action: string, connection: SqliteConnection, entries: readonly RankedEntry[]): void {
+    runWithin(action, this.#database.path, connection, (batch) => {
+      this.#use(batch, (queue) => this.#put(queue, entries));
     });
+  }
+
+  #put(queue: Queue, entries: readonly RankedEntry[]): void {
+    makeDueReady(queue);
+    for (const { key, payload, trace, delay, priority } of entries) {
+      const item = queue.tx.item(key);
+      this.#keep(queue, { key, payload, trace });
+      if (priority !== 0) queue.tx.state.isRanked = true;
+      if (delay > 0) {
+        queue.keptKeys.revive(item);
+        addAfter(queue, item, toMicroseconds(delay), this.#rules, priority);
+      } else {
+        addNow(queue, item, this.#rules, priority);
+      }
+    }
+    queue.notify();
   }
 
   addRateLimited(
@@ -115,7 +139,7 @@ export class SqliteEngine implements Engine {
     minDelay: number,
     priority = 0,
   ): Promise<number | undefined> {
-    return this.#call("full", (queue) => {
+    return this.#call(this.#durability, (queue) => {
       makeDueReady(queue);
       const { now } = queue.tx;
       const least = toMicroseconds(minDelay);
@@ -140,7 +164,7 @@ export class SqliteEngine implements Engine {
   }
 
   cancelDelayed(key: string): Promise<boolean> {
-    return this.#call("full", (queue) => {
+    return this.#call(this.#durability, (queue) => {
       makeDueReady(queue);
       const item = queue.tx.item(key);
       if (item.due === null || item.due <= queue.tx.now) return false;
@@ -150,7 +174,7 @@ export class SqliteEngine implements Engine {
   }
 
   promoteDelayed(key: string): Promise<boolean> {
-    return this.#call("full", (queue) => {
+    return this.#call(this.#durability, (queue) => {
       const item = queue.tx.item(key);
       if (item.due === null || item.due <= queue.tx.now) return false;
       const { due_priority } = item;
@@ -324,7 +348,7 @@ export class SqliteEngine implements Engine {
   }
 
   redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
-    return this.#call("full", (queue) => {
+    return this.#call(this.#durability, (queue) => {
       makeDueReady(queue);
       while (queue.keptKeys.dropOld());
       return beginRedrive(queue, selection, rate);
@@ -373,16 +397,17 @@ export class SqliteEngine implements Engine {
   }
 
   async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
-    const { name } = this.settings;
-    const result = await this.#database.run(durability, (batch) => {
-      const queue = sharedQueue(batch, name, this.#clock);
-      this.#setUp(queue);
-      const result = run(queue);
-      queue.endCall();
-      return result;
-    });
+    const result = await this.#database.run(durability, this.#callTimeout, (batch) => this.#use(batch, run));
     this.#isSetUp = true;
     this.#budget = this.#retention = undefined;
+    return result;
+  }
+
+  #use<R>(batch: Batch, run: (queue: Queue) => R): R {
+    const queue = sharedQueue(batch, this.settings.name, this.#clock);
+    this.#setUp(queue);
+    const result = run(queue);
+    queue.endCall();
     return result;
   }
 

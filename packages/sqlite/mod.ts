@@ -10,6 +10,7 @@ import "./core_version.ts"; // imported first, so that a wrong core version fail
 export * from "./contract.ts";
 export { createSqliteQueue } from "./create_queue.ts";
 export { SqliteConnectionError } from "./database/errors.ts";
+export type { SqliteConnection, SqliteStatement } from "./database/statements.ts";
 export { type SqliteQueues, sqliteQueues } from "./queues.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";

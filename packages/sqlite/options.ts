@@ -6,12 +6,24 @@ import type { SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
 
 const A_TEXT: Rule = [(value: unknown) => typeof value === "string" && value !== "", "must be a non-empty string"];
+const A_DURABILITY: Rule = [
+  (value: unknown) => value === "full" || value === "normal",
+  'must be "full" or "normal"',
+];
 
 /** Options of `sqliteQueues`. */
-export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = { path: A_TEXT, ...COMMON_OPTIONS };
+export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
+  path: A_TEXT,
+  durability: A_DURABILITY,
+  ...COMMON_OPTIONS,
+};
 
 /** Options of a single queue of `sqliteQueues`. */
-export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON_OPTIONS };
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf" | "durability"> = {
+  keyOf: A_FUNCTION,
+  durability: A_DURABILITY,
+  ...COMMON_OPTIONS,
+};
 
 /** Options of `createSqliteQueue`. */
 export const OF_QUEUE: RulesOf<keyof SqliteQueueOptions> = {

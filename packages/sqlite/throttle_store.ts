@@ -6,10 +6,12 @@ import { Transaction } from "./store/transaction.ts";
 /** Calls to the file for throttles that all processes share. */
 export class SqliteThrottleStore implements ThrottleStore {
   readonly #database: Database;
+  readonly #callTimeout: number;
   readonly #clock: () => number;
 
-  constructor(database: Database, clock: () => number) {
+  constructor(database: Database, callTimeout: number, clock: () => number) {
     this.#database = database;
+    this.#callTimeout = callTimeout;
     this.#clock = clock;
   }
 
@@ -30,7 +32,7 @@ export class SqliteThrottleStore implements ThrottleStore {
   }
 
   #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
-    return this.#database.run("normal", ({ sql, shared }) => {
+    return this.#database.run("normal", this.#callTimeout, ({ sql, shared }) => {
       const name = `throttle ${id}`;
       let found = shared.get(name) as { tx: Transaction; end(): void } | undefined;
       if (found === undefined) {

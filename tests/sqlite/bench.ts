@@ -16,7 +16,7 @@ const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as co
 export class Bench extends EngineBench implements AsyncDisposable {
   readonly engine: SqliteEngine;
   readonly #folder = mkdtempSync(join(tmpdir(), "workqueue-sqlite-"));
-  readonly #database = new Database(join(this.#folder, "queue.db"), 5000);
+  readonly #database = new Database(join(this.#folder, "queue.db"));
 
   constructor(settings: Partial<SqliteEngineSettings> = {}) {
     super();
@@ -31,6 +31,8 @@ export class Bench extends EngineBench implements AsyncDisposable {
       replaces: false,
       folds: false,
       hasItems: false,
+      durability: "full",
+      callTimeout: 5000,
       limiter: planLimiter("test", limiters.describe(LIMITER)),
       clock: () => this.time,
       ...settings,
@@ -42,7 +44,7 @@ export class Bench extends EngineBench implements AsyncDisposable {
   }
 
   async stallsOf(key: string): Promise<number> {
-    const row = await this.#database.run("normal", ({ sql }) => {
+    const row = await this.#database.run("normal", 5000, ({ sql }) => {
       return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
     });
     return row?.stalls ?? 0;

@@ -1,9 +1,11 @@
-import process from "node:process";
-import type { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers";
-import { SqliteConnectionError } from "./errors.ts";
+import type { DatabaseSync } from "node:sqlite";
+import type { Batch } from "./batch.ts";
+import { isBusy, isInDoubt, isOfSqlite, reasonOf, SqliteConnectionError } from "./errors.ts";
+import { type Machine, Machines } from "./machines.ts";
 import { Messages } from "./messages.ts";
-import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
+import { openFile } from "./open_file.ts";
+import { OpenFiles } from "./place.ts";
 import { Statements } from "./statements.ts";
 
 /** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
@@ -13,22 +15,13 @@ export type Durability = "full" | "normal";
 const MAX_TASKS = 500;
 /** Shortest and longest pause between two tries to write while another process writes, in milliseconds. */
 const [MIN_PAUSE, MAX_PAUSE] = [1, 50];
-/** Result code of SQLite: another connection writes. */
-const SQLITE_BUSY = 5;
-
-/** Part of the database that the tasks of a transaction share. */
-export interface Shared {
-  /** Time of the part, and the messages to send once the transaction is on the disk. */
-  readonly tx: { readonly now: number; readonly messages: ReadonlyMap<string, number> };
-  /** Writes what the tasks have changed. Called at the end of the transaction. */
-  end(): void;
-}
-
-/** Transaction, with what its tasks share, by name. */
-export interface Batch {
-  readonly sql: Statements;
-  readonly shared: Map<string, Shared>;
-}
+/**
+ * Milliseconds after a transaction at which the write-ahead log is synced and copied into the file, and milliseconds
+ * without a transaction that must have passed, so that no transaction waits for that.
+ */
+const [CHECKPOINT_AFTER, IDLE] = [1000, 50];
+/** Milliseconds between two checks for removed files, while no transaction must be on disk. */
+const CHECK_FILES = 250;
 
 /** Messages of a part, and whether there are any for other processes. */
 interface Sent {
@@ -42,8 +35,16 @@ interface Task {
   readonly run: (batch: Batch) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly callTimeout: number;
   /** Time at which the task fails if no transaction has begun. */
   readonly end: number;
+}
+
+/** Settings of an open file that tests change. */
+export interface DatabaseOptions {
+  /** Called by `close`. Returns whether the file must be closed. */
+  readonly onClose?: () => boolean;
+  readonly machine?: Machine;
 }
 
 /**
@@ -54,45 +55,53 @@ export class Database {
   readonly path: string;
   readonly messages: Messages;
   readonly #database: DatabaseSync;
+  readonly #files: OpenFiles;
+  readonly #machines: Machines;
   readonly #sql: Statements;
-  readonly #callTimeout: number;
   readonly #onClose: () => boolean;
   #tasks: Task[] = [];
   #isScheduled = false;
   #isClosed = false;
+  #checkedFilesAt = -Infinity;
+  /** Time of the latest transaction. */
+  #usedAt = 0;
+  #isCheckpointPlanned = false;
+  /** Called when there are no tasks. */
+  #onIdle: (() => void) | undefined;
 
   /**
    * Opens a file. Creates it if it doesn't exist.
    *
-   * @param path The path.
-   * @param callTimeout The time for which a task waits until it can write, in milliseconds.
-   * @param onClose A function that is called by `close`, and returns whether the file must be closed.
+   * @param path The real path.
    * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
    */
-  constructor(path: string, callTimeout: number, onClose: () => boolean = () => true) {
+  constructor(path: string, { onClose = () => true, machine }: DatabaseOptions = {}) {
     this.path = path;
-    this.#callTimeout = callTimeout;
     this.#onClose = onClose;
-    this.#database = open(path);
+    this.#database = openFile(path);
+    this.#files = new OpenFiles(path);
+    this.#machines = new Machines(machine);
     this.#sql = new Statements(this.#database);
     this.messages = new Messages(this.#sql, path);
-    this.messages.create();
   }
 
-  /** Runs a task in a transaction. Tasks run in the order of the calls. */
-  run<R>(durability: Durability, task: (batch: Batch) => R): Promise<R> {
+  /**
+   * Runs a task in a transaction. Tasks run in the order of the calls.
+   *
+   * @param callTimeout The time for which the task waits until it can write, in milliseconds.
+   */
+  run<R>(durability: Durability, callTimeout: number, task: (batch: Batch) => R): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const end = performance.now() + this.#callTimeout;
+    const end = performance.now() + callTimeout;
     if (this.#isClosed) reject(new Error(`Cannot use ${this.path}: it was closed`));
-    else this.#tasks.push({ durability, run: task, resolve, reject, end });
+    else this.#tasks.push({ durability, run: task, resolve, reject, callTimeout, end });
     this.#schedule();
     return promise as Promise<R>;
   }
 
   /** Closes the file once no task is left, if it has no other users in this process. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    await this.run("normal", () => {});
+    if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle = chain(this.#onIdle, resolve));
     if (this.#isClosed || !this.#onClose()) return;
     this.#isClosed = true;
     this.messages.stop();
@@ -105,40 +114,45 @@ export class Database {
     Promise.resolve().then(() => this.#flush(MIN_PAUSE));
   }
 
+  /** Ends a flush. Begins another one if there are tasks. */
+  #rest(): void {
+    this.#isScheduled = false;
+    this.#schedule();
+    if (this.#isScheduled) return;
+    this.#onIdle?.();
+    this.#onIdle = undefined;
+  }
+
   #flush(pause: number): void {
     const tasks = this.#tasks.slice(0, MAX_TASKS);
-    if (!this.#begin(tasks, pause)) return;
+    if (!this.#begin(tasks)) {
+      const wait = pause * (0.5 + Math.random() / 2);
+      return void setTimeout(
+        () => this.#tasks.length > 0 ? this.#flush(Math.min(2 * pause, MAX_PAUSE)) : this.#rest(),
+        wait,
+      );
+    }
     this.#tasks.splice(0, tasks.length);
     this.#commit(tasks);
     // Lets whoever waited for these tasks make the next ones first, so that these share a transaction too.
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#schedule();
-    });
+    setImmediate(() => this.#rest());
   }
 
-  /** Begins a transaction. If another process writes, tries again later, and returns false. */
-  #begin(tasks: readonly Task[], pause: number): boolean {
+  /** Begins a transaction. If that fails, rejects the tasks that can't wait, and returns false. */
+  #begin(tasks: readonly Task[]): boolean {
     try {
-      const isFull = tasks.some(({ durability }) => durability === "full");
-      this.#sql.run(isFull ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+      this.#sql.run(isAnyFull(tasks) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
       this.#sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
+      this.#machines.note(this.#sql);
       return true;
     } catch (error) {
-      const isBusy = (error as { errcode?: number }).errcode === SQLITE_BUSY;
+      this.#rollBack();
       const now = performance.now();
-      const failed = isBusy ? this.#tasks.filter(({ end }) => end <= now) : this.#tasks;
+      const failed = isBusy(error) ? this.#tasks.filter(({ end }) => end <= now) : this.#tasks;
       this.#tasks = this.#tasks.filter((task) => !failed.includes(task));
-      for (const { reject } of failed) {
-        const message = isBusy
-          ? `Cannot write to ${this.path} within ${this.#callTimeout} ms: another program has locked it`
-          : `Cannot write to ${this.path}: ${(error as Error).message}`;
-        reject(new SqliteConnectionError(message, { cause: error, mayHaveRun: false }));
+      for (const { reject, callTimeout } of failed) {
+        reject(this.#errorOf(error, isBusy(error) ? ` within ${callTimeout} ms` : ""));
       }
-      setTimeout(() => {
-        if (this.#tasks.length > 0) return this.#flush(Math.min(2 * pause, MAX_PAUSE));
-        this.#isScheduled = false;
-      }, pause * (0.5 + Math.random() / 2));
       return false;
     }
   }
@@ -147,6 +161,7 @@ export class Database {
     const results: unknown[] = [];
     const batch: Batch = { sql: this.#sql, shared: new Map() };
     const sent: Sent[] = [];
+    let isCommitting = false;
     try {
       for (const { run } of tasks) results.push(run(batch));
       for (const each of batch.shared.values()) {
@@ -154,55 +169,79 @@ export class Database {
         const { messages, now } = each.tx;
         if (messages.size > 0) sent.push({ messages, isStored: this.messages.store(messages, now) });
       }
+      isCommitting = true;
       this.#sql.run("COMMIT");
     } catch (error) {
-      if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
-      return this.#failed(tasks, error);
+      this.#rollBack();
+      if (!isCommitting || !isInDoubt(error)) return this.#failed(tasks, error);
+      return rejectAll(tasks, this.#errorOf(error, "", true));
     }
+    const reason = this.#whyLost(tasks);
+    if (reason !== undefined) return rejectAll(tasks, this.#errorOf(reason, "", true));
     for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
     for (const { messages, isStored } of sent) this.messages.send(messages, isStored);
+    this.#planCheckpoint();
+  }
+
+  #rollBack(): void {
+    if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
   }
 
   /** Runs each of several tasks again by itself, because the error of one of them must not fail the others. */
   #failed(tasks: readonly Task[], error: unknown): void {
-    if (tasks.length === 1) return tasks[0]!.reject(error);
+    if (tasks.length === 1) return tasks[0]!.reject(isOfSqlite(error) ? this.#errorOf(error) : error);
     this.#tasks.unshift(...tasks);
     for (const task of tasks) {
-      if (!this.#begin([task], MAX_PAUSE)) return;
+      if (!this.#begin([task])) return;
       this.#tasks.shift();
       this.#commit([task]);
     }
   }
+
+  /** Returns why a transaction is not in the file, although SQLite says that it is; `undefined` if it is there. */
+  #whyLost(tasks: readonly Task[]): Error | undefined {
+    this.#usedAt = performance.now();
+    if (!isAnyFull(tasks) && this.#usedAt < this.#checkedFilesAt + CHECK_FILES) return undefined;
+    this.#checkedFilesAt = this.#usedAt;
+    const path = this.#files.findReplaced();
+    if (path === undefined) return undefined;
+    return new Error(`${path} was removed or replaced while it was open. Restart all processes that use it`);
+  }
+
+  #errorOf(error: unknown, within = "", mayHaveRun = false): SqliteConnectionError {
+    return new SqliteConnectionError(`Cannot write to ${this.path}${within}: ${reasonOf(error)}`, {
+      cause: error,
+      mayHaveRun,
+    });
+  }
+
+  #planCheckpoint(wait = CHECKPOINT_AFTER): void {
+    if (this.#isCheckpointPlanned) return;
+    this.#isCheckpointPlanned = true;
+    setTimeout(() => {
+      this.#isCheckpointPlanned = false;
+      if (this.#isClosed) return; // the last process that closes the file makes a checkpoint
+      if (this.#isScheduled || performance.now() < this.#usedAt + IDLE) return this.#planCheckpoint(IDLE);
+      try {
+        this.#sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+      } catch {
+        // The log keeps everything until the next checkpoint.
+      }
+    }, wait).unref();
+  }
 }
 
-function open(path: string): DatabaseSync {
-  const sqlite = process.getBuiltinModule?.("node:sqlite") as typeof import("node:sqlite") | undefined;
-  if (sqlite === undefined) {
-    throw new Error(`Cannot open ${path}: this runtime has no node:sqlite. Use Deno, Bun, or Node 22.13 or later`);
-  }
-  try {
-    const database = new sqlite.DatabaseSync(path);
-    // Several processes may open the file at the same time.
-    database.exec("PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL");
-    migrate(database);
-    database.exec("PRAGMA busy_timeout = 0");
-    return database;
-  } catch (error) {
-    throw new Error(`Cannot open ${path}: ${(error as Error).message}`, { cause: error });
-  }
+function isAnyFull(tasks: readonly Task[]): boolean {
+  return tasks.some(({ durability }) => durability === "full");
 }
 
-function migrate(database: DatabaseSync): void {
-  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version > SCHEMA_VERSION) {
-    throw new Error(
-      `it has version ${version} of the tables, and this release uses ${SCHEMA_VERSION}. ` +
-        "Use the release that wrote it",
-    );
-  }
-  if (version === SCHEMA_VERSION) return;
-  database.exec("BEGIN IMMEDIATE");
-  const { user_version: current } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  for (const statements of MIGRATIONS.slice(current)) database.exec(statements); // unless another process has run them
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+function rejectAll(tasks: readonly Task[], error: Error): void {
+  for (const { reject } of tasks) reject(error);
+}
+
+function chain(first: (() => void) | undefined, next: () => void): () => void {
+  return () => {
+    first?.();
+    next();
+  };
 }

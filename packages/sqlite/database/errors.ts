@@ -20,3 +20,45 @@ export class SqliteConnectionError extends Error {
     this.mayHaveRun = options.mayHaveRun;
   }
 }
+
+/** Primary result codes of SQLite: https://www.sqlite.org/rescode.html */
+const [SQLITE_BUSY, SQLITE_IOERR] = [5, 10];
+
+/** Reasons by messages of SQLite, because some errors have no code on Deno. */
+const REASONS: readonly (readonly [message: RegExp, reason: string])[] = [
+  [/is locked/, "another program has locked it"],
+  [/readonly/, "it is read-only"],
+  [/malformed/, "it is damaged. Restore a backup"],
+  [/not a database/, "it is damaged, or no SQLite database"],
+  [/is full/, "the disk is full"],
+  [/disk I\/O/, "the disk reports an error"],
+  [/unable to open/, "the file or its folder can't be read or written"],
+];
+
+/** Reports whether an error means that another connection writes. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_BUSY;
+}
+
+/** Reports whether an error of `COMMIT` leaves open whether the transaction will be found after a restart. */
+export function isInDoubt(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_IOERR;
+}
+
+/** Reports whether an error comes from SQLite. */
+export function isOfSqlite(error: unknown): boolean {
+  return primaryCode(error) !== undefined;
+}
+
+/** Returns why SQLite failed. */
+export function reasonOf(error: unknown): string {
+  const { message } = error as Error;
+  const reason = REASONS.find(([pattern]) => pattern.test(message))?.[1];
+  return reason === undefined ? message : `${reason} (${message})`;
+}
+
+/** Returns the primary result code of an error of SQLite; `undefined` for other errors. */
+function primaryCode(error: unknown): number | undefined {
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === "number" ? errcode & 0xff : undefined;
+}

@@ -5,7 +5,48 @@ import type { Statements } from "./statements.ts";
 /** Milliseconds between two looks for messages, in case the file system announces no changes. */
 const LOOK_AGAIN = 250;
 
+/** Microseconds for which a message is kept. Processes that have not read it by then are gone. */
+const KEPT = 3_600_000_000;
+
 type Listener = (delay: number) => void;
+
+/** Notes messages for processes. Called in the transaction that sends them. */
+export function storeMessages(sql: Statements, messages: Iterable<readonly [string, number]>, at: number): void {
+  let isAny = false;
+  for (const [process, delay] of messages) {
+    isAny = true;
+    sql.run(
+      `INSERT INTO messages (process, number, delay, sent) VALUES (?, 1, ?, ?)
+        ON CONFLICT (process) DO UPDATE SET number = number + 1, delay = excluded.delay, sent = excluded.sent`,
+      process,
+      delay,
+      at,
+    );
+  }
+  if (isAny) sql.run("DELETE FROM messages WHERE sent < ?", at - KEPT);
+}
+
+/** Tells the processes that watch the file `PATH-wake` to look for messages. */
+export function announce(path: string): void {
+  const now = Date.now() / 1000;
+  try {
+    utimesSync(wakePath(path), now, now);
+  } catch {
+    createWakeFile(path); // somebody removed it, so nobody is told, but all look again anyway
+  }
+}
+
+function createWakeFile(path: string): void {
+  try {
+    closeSync(openSync(wakePath(path), "a"));
+  } catch {
+    // The processes look again without it.
+  }
+}
+
+function wakePath(path: string): string {
+  return `${path}-wake`;
+}
 
 /**
  * Messages between the processes that use a file. A message to another process is a row of the table `messages`. After
@@ -23,7 +64,7 @@ export class Messages {
 
   constructor(sql: Statements, path: string) {
     this.#sql = sql;
-    this.#path = `${path}-wake`;
+    this.#path = path;
   }
 
   /** Calls `listener` with the delay of each message to a process. Returns an unsubscribe function. */
@@ -39,34 +80,15 @@ export class Messages {
 
   /** Notes messages for other processes. Called in the transaction that sends them. Returns whether there are any. */
   store(messages: ReadonlyMap<string, number>, at: number): boolean {
-    let isAny = false;
-    for (const [process, delay] of messages) {
-      if (this.#listeners.has(process)) continue;
-      isAny = true;
-      this.#sql.run(
-        `INSERT INTO messages (process, number, delay, sent) VALUES (?, 1, ?, ?)
-          ON CONFLICT (process) DO UPDATE SET number = number + 1, delay = excluded.delay, sent = excluded.sent`,
-        process,
-        delay,
-        at,
-      );
-    }
-    if (isAny) this.#sql.run("DELETE FROM messages WHERE sent < ?", at - 3_600_000_000); // to processes that are gone
-    return isAny;
+    const others = [...messages].filter(([process]) => !this.#listeners.has(process));
+    storeMessages(this.#sql, others, at);
+    return others.length > 0;
   }
 
   /** Sends messages. Called after the transaction. */
   send(messages: ReadonlyMap<string, number>, isStored: boolean): void {
-    if (isStored) {
-      const now = Date.now() / 1000;
-      utimesSync(this.#path, now, now);
-    }
+    if (isStored) announce(this.#path);
     for (const [process, delay] of messages) this.#listeners.get(process)?.(delay);
-  }
-
-  /** Creates the file that processes watch. */
-  create(): void {
-    closeSync(openSync(this.#path, "a"));
   }
 
   stop(): void {
@@ -77,31 +99,55 @@ export class Messages {
 
   #start(): void {
     this.#look();
-    this.#timer = setInterval(() => this.#lookIfChanged(), LOOK_AGAIN);
+    this.#timer = setInterval(() => this.#lookAgain(), LOOK_AGAIN);
+    this.#watch();
+  }
+
+  #watch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    createWakeFile(this.#path);
     try {
-      this.#watcher = watch(this.#path, () => this.#look());
+      this.#watcher = watch(wakePath(this.#path), (event) => {
+        if (event === "rename") this.#watch(); // the file was removed or replaced
+        this.#look();
+      });
       this.#watcher.on("error", () => {}); // the timer looks as well
     } catch {
-      // The timer looks instead.
+      // The timer looks instead, and tries to watch again.
     }
   }
 
-  #lookIfChanged(): void {
+  #lookAgain(): void {
+    if (this.#watcher === undefined) this.#watch();
+    this.#look(true);
+  }
+
+  /** Gives new messages to their listeners. */
+  #look(ifChanged = false): void {
+    let received: [Listener, number][] = [];
+    try {
+      if (!ifChanged || this.#isChanged()) received = [...this.#listeners].flatMap((entry) => this.#receive(...entry));
+    } catch {
+      // The file can't be read. The next call of the queue rejects with the reason.
+    }
+    for (const [listener, delay] of received) listener(delay);
+  }
+
+  #isChanged(): boolean {
     const { data_version } = this.#sql.get<{ data_version: number }>("PRAGMA data_version")!;
-    if (data_version === this.#version) return;
+    if (data_version === this.#version) return false;
     this.#version = data_version;
-    this.#look();
+    return true;
   }
 
-  #look(): void {
-    for (const [process, listener] of [...this.#listeners]) {
-      const row = this.#sql.get<{ number: number; delay: number }>(
-        "SELECT number, delay FROM messages WHERE process = ?",
-        process,
-      );
-      if (row === undefined || row.number === this.#received.get(process)) continue;
-      this.#received.set(process, row.number);
-      listener(row.delay);
-    }
+  #receive(process: string, listener: Listener): [Listener, number][] {
+    const row = this.#sql.get<{ number: number; delay: number }>(
+      "SELECT number, delay FROM messages WHERE process = ?",
+      process,
+    );
+    if (row === undefined || row.number === this.#received.get(process)) return [];
+    this.#received.set(process, row.number);
+    return [[listener, row.delay]];
   }
 }

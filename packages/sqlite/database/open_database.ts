@@ -6,11 +6,11 @@ import { Database } from "./database.ts";
 const open = new Map<string, { readonly database: Database; users: number }>();
 
 /** Opens a file, or returns the connection that this process has. Each caller must close it. */
-export function openDatabase(path: string, callTimeout: number): Database {
+export function openDatabase(path: string): Database {
   const whole = realPathOf(path);
   let entry = open.get(whole);
   if (entry === undefined) {
-    entry = { database: new Database(whole, callTimeout, () => leave(whole)), users: 0 };
+    entry = { database: new Database(whole, { onClose: () => leave(whole) }), users: 0 };
     open.set(whole, entry);
   }
   entry.users++;

@@ -174,6 +174,11 @@ CREATE TABLE messages (               -- newest message to each process: see mes
   sent INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE machines (               -- machine that uses the file, and when it did, in milliseconds: see machines.ts
+  id TEXT PRIMARY KEY,
+  seen INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE redrive_keys (           -- keys of the running redrive, if it is of listed keys
   queue INTEGER NOT NULL,
   at INTEGER NOT NULL,

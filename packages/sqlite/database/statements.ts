@@ -1,32 +1,52 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-
 type Value = number | string | null;
 
-/** Statements of a database, each prepared when it is first used. */
+/** Statement of a {@linkcode SqliteConnection}. */
+export interface SqliteStatement {
+  /** Runs the statement. Returns its first row, if there is one. */
+  get(...values: (number | string | null)[]): unknown;
+  /** Runs the statement. Returns its rows. */
+  all(...values: (number | string | null)[]): unknown[];
+  /** Runs the statement. Returns the number of changed rows, and the id of the last inserted row. */
+  run(...values: (number | string | null)[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+}
+
+/**
+ * Connection to a database: a `DatabaseSync` of `node:sqlite`, or a `Database` of `bun:sqlite` or `better-sqlite3`.
+ */
+export interface SqliteConnection {
+  /** Prepares a statement. */
+  prepare(sql: string): SqliteStatement;
+  /** Whether a transaction is open, in `node:sqlite`. */
+  readonly isTransaction?: boolean;
+  /** Whether a transaction is open, in `bun:sqlite` and `better-sqlite3`. */
+  readonly inTransaction?: boolean;
+}
+
+/** Statements of a connection, each prepared when it is first used. */
 export class Statements {
-  readonly #database: DatabaseSync;
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #connection: SqliteConnection;
+  readonly #prepared = new Map<string, SqliteStatement>();
 
-  constructor(database: DatabaseSync) {
-    this.#database = database;
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
   }
 
-  get<Row>(sql: string, ...values: readonly Value[]): Row | undefined {
-    return this.#prepare(sql).get(...values) as Row | undefined;
+  get<Row>(sql: string, ...values: Value[]): Row | undefined {
+    return (this.#prepare(sql).get(...values) ?? undefined) as Row | undefined; // `bun:sqlite` returns null
   }
 
-  all<Row>(sql: string, ...values: readonly Value[]): Row[] {
+  all<Row>(sql: string, ...values: Value[]): Row[] {
     return this.#prepare(sql).all(...values) as Row[];
   }
 
   /** Runs a statement. Returns the number of changed rows, and the id of the last inserted row. */
-  run(sql: string, ...values: readonly Value[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
+  run(sql: string, ...values: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
     return this.#prepare(sql).run(...values);
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): SqliteStatement {
     let statement = this.#prepared.get(sql);
-    if (statement === undefined) this.#prepared.set(sql, statement = this.#database.prepare(sql));
+    if (statement === undefined) this.#prepared.set(sql, statement = this.#connection.prepare(sql));
     return statement;
   }
 }

@@ -90,7 +90,8 @@ export class Buckets {
     // There is no timer. Each new bucket makes room for itself.
     if (isNew) {
       sql.run(
-        "DELETE FROM buckets WHERE queue = ?1 AND id IN (SELECT id FROM buckets WHERE queue = ?1 AND full <= ?2 LIMIT 2)",
+        "DELETE FROM buckets WHERE queue = ? AND id IN (SELECT id FROM buckets WHERE queue = ? AND full <= ? LIMIT 2)",
+        queue,
         queue,
         now,
       );

@@ -106,9 +106,9 @@ export class GivenUpKeys {
   dropOld(): boolean {
     const { sql, queue, state, now } = this.#tx;
     const { max = KEPT, maxAge = Infinity } = state.retention ?? {};
-    const oldest = "(SELECT at FROM given_up WHERE queue = ?1 AND at <= ?2 ORDER BY at LIMIT ?3)";
+    const oldest = "(SELECT at FROM given_up WHERE queue = ? AND at <= ? ORDER BY at LIMIT ?)";
     const drop = (until: number, count: number) =>
-      Number(sql.run(`DELETE FROM given_up WHERE queue = ?1 AND at IN ${oldest}`, queue, until, count).changes);
+      Number(sql.run(`DELETE FROM given_up WHERE queue = ? AND at IN ${oldest}`, queue, queue, until, count).changes);
     const excess = Math.min(state.kept - max, BATCH);
     let dropped = excess > 0 ? drop(Number.MAX_SAFE_INTEGER, excess) : 0;
     if (dropped === 0 && maxAge < Infinity && state.kept > 0) dropped = drop(now - maxAge, BATCH);

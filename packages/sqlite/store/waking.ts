@@ -48,10 +48,11 @@ export class Waking {
     const { sql, queue, now } = this.#queue.tx;
     this.#hasIdle = true;
     sql.run(
-      `INSERT INTO idle (queue, process, since, seen) VALUES (?1, ?2, ?3, ?3)
+      `INSERT INTO idle (queue, process, since, seen) VALUES (?, ?, ?, ?)
         ON CONFLICT (queue, process) DO UPDATE SET seen = excluded.seen, look = NULL`,
       queue,
       process,
+      now,
       now,
     );
     return this.#longest().some((idle) => idle.process === process);
@@ -70,8 +71,9 @@ export class Waking {
     this.#hasIdle = undefined;
     sql.run("DELETE FROM idle WHERE queue = ? AND seen < ?", queue, now - LONGEST_SILENCE);
     const last = sql.get<{ process: string }>(
-      `DELETE FROM idle WHERE queue = ?1 AND process =
-        (SELECT process FROM idle WHERE queue = ?1 ORDER BY since DESC LIMIT 1) RETURNING process`,
+      `DELETE FROM idle WHERE queue = ? AND process =
+        (SELECT process FROM idle WHERE queue = ? ORDER BY since DESC LIMIT 1) RETURNING process`,
+      queue,
       queue,
     );
     if (last === undefined) return false;

@@ -1,0 +1,15 @@
+import type { Statements } from "./statements.ts";
+
+/** Part of the database that the tasks of a transaction share. */
+export interface Shared {
+  /** Time of the part, and the messages to send once the transaction has ended. */
+  readonly tx: { readonly now: number; readonly messages: ReadonlyMap<string, number> };
+  /** Writes what the tasks have changed. Called at the end of the transaction. */
+  end(): void;
+}
+
+/** Transaction, with what its tasks share, by name. */
+export interface Batch {
+  readonly sql: Statements;
+  readonly shared: Map<string, Shared>;
+}

@@ -1,0 +1,60 @@
+import { realpathSync } from "node:fs";
+import { setImmediate } from "node:timers";
+import type { Batch } from "./batch.ts";
+import { announce, storeMessages } from "./messages.ts";
+import { type SqliteConnection, Statements } from "./statements.ts";
+
+const statements = new WeakMap<SqliteConnection, Statements>();
+
+/**
+ * Runs a task in the open transaction of a user's connection to the file. If the task fails, it has changed nothing,
+ * and the transaction stays open.
+ *
+ * @param path The real path of the file.
+ * @throws {TypeError} If `connection` is no connection.
+ * @throws {Error} If no transaction is open, if the connection is to another file, or if SQLite fails.
+ */
+export function runWithin(action: string, path: string, connection: SqliteConnection, task: (batch: Batch) => void) {
+  const sql = statementsOf(connection);
+  requireTransaction(action, path, connection, sql);
+  sql.run("SAVEPOINT workqueue");
+  try {
+    const batch: Batch = { sql, shared: new Map() };
+    task(batch);
+    for (const each of batch.shared.values()) {
+      each.end();
+      storeMessages(sql, each.tx.messages, each.tx.now);
+    }
+    sql.run("RELEASE workqueue");
+  } catch (error) {
+    if (isInTransaction(connection) !== false) { // some errors of SQLite end the whole transaction
+      sql.run("ROLLBACK TO workqueue");
+      sql.run("RELEASE workqueue");
+    }
+    throw error;
+  }
+  // By then, most transactions have ended. Otherwise, the processes find the messages when they look again.
+  setImmediate(() => announce(path));
+}
+
+function statementsOf(connection: SqliteConnection): Statements {
+  let found = statements.get(connection);
+  if (found === undefined) statements.set(connection, found = new Statements(connection));
+  return found;
+}
+
+function requireTransaction(action: string, path: string, connection: SqliteConnection, sql: Statements): void {
+  const file = sql.get<{ file: string | null }>("SELECT file FROM pragma_database_list WHERE name = 'main'")?.file;
+  const isOfQueue = file !== undefined && file !== null && file !== "" && realpathSync(file) === path;
+  if (!isOfQueue) {
+    throw new Error(`Cannot ${action}: the connection is to ${file || "a database in memory"}, and not to ${path}`);
+  }
+  if (isInTransaction(connection) === false) {
+    throw new Error(`Cannot ${action}: the connection has no open transaction. Begin one first`);
+  }
+}
+
+/** Reports whether a transaction is open; `undefined` if the connection doesn't say so. */
+function isInTransaction({ isTransaction, inTransaction }: SqliteConnection): boolean | undefined {
+  return isTransaction ?? inTransaction;
+}

@@ -1,0 +1,63 @@
+/**
+ * Checks of the place where a file is.
+ *
+ * @module
+ */
+
+import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Types of file systems that several machines can mount, as Linux names them. On these, SQLite can't share memory
+ * between processes, and locks can fail: https://www.sqlite.org/wal.html#advantages
+ */
+const NETWORK =
+  /^(nfs|nfs4|cifs|smb3|smbfs|afs|ceph|lustre|gfs2|ocfs2|beegfs|gpfs|glusterfs|fuse\.(?!fuse-overlayfs).+)$/;
+
+/** Returns the file systems of this machine, in the format of `/proc/mounts`; empty if there is no such list. */
+export function readMounts(): string {
+  try {
+    return readFileSync("/proc/self/mounts", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * Returns the type of the network file system on which a file is; `undefined` if there is none or it is not known.
+ *
+ * @param path The real path of the file.
+ */
+export function networkTypeOf(path: string, mounts: string): string | undefined {
+  const types = new Map(
+    mounts.split("\n").map((line) => {
+      const [, folder = "", type = ""] = line.split(" ");
+      return [folder.replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))), type];
+    }),
+  );
+  for (let folder = dirname(path);; folder = dirname(folder)) {
+    const type = types.get(folder);
+    if (type !== undefined) return NETWORK.test(type) ? type : undefined;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Files of an open database. While they are open, somebody may remove or replace them: SQLite would not notice. */
+export class OpenFiles {
+  readonly #paths: readonly string[];
+  readonly #nodes: readonly (number | undefined)[];
+
+  constructor(path: string) {
+    this.#paths = [path, `${path}-wal`];
+    this.#nodes = this.#paths.map(nodeOf);
+  }
+
+  /** Returns the path of a file that is not the one that was opened; `undefined` if all are. */
+  findReplaced(): string | undefined {
+    return this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
+  }
+}
+
+function nodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}

@@ -1,0 +1,204 @@
+/** Tests of files that are broken, full, removed, or used from elsewhere. Each has an error that says so. */
+
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Database } from "../../packages/sqlite/database/database.ts";
+import { networkTypeOf } from "../../packages/sqlite/database/place.ts";
+import { Folder } from "./files.ts";
+
+const MANY = Array.from({ length: 2000 }, (_, i) => `item ${i}`);
+
+function errorOf(call: Promise<unknown>): Promise<SqliteConnectionError> {
+  return assertRejects(() => call, SqliteConnectionError);
+}
+
+const noErrors = { onQueueError() {} };
+
+Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are acknowledged", async () => {
+  const ways: [RegExp, (path: string) => void][] = [
+    [/queue\.db was removed or replaced while it was open. Restart all processes/, (path) => rmSync(path)],
+    [/queue\.db was removed or replaced/, (path) => renameSync(path, `${path}.old`)],
+    [/queue\.db was removed or replaced/, (path) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    }],
+    [/queue\.db-wal was removed or replaced/, (path) => rmSync(`${path}-wal`)],
+  ];
+  for (const [message, change] of ways) {
+    using folder = new Folder();
+    const queue = folder.open(noErrors);
+    await queue.add("a");
+    change(folder.path);
+    const { message: found, code } = await errorOf(queue.add("b"));
+    assertMatch(found, message);
+    assertEquals(code, "WQ_CONNECTION");
+    await errorOf(queue.add("c"));
+    await queue.shutDownWithDrain().catch(() => {});
+  }
+});
+
+Deno.test("SQLite: a removed wake-up file is created again", async () => {
+  using folder = new Folder();
+  await using queue = folder.open();
+  await queue.add("a");
+  const lease = await queue.get();
+  assert(!lease.shutdown);
+  rmSync(`${folder.path}-wake`);
+  await lease.finish();
+  const next = queue.get();
+  const database = new DatabaseSync(folder.path);
+  database.exec("BEGIN IMMEDIATE");
+  queue.addWithin(database, ["b"]);
+  database.exec("COMMIT");
+  const second = await next;
+  assert(!second.shutdown && second.item === "b");
+  await second.finish();
+  assert(statSync(`${folder.path}-wake`).isFile());
+  database.close();
+});
+
+Deno.test("SQLite: with a full disk, adds reject, and what was acknowledged is there when there is space", async () => {
+  using folder = new Folder();
+  const small = join(mkdtempSync(join(tmpdir(), "workqueue_")), "small");
+  mkdirSync(small);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small]).status !== 0) {
+    console.log("left out: this user can't mount a file system");
+    return;
+  }
+  try {
+    const queue = createSqliteQueue({ name: "queue", path: join(small, "queue.db"), ...noErrors });
+    await queue.add("acknowledged");
+    writeFileSync(join(small, "ballast"), new Uint8Array(400_000));
+    let acknowledged = 1;
+    const error = await errorOf((async () => {
+      for (let i = 0;; i++) {
+        await queue.addAll(MANY.slice(0, 100).map((item) => `${item} of ${i}`));
+        acknowledged += 100;
+      }
+    })());
+    assertMatch(error.message, /^Cannot write to .*queue\.db: the disk (is full|reports an error)/);
+    assertEquals((await queue.counts().catch(() => ({ ready: acknowledged }))).ready, acknowledged);
+    rmSync(join(small, "ballast"));
+    await queue.add("later");
+    assertEquals((await queue.counts()).ready, acknowledged + 1);
+    await queue.shutDownWithDrain();
+  } finally {
+    spawnSync("umount", [small]);
+  }
+});
+
+Deno.test("SQLite: a read-only file is refused when it is opened", async () => {
+  using folder = new Folder();
+  const other = join(folder.path, "..", "folder");
+  mkdirSync(other);
+  if (spawnSync("mount", ["-t", "tmpfs", "tmpfs", other]).status !== 0) {
+    console.log("left out: this user can't mount a file system");
+    return;
+  }
+  const open = (name: string) => createSqliteQueue({ name: "queue", path: join(other, name), ...noErrors });
+  try {
+    const queue = open("queue.db");
+    await queue.add("a");
+    await queue.shutDownWithDrain();
+    spawnSync("mount", ["-o", "remount,ro", other]);
+    assertThrows(() => open("new.db"), Error, "new.db: the file or its folder can't be read or written");
+    assertThrows(() => open("queue.db"), Error, "queue.db: the file or its folder can't be read or written");
+  } finally {
+    spawnSync("umount", [other]);
+  }
+});
+
+Deno.test("SQLite: a file with damaged pages is refused, and while it is open, calls reject", async () => {
+  using folder = new Folder();
+  const first = folder.open();
+  await first.addAll(MANY);
+  await first.shutDownWithDrain();
+  const bytes = readFileSync(folder.path);
+  const queue = folder.open(noErrors);
+  bytes.fill(0x5a, 4096); // all pages but the first one
+  writeFileSync(folder.path, bytes);
+  const { message } = await errorOf(queue.add("a"));
+  assertMatch(message, /^Cannot write to .*queue\.db: it is damaged. Restore a backup/);
+  await queue.shutDownWithDrain().catch(() => {});
+  assertThrows(() => folder.open(), Error, "it is damaged. Restore a backup");
+
+  bytes.fill(0x5a);
+  writeFileSync(folder.path, bytes);
+  assertThrows(() => folder.open(), Error, "it is damaged, or no SQLite database");
+});
+
+Deno.test("SQLite: an error in one call fails no other call of the same transaction", async () => {
+  using folder = new Folder();
+  await using queue = folder.open(noErrors);
+  await queue.add("a");
+  const database = new DatabaseSync(folder.path);
+  database.exec(
+    "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  const calls = ["b", "bad", "c"].map((item) => queue.add(item).then(() => "added", ({ message }) => message));
+  assertEquals((await Promise.all(calls)).map((result) => result.replace(/ to .*queue.db/, "")), [
+    "added",
+    "Cannot write: no",
+    "added",
+  ]);
+  database.close();
+});
+
+Deno.test("SQLite: a file that another machine uses is refused, and so is one on a network file system", async () => {
+  using folder = new Folder();
+  const [now, second] = [Date.now(), () => {}];
+  const here = new Database(folder.path, { machine: { id: "here", startedAt: now - 1e6 } });
+  await here.run("full", 1000, second);
+  const there = new Database(folder.path, { machine: { id: "there", startedAt: now - 1e6 } });
+  const { message } = await errorOf(there.run("full", 1000, second));
+  assertMatch(
+    message,
+    /another machine used it \d s ago. Only the processes of one machine can share a file: use Redis/,
+  );
+  const rebooted = new Database(folder.path, { machine: { id: "here, again", startedAt: Date.now() + 1 } });
+  await rebooted.run("full", 1000, second);
+  for (const database of [here, there, rebooted]) await database.close();
+
+  const mounts = [
+    "/dev/vda / ext4 rw 0 0",
+    "server:/x /mnt/share nfs4 rw 0 0",
+    "tmpfs /mnt/share/local tmpfs rw 0 0",
+    "me@host: /home/me/my\\040files fuse.sshfs rw 0 0",
+    "//nas/x /nas cifs rw 0 0",
+  ].join("\n");
+  const types = ["/srv/q.db", "/mnt/share/a/q.db", "/mnt/share/local/q.db", "/home/me/my files/q.db", "/nas/q.db"];
+  assertEquals(types.map((path) => networkTypeOf(path, mounts)), [undefined, "nfs4", undefined, "fuse.sshfs", "cifs"]);
+  assertEquals(networkTypeOf("/srv/q.db", ""), undefined);
+});
+
+Deno.test("SQLite: a backup by VACUUM INTO, while the queue is used, has what was acknowledged before", async () => {
+  using folder = new Folder();
+  await using queue = folder.open();
+  await queue.addAll(MANY);
+  const running = Promise.all(MANY.map((item) => queue.add(`later ${item}`)));
+  const backup = join(folder.path, "..", "backup.db");
+  const database = new DatabaseSync(folder.path);
+  database.exec(`VACUUM INTO '${backup}'`);
+  database.close();
+  await running;
+  await using copy = createSqliteQueue({ name: "queue", path: backup });
+  const { ready } = await copy.counts();
+  assert(ready >= MANY.length, `${ready} items`);
+  const again = await copy.get();
+  assert(!again.shutdown && again.item === MANY[0]);
+  await again.finish();
+});
