@@ -13,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Database } from "../../packages/sqlite/database/database.ts";
@@ -73,7 +72,7 @@ Deno.test("SQLite: a removed wake-up file is created again", async () => {
 
 Deno.test("SQLite: with a full disk, adds reject, and what was acknowledged is there when there is space", async () => {
   using folder = new Folder();
-  const small = join(mkdtempSync(join(tmpdir(), "workqueue_")), "small");
+  const small = join(folder.path, "..", "small");
   mkdirSync(small);
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small]).status !== 0) {
     console.log("left out: this user can't mount a file system");
