@@ -1,61 +1,12 @@
 /** Tests of the demo as a user starts it: with its task on Deno, as a script on Bun. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import process from "node:process";
-import { text } from "node:stream/consumers";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { ended, interrupt, isLeft, startDemo } from "../demos.ts";
 import { serverTest } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const COMMAND = process.versions["bun"] === undefined ? ["task", "demo:redis"] : ["packages/redis/demo/main.ts"];
-const LOOK_AGAIN = 20;
-
-/** Starts the demo in its own process group, as a shell does. */
-function start(env: Record<string, string> = {}): ChildProcess {
-  const { WORKQUEUE_REDIS_URL: _, ...own } = process.env;
-  return spawn(process.execPath, COMMAND, {
-    cwd: ROOT,
-    env: { ...own, NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-}
-
-async function ended(demo: ChildProcess): Promise<{ code: number; stdout: string; stderr: string }> {
-  const [stdout, stderr, [code]] = await Promise.all([text(demo.stdout!), text(demo.stderr!), once(demo, "close")]);
-  return { code, stdout, stderr };
-}
-
-/** Reports whether any of the demo's processes is still running. */
-function isLeft(demo: ChildProcess): boolean {
-  try {
-    return process.kill(-demo.pid!, 0);
-  } catch {
-    return false;
-  }
-}
-
-async function isInterrupted(demo: ChildProcess): Promise<void> {
-  let printed = "";
-  const isWorking = new Promise<void>((resolve) => {
-    demo.stdout!.on("data", (data) => {
-      printed += data;
-      if (printed.includes("works on")) resolve();
-    });
-  });
-  await isWorking;
-  const end = ended(demo);
-  process.kill(-demo.pid!, "SIGINT"); // like Ctrl-C
-  assertEquals((await end).code, 130);
-  while (isLeft(demo)) await delay(LOOK_AGAIN);
-}
-
 serverTest("demo: a worker is killed, and every photo is done", async () => {
-  const demo = start();
+  const demo = startDemo("redis");
   const { code, stdout, stderr } = await ended(demo);
   assertEquals(code, 0, stdout + stderr);
   assertEquals(isLeft(demo), false);
@@ -77,17 +28,17 @@ serverTest("demo: a worker is killed, and every photo is done", async () => {
 });
 
 serverTest("demo: Ctrl-C leaves no process", async () => {
-  await isInterrupted(start());
+  assertEquals(await interrupt(startDemo("redis"), "works on"), 130);
 });
 
 serverTest("demo: Ctrl-C leaves nothing on a server that was given", async () => {
   await using server = await RedisServer.start();
-  await isInterrupted(start({ WORKQUEUE_REDIS_URL: server.url }));
+  assertEquals(await interrupt(startDemo("redis", { WORKQUEUE_REDIS_URL: server.url }), "works on"), 130);
   assertEquals(await server.call("KEYS", "*"), []);
 });
 
 Deno.test("demo: without a server, it says in one line how to get one", async () => {
-  const { code, stdout, stderr } = await ended(start({ WORKQUEUE_REDIS_SERVER: "no-such-server" }));
+  const { code, stdout, stderr } = await ended(startDemo("redis", { WORKQUEUE_REDIS_SERVER: "no-such-server" }));
   assertEquals([code, stdout], [1, ""]);
   assertMatch(
     stderr,
