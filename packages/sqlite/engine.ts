@@ -425,11 +425,11 @@ export class SqliteEngine implements Engine {
 }
 
 /** Returns the queue that the calls of a transaction share. */
-function sharedQueue({ sql, shared }: Batch, name: string, clock: () => number): Queue {
+function sharedQueue({ sql, shared, kept }: Batch, name: string, clock: () => number): Queue {
   const id = `queue ${name}`;
   const found = shared.get(id) as Queue | undefined;
   if (found !== undefined) return found;
-  const queue = new Queue(new Transaction(sql, "queue", name, clock()));
+  const queue = new Queue(new Transaction(sql, "queue", name, clock(), kept));
   shared.set(id, queue);
   return queue;
 }

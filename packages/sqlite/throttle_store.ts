@@ -32,11 +32,11 @@ export class SqliteThrottleStore implements ThrottleStore {
   }
 
   #call<R>(id: string, run: (tx: Transaction) => R): Promise<R> {
-    return this.#database.run("normal", this.#callTimeout, ({ sql, shared }) => {
+    return this.#database.run("normal", this.#callTimeout, ({ sql, shared, kept }) => {
       const name = `throttle ${id}`;
       let found = shared.get(name) as { tx: Transaction; end(): void } | undefined;
       if (found === undefined) {
-        const tx = new Transaction(sql, "throttle", id, this.#clock());
+        const tx = new Transaction(sql, "throttle", id, this.#clock(), kept);
         found = { tx, end: () => tx.end() };
         shared.set(name, found);
       }

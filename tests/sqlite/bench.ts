@@ -16,15 +16,18 @@ const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as co
 export class Bench extends EngineBench implements AsyncDisposable {
   readonly engine: SqliteEngine;
   readonly #folder = mkdtempSync(join(tmpdir(), "workqueue-sqlite-"));
-  readonly #database = new Database(join(this.#folder, "queue.db"));
+  readonly #databases: Database[] = [];
 
   constructor(settings: Partial<SqliteEngineSettings> = {}) {
     super();
     this.engine = this.open(settings);
   }
 
+  /** Opens another engine for the queue, with a connection of its own, as another process has. */
   open(settings: Partial<SqliteEngineSettings>): SqliteEngine {
-    return new SqliteEngine(this.#database, {
+    const database = new Database(join(this.#folder, "queue.db"));
+    this.#databases.push(database);
+    return new SqliteEngine(database, {
       name: "queue",
       leaseDuration: LEASE,
       maxStalls: 5,
@@ -44,14 +47,14 @@ export class Bench extends EngineBench implements AsyncDisposable {
   }
 
   async stallsOf(key: string): Promise<number> {
-    const row = await this.#database.run("normal", 5000, ({ sql }) => {
+    const row = await this.#databases[0]!.run("normal", 5000, ({ sql }) => {
       return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
     });
     return row?.stalls ?? 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#database.close();
+    for (const database of this.#databases) await database.close();
     rmSync(this.#folder, { recursive: true });
   }
 }

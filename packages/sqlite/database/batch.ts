@@ -12,4 +12,6 @@ export interface Shared {
 export interface Batch {
   readonly sql: Statements;
   readonly shared: Map<string, Shared>;
+  /** Contents that earlier transactions of this connection have left in memory, by name. They are those of the file. */
+  readonly kept: Map<string, unknown>;
 }

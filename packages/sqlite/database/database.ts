@@ -63,6 +63,11 @@ export class Database {
   #isScheduled = false;
   #isClosed = false;
   #checkedFilesAt = -Infinity;
+  /** Durability of the connection. */
+  #durability: Durability | undefined = undefined;
+  /** Contents that transactions leave in memory, and the version of the file up to which they are right. */
+  readonly #kept = new Map<string, unknown>();
+  #version: number | undefined = undefined;
   /** Time of the latest transaction. */
   #usedAt = 0;
   #isCheckpointPlanned = false;
@@ -141,9 +146,10 @@ export class Database {
   /** Begins a transaction. If that fails, rejects the tasks that can't wait, and returns false. */
   #begin(tasks: readonly Task[]): boolean {
     try {
-      this.#sql.run(isAnyFull(tasks) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+      this.#setDurability(isAnyFull(tasks) ? "full" : "normal");
       this.#sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
       this.#machines.note(this.#sql);
+      this.#dropOld();
       return true;
     } catch (error) {
       this.#rollBack();
@@ -157,9 +163,15 @@ export class Database {
     }
   }
 
+  #setDurability(durability: Durability): void {
+    if (durability === this.#durability) return;
+    this.#sql.run(durability === "full" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    this.#durability = durability;
+  }
+
   #commit(tasks: readonly Task[]): void {
     const results: unknown[] = [];
-    const batch: Batch = { sql: this.#sql, shared: new Map() };
+    const batch: Batch = { sql: this.#sql, shared: new Map(), kept: this.#kept };
     const sent: Sent[] = [];
     let isCommitting = false;
     try {
@@ -183,7 +195,15 @@ export class Database {
     this.#planCheckpoint();
   }
 
+  /** Drops the contents in memory if another connection has written to the file. */
+  #dropOld(): void {
+    const { data_version } = this.#sql.get<{ data_version: number }>("PRAGMA data_version")!;
+    if (data_version !== this.#version) this.#kept.clear();
+    this.#version = data_version;
+  }
+
   #rollBack(): void {
+    this.#kept.clear();
     if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
   }
 

@@ -19,7 +19,7 @@ export function runWithin(action: string, path: string, connection: SqliteConnec
   requireTransaction(action, path, connection, sql);
   sql.run("SAVEPOINT workqueue");
   try {
-    const batch: Batch = { sql, shared: new Map() };
+    const batch: Batch = { sql, shared: new Map(), kept: new Map() };
     task(batch);
     for (const each of batch.shared.values()) {
       each.end();

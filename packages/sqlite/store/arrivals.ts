@@ -25,7 +25,8 @@ export interface AddRules {
 export function makeDueReady(queue: Queue): void {
   const { tx } = queue;
   if (tx.isUpToDate) return;
-  const due = tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH);
+  const hasDelayed = tx.state.delayed > 0;
+  const due = hasDelayed ? tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH) : [];
   for (const item of due) {
     queue.order.advance(item.due!);
     comeDue(queue, item, item.due!);

@@ -1,5 +1,5 @@
 import type { Statements } from "../database/statements.ts";
-import { isGone, type Item, newItem, PARTS } from "./item.ts";
+import { copyOf, isGone, type Item, newItem, PARTS } from "./item.ts";
 import { newState, type State } from "./state.ts";
 
 /** Larger jumps back of the clock, in microseconds, mean that the clock was set back. */
@@ -10,6 +10,17 @@ interface Loaded {
   readonly item: Item;
   /** Values in the database. */
   stored: Item;
+}
+
+/** Contents that a transaction leaves in memory for the next one. */
+interface Kept {
+  /** Id of the queue in the database. */
+  readonly queue: number;
+  readonly state: State;
+  /** State as JSON. */
+  readonly text: string;
+  /** Rows of the keys that are processing, of those that a transaction has read. */
+  readonly loaded: Map<string, Loaded>;
 }
 
 const COLUMNS = PARTS.flat();
@@ -41,29 +52,29 @@ export class Transaction {
   mayChangeEarlier = false;
   /** Whether all due keys were made ready. */
   isUpToDate = false;
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loaded: Map<string, Loaded>;
   /** Rows that the current call may change. */
   readonly #active = new Set<Loaded>();
   readonly #before: string | undefined;
+  readonly #kept: Map<string, unknown>;
+  readonly #name: string;
 
   /**
    * @param sql The statements of the database, in which a transaction has begun.
    * @param kind Whether the calls are on a queue, or on a throttle that processes share.
    * @param name The name of the queue or of the throttle.
    * @param time The time of the clock, in microseconds.
+   * @param kept Contents in memory, which are those of the file.
    */
-  constructor(sql: Statements, kind: "queue" | "throttle", name: string, time: number) {
+  constructor(sql: Statements, kind: "queue" | "throttle", name: string, time: number, kept: Map<string, unknown>) {
     this.sql = sql;
-    const row = sql.get<{ id: number; state: string }>(
-      "SELECT id, state FROM queues WHERE kind = ? AND name = ?",
-      kind,
-      name,
-    );
-    this.#before = row?.state;
-    this.state = row === undefined ? newState() : JSON.parse(row.state);
-    this.queue = row?.id ??
-      Number(sql.run("INSERT INTO queues (kind, name, state) VALUES (?, ?, '')", kind, name).lastInsertRowid);
-    const { state } = this;
+    this.#kept = kept;
+    this.#name = `${kind} ${name}`;
+    const { queue, state, text, loaded } = kept.get(this.#name) as Kept | undefined ?? read(sql, kind, name);
+    this.queue = queue;
+    this.state = state;
+    this.#before = text;
+    this.#loaded = loaded;
     if (state.last - time - state.offset > STEP_BACK) state.offset = state.last - time;
     this.now = state.last = Math.max(state.last + 1, Math.floor(time + state.offset));
   }
@@ -92,7 +103,8 @@ export class Transaction {
   }
 
   #load(row: Item): Item {
-    const loaded = { item: { ...row }, stored: row };
+    const item = copyOf(row);
+    const loaded = { item, stored: { ...item } };
     this.#loaded.set(row.key, loaded);
     return this.#activate(loaded);
   }
@@ -108,7 +120,7 @@ export class Transaction {
     this.#active.clear();
   }
 
-  /** Writes the changed rows. A key that is in no state may be on its way to another one, so its row stays. */
+  /** Writes the changed rows. A key that is in no state has no row. */
   flush(): void {
     for (const loaded of this.#active) this.#write(loaded);
   }
@@ -116,12 +128,16 @@ export class Transaction {
   #write(loaded: Loaded): void {
     const { item, stored } = loaded;
     let parts = 0;
-    for (const [i, part] of PARTS.entries()) {
-      if (part.some((column) => item[column] !== stored[column])) parts |= 1 << i;
+    for (let i = 0; i < PARTS.length; i++) {
+      for (const column of PARTS[i]!) if (item[column] !== stored[column]) parts |= 1 << i;
     }
-    if (parts === 0 || item.id === 0 && isGone(item)) return;
+    const isAbsent = isGone(item);
+    if (parts === 0 || item.id === 0 && isAbsent) return;
     this.#count(stored, -1);
-    if (item.id === 0) {
+    if (isAbsent) {
+      this.sql.run("DELETE FROM items WHERE id = ?", item.id);
+      item.id = 0;
+    } else if (item.id === 0) {
       const values = COLUMNS.map((column) => item[column]);
       item.id = Number(this.sql.run(INSERT, this.queue, item.key, ...values).lastInsertRowid);
     } else {
@@ -141,16 +157,30 @@ export class Transaction {
 
   /** Writes everything that has changed. Nothing may be called after that. */
   end(): void {
-    for (const loaded of this.#loaded.values()) {
-      const { item, stored } = loaded;
-      if (item.id === 0 || !isGone(item)) {
-        this.#write(loaded);
-      } else {
-        this.#count(stored, -1);
-        this.sql.run("DELETE FROM items WHERE id = ?", item.id);
-      }
+    for (const [key, loaded] of this.#loaded) {
+      this.#write(loaded);
+      if (loaded.item.token === null) this.#loaded.delete(key);
     }
-    const after = JSON.stringify(this.state);
-    if (after !== this.#before) this.sql.run("UPDATE queues SET state = ? WHERE id = ?", after, this.queue);
+    const { queue, state } = this;
+    const text = JSON.stringify(state);
+    if (text !== this.#before) this.sql.run("UPDATE queues SET state = ? WHERE id = ?", text, queue);
+    this.#kept.set(this.#name, { queue, state, text, loaded: this.#loaded } satisfies Kept);
   }
+}
+
+/** Reads the state of a queue or throttle, which is created if it is new. */
+function read(sql: Statements, kind: string, name: string): Kept {
+  const row = sql.get<{ id: number; state: string }>(
+    "SELECT id, state FROM queues WHERE kind = ? AND name = ?",
+    kind,
+    name,
+  );
+  const queue = row?.id ??
+    Number(sql.run("INSERT INTO queues (kind, name, state) VALUES (?, ?, '')", kind, name).lastInsertRowid);
+  return {
+    queue,
+    state: row === undefined ? newState() : JSON.parse(row.state),
+    text: row?.state ?? "",
+    loaded: new Map(),
+  };
 }
