@@ -13,16 +13,8 @@ import { distinctKeys } from "../keys.ts";
 import { addAllThenTakeAll, addAllWithOptionsThenTakeAll } from "../passes.ts";
 import { randomPriorities } from "../priorities.ts";
 import { StillClock } from "../still_clock.ts";
-import {
-  type Bound,
-  CLIENT_GO,
-  clockAlone,
-  type Contender,
-  defineWork,
-  OURS,
-  PRIORITY_QUEUE,
-  type Work,
-} from "./row.ts";
+import type { Bound } from "../rows/row.ts";
+import { CLIENT_GO, clockAlone, type Contender, defineWork, OURS, PRIORITY_QUEUE, type Work } from "./row.ts";
 
 const CONCURRENCY = 10;
 

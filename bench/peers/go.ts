@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { BENCH, output } from "../machine.ts";
-import type { Procs } from "./row.ts";
+import type { Procs } from "../rows/row.ts";
 
 const FOLDER = fileURLToPath(new URL("../client-go/", import.meta.url));
 const MODULES = ["k8s.io/client-go", "sigs.k8s.io/controller-runtime"];

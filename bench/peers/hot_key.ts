@@ -12,7 +12,8 @@ import {
 } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
 import { StillClock } from "../still_clock.ts";
-import { type Contender, defineWork, FEW_ROUNDS, type Work } from "./row.ts";
+import { FEW_ROUNDS } from "../rows/row.ts";
+import { type Contender, defineWork, type Work } from "./row.ts";
 
 /** Number of keys that stay in the queue. */
 const OTHERS = 100_000;

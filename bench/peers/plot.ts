@@ -5,7 +5,7 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import { medianOf } from "../statistics.ts";
 import { among, BARE_MAP, SIZES } from "./growth.ts";
 import { CLIENT_GO } from "./row.ts";
-import type { RowFigures } from "./row_figures.ts";
+import type { RowFigures } from "../rows/row_figures.ts";
 
 /** Returns the plot as SVG. `ready` and `delayed` are the figures of the two rows about growth. */
 export async function plotGrowth(ready: RowFigures, delayed: RowFigures): Promise<string> {

@@ -1,8 +1,8 @@
 /** Probes: programs that print figures of this queue alone. */
 
+import { type Bound, FEW_ROUNDS, type Row } from "../rows/row.ts";
 import { callbackWorks } from "./callback_works.ts";
 import { measureAllCallbacks } from "./callbacks.ts";
-import { type Bound, FEW_ROUNDS, type Row } from "./row.ts";
 import { runScript, type Runtime } from "./runtimes.ts";
 import { measureSizes, sizeBounds } from "./size.ts";
 

@@ -1,4 +1,6 @@
-/** Rows of the comparison: workloads that contenders perform, and probes that print figures of their own. */
+/** Workloads that contenders perform. */
+
+import type { Row } from "../rows/row.ts";
 
 /** Name of this queue in the tables. */
 export const OURS = "@workqueue/core";
@@ -6,46 +8,6 @@ export const OURS = "@workqueue/core";
 /** Names of the Go queues in the tables. Each is measured with `GOMAXPROCS` set to 1 and to 2. */
 export const CLIENT_GO = "client-go";
 export const PRIORITY_QUEUE = "controller-runtime's priorityqueue";
-
-/** Work or probe. */
-export interface Row {
-  readonly title: string;
-  /** Facts that readers of the report must know, such as differences between the contenders. */
-  readonly note?: string;
-  readonly unit: string;
-  /** Number of rounds, for rows that take long or whose figures hardly vary. Default: as many as asked for. */
-  readonly rounds?: number;
-  readonly bounds?: readonly Bound[];
-}
-
-/**
- * Bound for a figure of a row, or for the ratio of two figures of the same row. A bound names contenders and nothing
- * else, so it can't compare figures that were measured at different times.
- */
-export interface Bound {
-  /** Contender whose figure is bounded. Default: the first contender. */
-  readonly contender?: string;
-  /** Contender to compare with, in the same round. Without it, the figure itself is bounded. */
-  readonly than?: string;
-  /** `GOMAXPROCS` of the Go contender to compare with. Default: whichever was faster in the round. */
-  readonly procs?: Procs;
-  /** Smallest allowed figure, or how many times as fast as `than` the contender must be. */
-  readonly atLeast?: number;
-  /** Largest allowed figure, or how many times the cost of `than` the contender may have. */
-  readonly atMost?: number;
-  /** Unit of the figure. Default: the unit of the row. */
-  readonly unit?: string;
-  /** Runtimes for which the bound holds. Default: all. */
-  readonly on?: readonly string[];
-}
-
-/** Number of rounds of rows that compare nothing. */
-export const FEW_ROUNDS = 3;
-
-/** Values of `GOMAXPROCS` with which Go contenders are measured. */
-export const PROCS = ["1", "2"] as const;
-
-export type Procs = typeof PROCS[number];
 
 /** Prepares a contender for a number of items. Returns a function that runs the workload once. */
 export type Contender = (items: number) => Run | Promise<Run>;

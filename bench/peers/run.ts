@@ -12,17 +12,19 @@
 
 import { parseArgs } from "node:util";
 import { BENCH, machine } from "../machine.ts";
+import { PROCS, RUNTIMES } from "../rows/row.ts";
+import { RowFigures } from "../rows/row_figures.ts";
+import { boundsTable, figuresSection, type Result } from "../rows/tables.ts";
+import { inTurns } from "../rows/turns.ts";
+import { MIN_ROUNDS } from "../rows/verdict.ts";
 import { against, MIN_RUNS } from "./against.ts";
 import { againstWorks } from "./against_works.ts";
 import { findGo, type Go } from "./go.ts";
 import { plotGrowth } from "./plot.ts";
 import { type Probe, probes } from "./probes.ts";
-import { boundsTable, figuresSection, report, type Result } from "./report.ts";
-import { PROCS, type Work } from "./row.ts";
-import { RowFigures } from "./row_figures.ts";
-import { findRuntimes, runScript, type Runtime, RUNTIMES } from "./runtimes.ts";
-import { inTurns } from "./turns.ts";
-import { MIN_ROUNDS } from "./verdict.ts";
+import { report } from "./report.ts";
+import { OURS, type Work } from "./row.ts";
+import { findRuntimes, runScript, type Runtime } from "./runtimes.ts";
 import { works } from "./works.ts";
 
 const rows: Readonly<Record<string, Work | Probe>> = { ...works, ...probes };
@@ -118,7 +120,7 @@ for (let round = 0; round < rounds; round++) {
 }
 const all = [...results.values()];
 if (only !== undefined || on !== undefined) {
-  console.log([...all.flatMap(figuresSection), ...boundsTable(all)].join("\n"));
+  console.log([...all.flatMap(figuresSection), ...boundsTable(all, OURS)].join("\n"));
 } else {
   const page = report(all, {
     machine: machine(),

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { BENCH, CONFIG, findBun, output } from "../machine.ts";
+import type { RuntimeName } from "../rows/row.ts";
 
 /** JavaScript runtime. */
 export interface Runtime {
@@ -10,11 +11,6 @@ export interface Runtime {
   /** Start of a command line that runs a script, with `globalThis.gc` where the runtime has it. */
   readonly command: readonly [string, ...string[]];
 }
-
-/** Names of the runtimes, in the order of the tables. */
-export const RUNTIMES = ["deno", "bun", "node"] as const;
-
-export type RuntimeName = typeof RUNTIMES[number];
 
 /** Version of Node. Older versions can't run TypeScript sources without a flag. */
 const NODE = "node@24";

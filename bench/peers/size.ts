@@ -4,7 +4,7 @@ import { build, stop } from "esbuild";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
-import type { Bound } from "./row.ts";
+import type { Bound } from "../rows/row.ts";
 
 const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 

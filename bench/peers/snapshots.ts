@@ -3,7 +3,8 @@
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
 import { randomPriorities } from "../priorities.ts";
-import { type Contender, defineWork, FEW_ROUNDS, type Work } from "./row.ts";
+import { FEW_ROUNDS } from "../rows/row.ts";
+import { type Contender, defineWork, type Work } from "./row.ts";
 
 const LIMIT = 100;
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { type Job, Queue, Worker } from "bullmq";
-import { BULK, type Contender } from "./contender.ts";
+import { BULK, type Contender, type FullSession } from "../remote/contender.ts";
 
 /** Job options that remove finished jobs, because keeping finished jobs would cost more. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
@@ -7,8 +7,8 @@ const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
 const TOKEN = "by hand";
 
 /** Contender that uses BullMQ as its guide recommends. A job's name is the key, and its data is the payload. */
-export const bullmq: Contender = async ({ url, queue: name, payload }) => {
-  const { hostname: host, port } = new URL(url);
+export const bullmq: Contender<FullSession> = async ({ place, queue: name, payload }) => {
+  const { hostname: host, port } = new URL(place);
   const connection = { host, port: Number(port) };
   const data = payload === 0 ? undefined : { text: "x".repeat(payload) };
   const queue = new Queue(name, { connection, defaultJobOptions: JOB_OPTIONS });

@@ -7,7 +7,7 @@ import { connect } from "../../packages/redis/connection/connect.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
-import { keys } from "./contender.ts";
+import { keys } from "../remote/contender.ts";
 import type { ScriptTimes, Server } from "./server.ts";
 
 /** Results of the measurement. */

@@ -11,7 +11,7 @@ import { createRedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { runWorkers } from "@workqueue/core";
 import { parseArgs } from "node:util";
 import { medianOf } from "../statistics.ts";
-import { keys } from "./contender.ts";
+import { keys } from "../remote/contender.ts";
 import { Server } from "./server.ts";
 
 const SLOTS = 16384;

@@ -2,8 +2,9 @@
 
 import { medianOf } from "../statistics.ts";
 import { BENCH, output } from "../machine.ts";
-import type { Agent, Runtime } from "./agents.ts";
-import { OURS } from "./contender.ts";
+import type { Agent, Runtime } from "../remote/agents.ts";
+import type { RedisCalls } from "./agent.ts";
+import { OURS } from "./names.ts";
 import type { Server } from "./server.ts";
 
 /** Numbers of worker processes. */
@@ -31,14 +32,14 @@ export interface Throughput {
 /** Measures `processes` worker processes for `window` milliseconds, on a queue that never runs empty. */
 export async function measureThroughput(
   server: Server,
-  runtime: Runtime,
+  runtime: Runtime<RedisCalls>,
   processes: number,
   concurrency: number,
   window: number,
 ): Promise<Throughput> {
   await server.empty();
-  const agents: Agent[] = Array.from({ length: processes }, () => runtime.start());
-  const queue = { contender: OURS, url: server.url, queue: "throughput", payload: 0 };
+  const agents: Agent<RedisCalls>[] = Array.from({ length: processes }, () => runtime.start());
+  const queue = { contender: OURS, place: server.url, queue: "throughput", payload: 0 };
   await Promise.all(agents.map((agent) => agent.call("open", queue)));
   await agents[0]!.call("fill", { items: ITEMS });
   await Promise.all(agents.map((agent) => agent.call("work", { concurrency })));
@@ -67,7 +68,7 @@ export async function measureThroughput(
  * Returns the number of handlers that have begun in all processes, and the median of the times at which the processes
  * answered.
  */
-async function counts(agents: readonly Agent[]): Promise<{ count: number; at: number }> {
+async function counts(agents: readonly Agent<RedisCalls>[]): Promise<{ count: number; at: number }> {
   const each = await Promise.all(agents.map((agent) => agent.call("count")));
   return { count: each.reduce((sum, { count }) => sum + count, 0), at: medianOf(each.map(({ at }) => at)) };
 }

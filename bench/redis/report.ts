@@ -2,9 +2,10 @@
 
 import type { Figures } from "../figures.ts";
 import { table } from "../markdown.ts";
-import { BULK, BULLMQ, OURS } from "./contender.ts";
+import { BULK } from "../remote/contender.ts";
+import type { Lateness } from "../remote/lateness.ts";
 import { EMPTY_CALL, type Facts, figureName, PAYLOADS } from "./facts.ts";
-import type { Lateness } from "./reaction.ts";
+import { BULLMQ, OURS } from "./names.ts";
 import { payloadText, ratioOf, targetsOf } from "./targets.ts";
 import { works } from "./works.ts";
 

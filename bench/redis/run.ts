@@ -12,10 +12,11 @@
 import { parseArgs } from "node:util";
 import { Figures } from "../figures.ts";
 import { BENCH, machine } from "../machine.ts";
-import { findRuntimes, type Runtime } from "./agents.ts";
-import { BULLMQ, OURS } from "./contender.ts";
+import { findRuntimes, type Runtime } from "../remote/agents.ts";
+import type { RedisCalls } from "./agent.ts";
 import { EMPTY_CALL, type Facts, figureName, PAYLOADS } from "./facts.ts";
 import { measureMillion } from "./million.ts";
+import { BULLMQ, OURS } from "./names.ts";
 import { CONCURRENCIES, measureEmptyScript, measureThroughput, medianOfRows, PROCESSES } from "./processes.ts";
 import { measureReaction } from "./reaction.ts";
 import { report } from "./report.ts";
@@ -44,16 +45,20 @@ if (SERVER === undefined) {
 }
 const start = performance.now();
 const { rounds, isQuick } = readArguments();
-const runtimes = await findRuntimes();
+const runtimes = await findRuntimes<RedisCalls>({
+  url: new URL("agent.ts", import.meta.url),
+  node: "node",
+  packages: ["bullmq", "ioredis", "@redis/client"],
+});
 await using server = await Server.start();
 const figures = new Figures();
 
 /** Measures every workload once on one runtime. The contenders of a workload run right after each other. */
-async function compare(runtime: Runtime, round: number): Promise<void> {
+async function compare(runtime: Runtime<RedisCalls>, round: number): Promise<void> {
   const agents = Object.keys(contenders).map((contender) => ({ contender, agent: runtime.start() }));
   for (const [isWarm, payload] of [[false, 0], ...PAYLOADS.map((payload) => [true, payload] as const)] as const) {
     for (const [name, work] of Object.entries(works)) {
-      const queue = { work: name, url: server.url, queue: `${name}-${isWarm}-${payload}`, payload };
+      const queue = { work: name, place: server.url, queue: `${name}-${isWarm}-${payload}`, payload };
       const items = isQuick || !isWarm ? work.items / 5 : work.items;
       // The order alternates from round to round.
       for (const { contender, agent } of round % 2 === 0 ? agents : agents.toReversed()) {

@@ -1,8 +1,8 @@
 /** Bounds for the results, and the comparison of the results with these bounds. */
 
 import type { Figures } from "../figures.ts";
-import { BULLMQ, OURS } from "./contender.ts";
 import { type Facts, figureName, PAYLOADS } from "./facts.ts";
+import { BULLMQ, OURS } from "./names.ts";
 import { works } from "./works.ts";
 
 /** Bound, with one measured value for each runtime or one value for the server. */

@@ -20,7 +20,7 @@ for (const contender of Object.keys(contenders)) {
     if (concurrency > 10) continue; // differs from another workload only in its concurrency
     test(`${contender} does its work: ${work}`, async (server) => {
       for (const payload of [0, 10]) {
-        await measure({ contender, work, url: server.url, queue: `${work}-${payload}`, payload }, ITEMS);
+        await measure({ contender, work, place: server.url, queue: `${work}-${payload}`, payload }, ITEMS);
       }
     });
   }
