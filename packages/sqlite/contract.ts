@@ -18,6 +18,14 @@ export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
    * @default {"full"}
    */
   durability?: "full" | "normal" | undefined;
+  /**
+   * Whether a thread of its own writes to the file, so that the event loop never waits for the disk. A call then takes
+   * about 0.1 ms longer. All queues of a process with the same file and this option share a thread. It does not work in
+   * a program that was bundled into one file.
+   *
+   * @default {false}
+   */
+  thread?: boolean | undefined;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
-import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   createRemoteQueue,
@@ -13,14 +12,14 @@ import {
   retentionOf,
 } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
-import { openDatabase } from "./database/open_database.ts";
+import { realPathOf } from "./database/place.ts";
 import type { SqliteConnection } from "./database/statements.ts";
-import { SqliteEngine } from "./engine.ts";
 import { OF_QUEUE, requireSqliteOptions } from "./options.ts";
-import { SqliteThrottleStore } from "./throttle_store.ts";
+import { addWithin } from "./outbox.ts";
+import { clock, openParts } from "./parts.ts";
+import { openThreadParts } from "./thread/thread_parts.ts";
 
 const ACTION = "create SQLite queue";
-const A_CONNECTION = "must be a connection to the file, such as a DatabaseSync of node:sqlite";
 
 /**
  * Opens a queue in a file. Creates the file if it doesn't exist.
@@ -64,11 +63,10 @@ export function openQueue<T>(
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
 ): SqliteQueue<T> & LiveRemoteQueue<T> {
-  const { durability = "full", name, path, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } =
-    options;
+  const { durability = "full", name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
-  const database = openDatabase(path);
-  const engine = new SqliteEngine(database, {
+  const path = realPathOf(options.path);
+  const settings = {
     name,
     leaseDuration,
     maxStalls,
@@ -82,20 +80,13 @@ export function openQueue<T>(
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget,
     clock,
-  });
-  const throttleStore = new SqliteThrottleStore(database, callTimeout, clock);
-  const queue = createRemoteQueue<T>({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  };
+  const parts = options.thread === true ? openThreadParts(path, settings) : openParts(path, settings);
+  const queue = createRemoteQueue<T>({ ...parts, keyOf, ...throttles, metrics, onQueueError });
   return Object.assign(queue, {
     addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {
       const action = "add items within a transaction";
-      const entries = queue.entriesOf(action, items, addOptions);
-      if (!hasMethods(connection, "prepare")) throw invalidArgument(action, "connection", A_CONNECTION, connection);
-      engine.addWithin(action, connection, entries);
+      addWithin(action, { ...settings, path }, connection, queue.entriesOf(action, items, addOptions));
     },
   });
-}
-
-/** Returns the time in microseconds since 1970. All processes of a machine share this clock. */
-function clock(): number {
-  return Date.now() * 1000;
 }

@@ -18,21 +18,21 @@ import type {
 } from "@workqueue/engine";
 import type { Batch } from "./database/batch.ts";
 import type { Database, Durability } from "./database/database.ts";
-import { runWithin } from "./database/outbox.ts";
-import type { SqliteConnection } from "./database/statements.ts";
 import { PRODUCT } from "./product.ts";
-import { addAfter, addNow, type AddRules, come, makeDueReady } from "./store/arrivals.ts";
+import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
+import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
 import { type GivenUpRow, isFound } from "./store/given_up_keys.ts";
 import { endDelay } from "./store/item.ts";
 import { hear } from "./store/leases.ts";
 import { OF_OWNER } from "./store/owners.ts";
-import { Queue } from "./store/queue.ts";
+import type { Queue } from "./store/queue.ts";
+import { queueIn } from "./store/queue_in.ts";
 import { beginRedrive, continueRedrive, redriveProgress, stopRedrive } from "./store/redrive.ts";
 import { newBudget } from "./store/retry_budget.ts";
 import { takeSnapshot } from "./store/snapshot.ts";
-import { Transaction } from "./store/transaction.ts";
+import { toMicroseconds } from "./store/time.ts";
 import { turn } from "./store/turn.ts";
 
 /** Settings of a queue, with its first limiter. */
@@ -68,7 +68,7 @@ export class SqliteEngine implements Engine {
   readonly #clock: () => number;
   readonly #durability: Durability;
   readonly #callTimeout: number;
-  readonly #rules: AddRules;
+  readonly #rules: AddSettings;
   readonly #discipline: DisciplinePlan | undefined;
   /** Limits on given-up keys, and retry budget, to put in force with the next call. */
   #retention: Retention | undefined;
@@ -86,7 +86,7 @@ export class SqliteEngine implements Engine {
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#budget = settings.retryBudget;
-    this.#rules = { replaces: settings.replaces, folds: settings.folds };
+    this.#rules = { replaces: settings.replaces, folds: settings.folds, hasItems: settings.hasItems };
   }
 
   get address(): string {
@@ -102,34 +102,7 @@ export class SqliteEngine implements Engine {
   }
 
   #add(entries: readonly RankedEntry[]): Promise<void> {
-    return this.#call(this.#durability, (queue) => this.#put(queue, entries));
-  }
-
-  /**
-   * Adds entries in the open transaction of a user's connection to the file.
-   *
-   * @throws {Error} If there is no such transaction, or if SQLite fails.
-   */
-  addWithin(action: string, connection: SqliteConnection, entries: readonly RankedEntry[]): void {
-    runWithin(action, this.#database.path, connection, (batch) => {
-      this.#use(batch, (queue) => this.#put(queue, entries));
-    });
-  }
-
-  #put(queue: Queue, entries: readonly RankedEntry[]): void {
-    makeDueReady(queue);
-    for (const { key, payload, trace, delay, priority } of entries) {
-      const item = queue.tx.item(key);
-      this.#keep(queue, { key, payload, trace });
-      if (priority !== 0) queue.tx.state.isRanked = true;
-      if (delay > 0) {
-        queue.keptKeys.revive(item);
-        addAfter(queue, item, toMicroseconds(delay), this.#rules, priority);
-      } else {
-        addNow(queue, item, this.#rules, priority);
-      }
-    }
-    queue.notify();
+    return this.#call(this.#durability, (queue) => addEntries(queue, entries, this.#rules));
   }
 
   addRateLimited(
@@ -146,21 +119,13 @@ export class SqliteEngine implements Engine {
       const result = queue.failures.when(this.limiter.text, entry.key, given, now, least);
       if ("failures" in result) return result.failures;
       const item = queue.tx.item(entry.key);
-      if (isNewest || item.payload === null) this.#keep(queue, entry);
+      if (isNewest || item.payload === null) keepPayload(queue, entry, this.#rules);
       if (priority !== 0) queue.tx.state.isRanked = true;
       queue.keptKeys.revive(item);
       addAfter(queue, item, Math.max(toMicroseconds(result.delay), least), this.#rules, priority, true);
       queue.notify();
       return undefined;
     });
-  }
-
-  #keep({ tx }: Queue, { key, payload, trace }: Entry): void {
-    const item = tx.item(key);
-    item.trace = trace ?? null;
-    if (!this.settings.hasItems) return;
-    item.payload = payload;
-    tx.state.hasPayloads = true;
   }
 
   cancelDelayed(key: string): Promise<boolean> {
@@ -197,12 +162,11 @@ export class SqliteEngine implements Engine {
   }
 
   turn(request: TurnRequest): Promise<TurnReply> {
-    const { leaseDuration, maxStalls, hasItems } = this.settings;
+    const { leaseDuration, maxStalls } = this.settings;
     const settings = {
       ...this.#rules,
       lease: leaseDuration * 1000,
       maxStalls,
-      hasItems,
       plan: this.limiter.text,
       measuresTimes: this.measuresTimes,
     };
@@ -404,7 +368,7 @@ export class SqliteEngine implements Engine {
   }
 
   #use<R>(batch: Batch, run: (queue: Queue) => R): R {
-    const queue = sharedQueue(batch, this.settings.name, this.#clock);
+    const queue = queueIn(batch, this.settings.name, this.#clock);
     this.#setUp(queue);
     const result = run(queue);
     queue.endCall();
@@ -424,16 +388,6 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** Returns the queue that the calls of a transaction share. */
-function sharedQueue({ sql, shared, kept }: Batch, name: string, clock: () => number): Queue {
-  const id = `queue ${name}`;
-  const found = shared.get(id) as Queue | undefined;
-  if (found !== undefined) return found;
-  const queue = new Queue(new Transaction(sql, "queue", name, clock(), kept));
-  shared.set(id, queue);
-  return queue;
-}
-
 function itemsOf({ tx }: Queue, owner: string) {
   return tx.items(OF_OWNER, tx.queue, owner);
 }
@@ -449,8 +403,4 @@ function keptKeyOf(row: GivenUpRow, now: number): KeptKey {
     firstFailedAgoMs: (now - row.first_failed) / 1000,
     givenUpAgoMs: (now - row.at) / 1000,
   };
-}
-
-function toMicroseconds(ms: number): number {
-  return Math.min(Math.floor(ms * 1000 + 0.5), Number.MAX_SAFE_INTEGER);
 }

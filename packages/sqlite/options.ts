@@ -1,6 +1,6 @@
 /** Rules for the options of queues in a file. */
 
-import { A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
+import { A_BOOLEAN, A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
 import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
 import type { SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
@@ -15,13 +15,15 @@ const A_DURABILITY: Rule = [
 export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
   path: A_TEXT,
   durability: A_DURABILITY,
+  thread: A_BOOLEAN,
   ...COMMON_OPTIONS,
 };
 
 /** Options of a single queue of `sqliteQueues`. */
-export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf" | "durability"> = {
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf" | "durability" | "thread"> = {
   keyOf: A_FUNCTION,
   durability: A_DURABILITY,
+  thread: A_BOOLEAN,
   ...COMMON_OPTIONS,
 };
 

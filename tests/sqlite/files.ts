@@ -10,13 +10,29 @@ export class Folder implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "workqueue_"));
   /** Path of the file. */
   readonly path = join(this.#folder, "queue.db");
+  /** Whether the database is in a thread. */
+  readonly thread: boolean;
+
+  constructor(thread = false) {
+    this.thread = thread;
+  }
 
   /** Opens a queue in the file. */
   open<T = string>(options: Partial<SqliteQueueOptions<T>> = {}): SqliteQueue<T> {
-    return createSqliteQueue<T>({ name: "queue", path: this.path, ...options });
+    return createSqliteQueue<T>({ name: "queue", path: this.path, thread: this.thread, ...options });
   }
 
   [Symbol.dispose](): void {
     rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Registers a test twice: the database is in the same thread as the queue, and in a thread of its own. */
+export function fileTest(name: string, run: (folder: Folder) => Promise<void>): void {
+  for (const thread of [false, true]) {
+    Deno.test(`SQLite${thread ? ", in a thread" : ""}: ${name}`, async () => {
+      using folder = new Folder(thread);
+      await run(folder);
+    });
   }
 }

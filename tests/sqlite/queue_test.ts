@@ -7,10 +7,9 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { seeded } from "../redis/faults/seeded.ts";
-import { Folder } from "./files.ts";
+import { fileTest, Folder } from "./files.ts";
 
-Deno.test("SQLite: items are worked on, each once, also when they were added twice", async () => {
-  using folder = new Folder();
+fileTest("items are worked on, each once, also when they were added twice", async (folder) => {
   const queue = folder.open();
   await Promise.all(["a", "b", "a"].map((item) => queue.add(item)));
   const worked: string[] = [];
@@ -21,8 +20,7 @@ Deno.test("SQLite: items are worked on, each once, also when they were added twi
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: what was added, delayed, failed and given up is there when the file is opened again", async () => {
-  using folder = new Folder();
+fileTest("what was added, delayed, failed and given up is there when the file is opened again", async (folder) => {
   const first = folder.open();
   await first.addAll(["ready", "failing", "hopeless"]);
   await first.addAfter("delayed", "1h");
@@ -38,8 +36,7 @@ Deno.test("SQLite: what was added, delayed, failed and given up is there when th
   await again.shutDownWithDrain();
 });
 
-Deno.test("SQLite: queues in one file have nothing in common but the file", async () => {
-  using folder = new Folder();
+fileTest("queues in one file have nothing in common but the file", async (folder) => {
   const [one, other] = [folder.open({ name: "one" }), folder.open({ name: "other" })];
   await one.add("a");
   assertEquals([(await one.counts()).ready, (await other.counts()).ready], [1, 0]);
@@ -49,8 +46,7 @@ Deno.test("SQLite: queues in one file have nothing in common but the file", asyn
   await other.shutDownWithDrain();
 });
 
-Deno.test("SQLite: while another program writes, an add waits and blocks nothing", async () => {
-  using folder = new Folder();
+fileTest("while another program writes, an add waits and blocks nothing", async (folder) => {
   const queue = folder.open();
   await queue.counts();
   const program = new DatabaseSync(folder.path);
@@ -66,8 +62,7 @@ Deno.test("SQLite: while another program writes, an add waits and blocks nothing
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: an add rejects when another program writes for longer than the call timeout", async () => {
-  using folder = new Folder();
+fileTest("an add rejects when another program writes for longer than the call timeout", async (folder) => {
   const errors: unknown[] = [];
   const queue = folder.open({ callTimeout: "100ms", onQueueError: (error) => errors.push(error) });
   await queue.counts();
@@ -103,7 +98,7 @@ Deno.test("SQLite: wrong options are refused", () => {
   assertThrows(create({ name: "q", path: "/no/such/folder/q.db" }), Error, "Cannot open /no/such/folder/q.db");
 });
 
-Deno.test("SQLite: calls that share a transaction do the same as calls one after the other", async () => {
+fileTest("calls that share a transaction do the same as calls one after the other", async ({ thread }) => {
   const random = seeded(1);
   const below = (limit: number) => Math.floor(random() * limit);
   for (let run = 0; run < 20; run++) {
@@ -120,7 +115,7 @@ Deno.test("SQLite: calls that share a transaction do the same as calls one after
     });
     const within = { type: "priority", min: 0, max: 3, maxHeadStart: "unlimited" } as const;
     const result = async (make: (queue: SqliteQueue) => Promise<unknown>) => {
-      using folder = new Folder();
+      using folder = new Folder(thread);
       const queue = folder.open({ discipline: { type: "fair", separator: "/", within } });
       const replies = await make(queue);
       const { readyItems, delayedItems } = await queue.snapshot({ limit: 100 });

@@ -4,15 +4,14 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";
 import { sqliteQueues } from "@workqueue/sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Folder } from "./files.ts";
+import { fileTest, Folder } from "./files.ts";
 
-Deno.test("SQLite: a document's queue has its limiter and pool, and follows reloads", async () => {
-  using folder = new Folder();
+fileTest("a document's queue has its limiter and pool, and follows reloads", async (folder) => {
   const document = (maxRetries: number) => ({
     queues: { images: { maxRetries, limiter: { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" } } },
   });
   const config = loadConfig(document(1));
-  const queue = sqliteQueues(config, { path: folder.path }).queue("images");
+  const queue = sqliteQueues(config, { path: folder.path, thread: folder.thread }).queue("images");
   let attempts = 0;
   const pool = config.runWorkers("images", queue, () => {
     attempts++;
@@ -28,8 +27,7 @@ Deno.test("SQLite: a document's queue has its limiter and pool, and follows relo
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: a shared throttle is one for all configs that use a file", async () => {
-  using folder = new Folder();
+fileTest("a shared throttle is one for all configs that use a file", async (folder) => {
   const document = {
     throttles: { api: { type: "concurrency", limit: 2 } },
     queues: { one: { throttle: "api", concurrency: 4 }, other: { throttle: "api", concurrency: 4 } },
@@ -37,7 +35,7 @@ Deno.test("SQLite: a shared throttle is one for all configs that use a file", as
   let [running, most, done] = [0, 0, 0];
   const opened = ["one", "other"].map((name) => {
     const config = loadConfig(document);
-    const queue = sqliteQueues(config, { path: folder.path }).queue(name);
+    const queue = sqliteQueues(config, { path: folder.path, thread: folder.thread }).queue(name);
     const pool = config.runWorkers(name, queue, async () => {
       most = Math.max(most, ++running);
       await sleep(2);
@@ -55,12 +53,11 @@ Deno.test("SQLite: a shared throttle is one for all configs that use a file", as
   }
 });
 
-Deno.test("SQLite: a bucket of a document is one for all processes, and its tokens are kept in the file", async () => {
-  using folder = new Folder();
+fileTest("a bucket of a document is one for all processes, and its tokens are kept in the file", async (folder) => {
   const document = { queues: { mails: { throttle: { rate: 0.001, burst: 3 } } } };
   const run = async () => {
     const config = loadConfig(document);
-    const queue = sqliteQueues(config, { path: folder.path }).queue("mails");
+    const queue = sqliteQueues(config, { path: folder.path, thread: folder.thread }).queue("mails");
     let begun = 0;
     const pool = config.runWorkers("mails", queue, () => void begun++, { concurrency: 1 });
     await queue.addAll(["a", "b"].map((item) => `${item} ${crypto.randomUUID()}`));
@@ -81,7 +78,7 @@ Deno.test("SQLite: documents and options that can't work in a file are refused",
   const config = loadConfig({ queues: { a: {} } });
   assertThrows(() => sqliteQueues(config, {} as never), TypeError, "'path' must be a non-empty string");
   assertThrows(() => sqliteQueues({} as never, { path: folder.path }), TypeError, "must be a config");
-  const { queue } = sqliteQueues(config, { path: folder.path });
+  const { queue } = sqliteQueues(config, { path: folder.path, thread: folder.thread });
   assertThrows(() => queue("b"), RangeError);
   assertThrows(() => queue("a", { limiter: "x" } as never), TypeError);
 });

@@ -4,8 +4,19 @@
  * @module
  */
 
-import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Returns the path without links, as SQLite must have one connection to a file, not one for each of its names. */
+export function realPathOf(path: string): string {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+      ? join(realpathSync(dirname(path)), basename(path))
+      : realpathSync(path);
+  } catch (error) {
+    throw new Error(`Cannot open ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
 
 /**
  * Types of file systems that several machines can mount, as Linux names them. On these, SQLite can't share memory

@@ -1,4 +1,5 @@
 import { Buckets, FAR } from "./buckets.ts";
+import { toMicroseconds } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Limiter in a plan: see `limiter_plan.ts`. */
@@ -79,9 +80,7 @@ export class Failures {
     if (assumed! >= 0 && assumed !== failures) return { failures };
     const passing = [...before?.passing ?? []];
     const delay = this.#ask(tree, { key, failures, passing, draws, groups: "" });
-    const due = keepsDue === undefined
-      ? undefined
-      : Math.min(FAR, now + Math.max(Math.floor(delay * 1000 + 0.5), minDelay));
+    const due = keepsDue === undefined ? undefined : Math.min(FAR, now + Math.max(toMicroseconds(delay), minDelay));
     let last = due === undefined ? 0 : Math.min(FAR, due + keepsDue! * 1000);
     for (let i = 1; i < 2 * passingCounts; i += 2) last = Math.max(last, passing[i] ?? 0);
     if (before === undefined) {

@@ -6,18 +6,19 @@
 
 import type { Finish, FinishAnswer, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
 import { continueRedrive } from "./redrive.ts";
-import { addAfter, addNow, type AddRules, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
+import type { AddSettings } from "./adds.ts";
+import { addAfter, addNow, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
 import { type Item, leaveLine, Line, release } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
 import { OF_OWNER } from "./owners.ts";
 import type { Queue } from "./queue.ts";
+import { toMicroseconds } from "./time.ts";
 
 /** Settings of a process for its turns. Times are in microseconds. */
-export interface TurnSettings extends AddRules {
+export interface TurnSettings extends AddSettings {
   readonly lease: number;
   readonly maxStalls: number;
-  readonly hasItems: boolean;
   /** Text of the limiter. */
   readonly plan: string;
   readonly measuresTimes: boolean;
@@ -102,7 +103,7 @@ class Turn {
     if (kind === "succeeded") {
       queue.failures.forget(key);
     } else if (kind !== "done") {
-      const delayUs = Math.floor(delay * 1000 + 0.5);
+      const delayUs = toMicroseconds(delay);
       const failures = this.#carryOut(item, kind, delayUs, given, reason, why, priority ?? held_priority, plan);
       if (failures !== undefined) return failures;
       if (kind === "handedBack") place = held_place ?? undefined;
@@ -145,7 +146,7 @@ class Turn {
           state.failed++;
           queue.failures.keepError(item.key, reason);
         }
-        const wait = Math.max(Math.floor(result.delay * 1000 + 0.5), delay);
+        const wait = Math.max(toMicroseconds(result.delay), delay);
         if (kind === "failed" && folds && wait > 0) this.#fold(item, wait, priority);
         else addAfter(queue, item, wait, this.#settings, priority, true);
         return undefined;

@@ -1,0 +1,26 @@
+import type { Engine, ThrottleStore } from "@workqueue/engine";
+import { openDatabase } from "./database/open_database.ts";
+import { SqliteEngine, type SqliteEngineSettings } from "./engine.ts";
+import { SqliteThrottleStore } from "./throttle_store.ts";
+
+/** Parts of a queue that use its file. */
+export interface Parts {
+  readonly engine: Engine;
+  readonly throttleStore: ThrottleStore;
+}
+
+/**
+ * Opens a file in this thread.
+ *
+ * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
+ */
+export function openParts(path: string, settings: SqliteEngineSettings): Parts {
+  const database = openDatabase(path);
+  const throttleStore = new SqliteThrottleStore(database, settings.callTimeout, settings.clock);
+  return { engine: new SqliteEngine(database, settings), throttleStore };
+}
+
+/** Returns the time in microseconds since 1970. All processes of a machine share this clock. */
+export function clock(): number {
+  return Date.now() * 1000;
+}
