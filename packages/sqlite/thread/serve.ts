@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Engine, ThrottleStore } from "@workqueue/engine";
+import type { Engine } from "@workqueue/engine";
 import process from "node:process";
 import type { MessagePort } from "node:worker_threads";
 import { SqliteConnectionError } from "../database/errors.ts";
