@@ -3,9 +3,10 @@
  *
  *     deno task conformance --seed 7 --traces 20000
  *
- * With `--engine redis`, it replays the traces in `vectors/` on Redis, unless a seed or a number of traces is given:
+ * With `--engine redis` or `--engine sqlite`, it replays the traces in `vectors/` on this engine, unless a seed or a
+ * number of traces is given:
  *
- *     deno task conformance --engine redis
+ *     deno task conformance --engine sqlite
  *
  * @module
  */
@@ -17,8 +18,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { redisFamilies, replayOnRedis } from "../redis/replay/replay.ts";
+import { openReplays as openRedis } from "../redis/replay_store.ts";
 import { RedisServer } from "../redis/server.ts";
+import { openReplays as openSqlite } from "../sqlite/replay_store.ts";
+import { engineFamilies, replayOnEngine } from "./engines/replay.ts";
+import type { ReplayStore } from "./engines/store.ts";
 import { families, replay, type Report } from "./replay.ts";
 
 /** Number of differences shown per family. */
@@ -46,17 +50,17 @@ function record(
   return status === 0 ? undefined : `Cannot record traces:\n${stdout}${stderr}`;
 }
 
-/** Engine on which traces are replayed. */
-interface Engine {
+/** Place where traces are replayed. */
+interface Replayer {
   readonly families: readonly string[];
   replay(directory: URL, family: string): Promise<Report>;
 }
 
 /** Replays the recorded traces and prints one line per family. Returns the number of differences. */
-async function compare(directory: URL, engine: Engine): Promise<number> {
+async function compare(directory: URL, { families, replay }: Replayer): Promise<number> {
   const total = { traces: 0, operations: 0, differences: 0 };
-  for (const family of engine.families) {
-    const { traces, operations, differences, exceptions } = await engine.replay(directory, family);
+  for (const family of families) {
+    const { traces, operations, differences, exceptions } = await replay(directory, family);
     console.log(
       line(family, traces, operations, differences.length) + meant(exceptions),
     );
@@ -86,8 +90,11 @@ function meant(exceptions: ReadonlyMap<string, number>): string {
   return [...exceptions].map(([name, times]) => `; ${times.toLocaleString("en")} times on purpose: ${name}`).join("");
 }
 
+const ENGINES = ["memory", "redis", "sqlite"] as const;
+type EngineName = (typeof ENGINES)[number];
+
 interface Arguments {
-  readonly engine: "memory" | "redis";
+  readonly engine: EngineName;
   readonly seed: number;
   readonly traces: number;
   /** Whether to replay the traces in the repository instead of recording new ones. */
@@ -102,32 +109,37 @@ function readArguments(): Arguments | string {
   } as const;
   try {
     const { values } = parseArgs({ options });
-    const { engine } = values;
+    const engine = ENGINES.find((name) => name === values.engine);
     const seed = Number(values.seed ?? 1);
     const traces = Number(values.traces ?? 2400);
-    if (engine !== "memory" && engine !== "redis") return `--engine must be memory or redis, got ${engine}`;
+    if (engine === undefined) return `--engine must be one of ${ENGINES.join(", ")}, got ${values.engine}`;
     if (!Number.isSafeInteger(seed) || seed < 0) {
       return `--seed must be a non-negative integer, got ${values.seed}`;
     }
     if (!Number.isSafeInteger(traces) || traces < 1) {
       return `--traces must be a positive integer, got ${values.traces}`;
     }
-    const isRecorded = engine === "redis" && values.seed === undefined && values.traces === undefined;
+    const isRecorded = engine !== "memory" && values.seed === undefined && values.traces === undefined;
     return { engine, seed, traces, isRecorded };
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-/** Replays traces in memory or on Redis. For Redis, starts a server unless `WORKQUEUE_REDIS_URL` is set. */
-async function compareOn(engine: "memory" | "redis", directory: URL): Promise<number> {
+/** Replays traces in memory or on an engine. For Redis, starts a server unless `WORKQUEUE_REDIS_URL` is set. */
+async function compareOn(engine: EngineName, directory: URL): Promise<number> {
   if (engine === "memory") return await compare(directory, { families, replay });
+  if (engine === "sqlite") return await compareIn(openSqlite(), directory);
   const given = process.env["WORKQUEUE_REDIS_URL"];
   await using server = given === undefined ? await RedisServer.start() : undefined;
-  const url = given ?? server!.url;
+  return await compareIn(await openRedis(given ?? server!.url), directory);
+}
+
+async function compareIn(opened: ReplayStore & AsyncDisposable, directory: URL): Promise<number> {
+  await using store = opened;
   return await compare(directory, {
-    families: redisFamilies,
-    replay: (directory, family) => replayOnRedis(url, directory, family),
+    families: engineFamilies,
+    replay: (directory, family) => replayOnEngine(store, directory, family),
   });
 }
 
@@ -135,7 +147,7 @@ async function main(): Promise<number> {
   const chosen = readArguments();
   if (typeof chosen === "string") {
     console.error(
-      `${chosen}\nUsage: deno task conformance [--engine memory|redis] [--seed S] [--traces N]`,
+      `${chosen}\nUsage: deno task conformance [--engine memory|redis|sqlite] [--seed S] [--traces N]`,
     );
     return 2;
   }

@@ -10,8 +10,8 @@ interface Place {
   due: number | undefined;
 }
 
-/** Queue that a {@linkcode StrictOrder} models: this package's, in memory or on Redis, or controller-runtime's. */
-export type Whose = "ours" | "ours on Redis" | "theirs";
+/** Queue that a {@linkcode StrictOrder} models: this package's, in memory or in an engine, or controller-runtime's. */
+export type Whose = "ours" | "ours in an engine" | "theirs";
 
 /**
  * Simple model of a queue with strict priorities and one record per item: either this package's queue ("ours") or
@@ -24,8 +24,8 @@ export type Whose = "ours" | "ours on Redis" | "theirs";
  * - The priority of a delayed item is raised, and the item is due at the same time as other items. In "ours", the
  *   item's place is determined by the start of its delay; in "theirs", by the raise.
  *
- * "Ours on Redis" differs from "ours" in one case: if the delay of an item is shortened, so that the item is due at the
- * same time as others, the item's place is determined by the shortening, not by the start of its delay.
+ * "Ours in an engine" differs from "ours" in one case: if the delay of an item is shortened, so that the item is due at
+ * the same time as others, the item's place is determined by the shortening, not by the start of its delay.
  */
 export class StrictOrder {
   #time = 0;
@@ -73,7 +73,7 @@ export class StrictOrder {
     its.priority = Math.max(its.priority, priority);
     const isReady = its.due === undefined;
     if (waited) its.readyWith = its.priority;
-    const isShortened = this.whose === "ours on Redis" && its.due !== before;
+    const isShortened = this.whose === "ours in an engine" && its.due !== before;
     const moves = this.whose === "theirs" ? isRaised : isReady ? isRaised || waited : isShortened;
     if (moves) its.place = this.#lastPlace++;
   }

@@ -2,7 +2,7 @@
 
 import { createClient } from "@redis/client";
 import { limiters } from "../../packages/redis/scripts/limiters.ts";
-import type { BucketPlan } from "../../packages/engine/limiter_plan.ts";
+import type { LimiterRunner, Step } from "../contracts/limiter_steps.ts";
 
 /**
  * Lua script that runs steps in order, each at its own time. Numbers are returned as strings, because Redis truncates
@@ -31,16 +31,8 @@ end
 return answers
 `;
 
-/** Step of the script: an operation, its time in whole microseconds, and its arguments. */
-export type Step =
-  | readonly ["when", time: number, plan: string, key: string, given: string, started?: number, minDelay?: number]
-  | readonly ["requeues", time: number, plan: string, key: string]
-  | readonly ["forget", time: number, key: string]
-  | readonly ["failures", time: number, keys: readonly string[]]
-  | readonly ["take" | "give back", time: number, ...bucket: BucketPlan, count: number];
-
 /** Runner of limiter steps on the hashes of a queue. */
-export class LimiterScript implements AsyncDisposable {
+export class LimiterScript implements LimiterRunner {
   readonly #client: ReturnType<typeof createClient>;
   readonly prefix: string;
 
@@ -56,9 +48,6 @@ export class LimiterScript implements AsyncDisposable {
     return new LimiterScript(client as never, name);
   }
 
-  /**
-   * Runs steps and returns the answers to each. A `failures` step has one answer per key, any other step one or two.
-   */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));
     return (answers as (string | number | null)[][]).map((answer) =>

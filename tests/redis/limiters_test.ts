@@ -1,5 +1,5 @@
 /**
- * Tests of limiters on a server. `scripts/limiters_model_test.ts` checks that they match in-memory limiters.
+ * Tests of limiters on a server. `tests/contracts/limiters_model.ts` checks that they match in-memory limiters.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -20,7 +20,8 @@ import { idOf } from "../../packages/engine/source.ts";
 import { planBucket, planLimiter, refuseSharedBuckets } from "../../packages/engine/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
-import { LimiterScript, type Step } from "./limiter_script.ts";
+import type { Step } from "../contracts/limiter_steps.ts";
+import { LimiterScript } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
 /** Start time in microseconds since 1970. Times since 1970 use most of a double's precision. */

@@ -1,23 +1,23 @@
 /**
- * Replay of recorded operations on the limiters of the Redis engine, at their original speed, and on its token buckets,
- * in slow motion.
+ * Replay of recorded operations on the limiters of an engine, at their original speed, and on its token buckets, in
+ * slow motion.
  *
  * @module
  */
 
 import { limiters } from "@workqueue/core";
 import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
-import { LONGEST_DELAY } from "../../conformance/limiter_families.ts";
-import type { Trace } from "../../conformance/trace.ts";
-import { LimiterScript, type Step } from "../limiter_script.ts";
-import { START } from "../timed_server.ts";
+import { START } from "../../contracts/engine_bench.ts";
+import type { Step } from "../../contracts/limiter_steps.ts";
+import { LONGEST_DELAY } from "../limiter_families.ts";
+import type { Trace } from "../trace.ts";
 import { configOf } from "./limiter_config.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./store.ts";
 
 /** One microsecond, in milliseconds. */
 const MICROSECOND = 0.001;
 
-/** Limiter steps with their recorded results. All steps run in order, in one call to the server. */
+/** Limiter steps with their recorded results. All steps run in order, in one call to the store. */
 class Steps {
   readonly #steps: Step[] = [];
   readonly #checks: ((answer: (number | undefined)[]) => void)[] = [];
@@ -26,7 +26,7 @@ class Steps {
 
   constructor(readonly trace: Trace, readonly place: Place) {}
 
-  /** Time on the server, in whole microseconds. */
+  /** Time of the store, in whole microseconds. */
   get time(): number {
     return START + Math.floor(this.now / 1000);
   }
@@ -37,13 +37,13 @@ class Steps {
   }
 
   async run(): Promise<void> {
-    await using script = await LimiterScript.connect(this.place.url, this.place.name);
-    const answers = await script.run(...this.#steps);
+    await using runner = await this.place.store.openLimiters(this.place.name);
+    const answers = await runner.run(...this.#steps);
     for (const [i, answer] of answers.entries()) this.#checks[i]!(answer);
   }
 
   /**
-   * Compares a delay with the recorded delay. The server's time and the trace's time differ by less than a microsecond.
+   * Compares a delay with the recorded delay. The store's time and the trace's time differ by less than a microsecond.
    */
   delay(received: number, recorded: number): void {
     if (recorded >= 2 ** 62) {
@@ -122,7 +122,7 @@ export async function replayBackoffOverflow(trace: Trace, place: Place): Promise
 }
 
 /**
- * Slowness of token bucket traces: one nanosecond of the trace is one microsecond on the server. Such slow motion is
+ * Slowness of token bucket traces: one nanosecond of the trace is one microsecond of the store. Such slow motion is
  * needed because the traces ask for tokens one nanosecond before and after a token arrives.
  */
 const BUCKET_SLOWNESS = 1000;
@@ -132,13 +132,14 @@ const BUCKET_SLOWNESS = 1000;
  * tokens. Each call includes the rate and burst of the bucket. The replay of a trace ends at a change to the rate or
  * burst, a canceled reservation, or a request for zero tokens, because queues do none of these.
  */
-export async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
+export async function replayTokenBucket(trace: Trace, { store, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
   const config = configOf(["bucket", rate, burst], BUCKET_SLOWNESS);
   const plan = planLimiter("replay bucket", limiters.describe(config)).text;
   const [[, id, slowRate]] = JSON.parse(plan) as [[string, string, number]];
   const bucket = [id, `${slowRate}`, `${burst}`] as const;
-  await using script = await LimiterScript.connect(url, name);
+  await using runner = await store.openLimiters(name);
+  const one = async (...step: Step) => (await runner.run(step))[0]![0];
   let now = START;
   for (let operation = trace.operation(); operation !== undefined; operation = trace.operation()) {
     now += trace.next();
@@ -150,16 +151,16 @@ export async function replayTokenBucket(trace: Trace, { url, name }: Place): Pro
     if (operation === "delay") {
       trace.next(); // a reservation's remaining delay has no counterpart here
     } else if (operation === "allow" && n > 0) {
-      const taken = await script.one("take", now, ...bucket, n);
+      const taken = await one("take", now, ...bucket, n);
       trace.same("allowed", taken === n);
-      if (taken! < n) await script.one("give back", now, ...bucket, taken!);
+      if (taken! < n) await one("give back", now, ...bucket, taken!);
     } else if (operation === "reserve" && n > 0) {
       const isGranted = rate === Number.MAX_VALUE || n <= burst;
       trace.same("ok", isGranted);
       const recorded = trace.next();
       if (!isGranted && n > 1) continue; // limiters reserve one token at a time
       let delay = 0;
-      for (let i = 0; i < n; i++) delay = (await script.one("when", now, plan, "item", ""))!;
+      for (let i = 0; i < n; i++) delay = (await one("when", now, plan, "item", ""))!;
       compareSlowly(trace, delay, recorded);
     } else {
       trace.except("no-counterpart");

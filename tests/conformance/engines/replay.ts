@@ -1,15 +1,13 @@
 /**
- * Replay of the recorded traces of client-go and controller-runtime on the Redis engine. The replay uses a real server
- * and sets its time.
+ * Replay of the recorded traces of client-go and controller-runtime on an engine. The replay uses a real store and sets
+ * its time.
  *
  * @module
  */
 
-import { replayBy, type ReplayTrace, type Report } from "../../conformance/replay.ts";
-import type { Trace } from "../../conformance/trace.ts";
-import { TimedServer } from "../timed_server.ts";
+import { replayBy, type ReplayTrace, type Report } from "../replay.ts";
+import type { Trace } from "../trace.ts";
 import { replayBackoffOverflow, replayLimiter, replayTokenBucket } from "./limiter_replay.ts";
-import type { Place } from "./place.ts";
 import {
   replayPriority,
   replayPriorityGauges,
@@ -19,6 +17,7 @@ import {
   replayPriorityShutdown,
 } from "./priority_replay.ts";
 import { DoneOfReadyItem, EqualDeadlines, replayQueue, replayRateLimiting } from "./queue_replay.ts";
+import type { Place, ReplayStore } from "./store.ts";
 
 /** Number of traces replayed in parallel. The calls of these traces are sent together. */
 const AT_A_TIME = 64;
@@ -41,24 +40,23 @@ const FAMILIES: Readonly<Record<string, (trace: Trace, place: Place) => Promise<
   "priority-shutdown": replayPriorityShutdown,
 };
 
-/** Families of traces that are replayed on Redis. */
-export const redisFamilies: readonly string[] = Object.keys(FAMILIES);
+/** Families of traces that are replayed on engines. */
+export const engineFamilies: readonly string[] = Object.keys(FAMILIES);
 
-/** Replays all traces of a family, or only the chosen ones, on the server with this URL. */
-export async function replayOnRedis(
-  url: string,
+/** Replays all traces of a family, or only the chosen ones. */
+export async function replayOnEngine(
+  store: ReplayStore,
   directory: URL,
   family: string,
   isChosen: (index: number) => boolean = () => true,
 ): Promise<Report> {
-  await using server = await TimedServer.connect(url);
   const run = crypto.randomUUID();
   const replayTrace: ReplayTrace = async (trace) => {
-    const place = { url, server, name: `${run}-${trace.index}` };
+    const place = { store, name: `${run}-${trace.index}` };
     try {
       await FAMILIES[family]!(trace, place);
     } finally {
-      await server.clear(place.name);
+      await store.clear(place.name);
     }
   };
   return await replayBy(replayTrace, directory, family, { atATime: AT_A_TIME, isChosen });

@@ -1,34 +1,36 @@
 /**
- * Replay of recorded operations on a queue of the Redis engine.
+ * Replay of recorded operations on a queue of an engine.
  *
- * A queue's time on Redis grows with each read, to break ties. Ten operations at the same moment of a trace thus take
- * about twenty microseconds on the server. Queues are therefore replayed in slow motion: one nanosecond of the trace is
- * ten microseconds on the server. Delays and rates are stretched accordingly. In slow motion, the growth per operation
- * is less than one nanosecond of the trace.
+ * A queue's time in an engine grows with each read, to break ties. Ten operations at the same moment of a trace thus
+ * take about twenty microseconds. Queues are therefore replayed in slow motion: one nanosecond of the trace is ten
+ * microseconds of the store. Delays and rates are stretched accordingly. In slow motion, the growth per operation is
+ * less than one nanosecond of the trace.
  *
  * @module
  */
 
 import { type DisciplineConfig, disciplines, type LimiterConfig, limiters } from "@workqueue/core";
-import type { TurnRequest } from "@workqueue/engine";
+import type { Engine, TurnRequest } from "@workqueue/engine";
 import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
-import type { RedisEngine } from "../../../packages/redis/engine.ts";
 import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
-import type { Trace } from "../../conformance/trace.ts";
-import { START } from "../timed_server.ts";
+import { START } from "../../contracts/engine_bench.ts";
+import type { Trace } from "../trace.ts";
 import { configOf } from "./limiter_config.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./store.ts";
 
-/** Microseconds on the server per nanosecond of a trace. */
+/** Microseconds of the store per nanosecond of a trace. */
 const SLOWNESS = 10;
 /**
- * Latest deadline on the server, in microseconds since 1970. Later deadlines count as never, because larger numbers are
+ * Latest deadline in an engine, in microseconds since 1970. Later deadlines count as never, because larger numbers are
  * not exact.
  */
 const FOREVER = 2 ** 53 - 1;
 
-/** Error that ends the replay of a trace when the results on Redis can no longer be predicted. */
+/** Error that ends the replay of a trace when the results of the engine can no longer be predicted. */
 export class EndOfTrace extends Error {}
+
+/** Limiter of queues whose traces have none. */
+const BACKOFF = { type: "exponential", baseDelay: 10, maxDelay: 1000 } as const;
 
 /** Settings of the queue on which a trace is replayed. */
 export interface QueueSettings {
@@ -40,7 +42,7 @@ export interface QueueSettings {
 
 /** Replay of recorded operations on a queue. */
 export class QueueReplay {
-  readonly engine: RedisEngine;
+  readonly engine: Engine;
   /** Time of the trace, in nanoseconds. */
   now = 0;
   /** Processing items, with their tokens. */
@@ -54,11 +56,15 @@ export class QueueReplay {
   #lastToken = "1";
   isShutDown = false;
 
-  constructor(readonly trace: Trace, { server, name }: Place, { limiter, discipline, replaces }: QueueSettings = {}) {
-    this.engine = server.engine(name, () => START + this.now * SLOWNESS + (this.#ahead += 3), {
-      ...limiter && { limiter: planLimiter("replay limiter", limiters.describe(limiter)) },
-      ...discipline && { discipline: planDiscipline("replay discipline", disciplines.describe(discipline)) },
-      ...replaces && { replaces },
+  constructor(readonly trace: Trace, { store, name }: Place, settings: QueueSettings = {}) {
+    const { limiter = BACKOFF, discipline, replaces = false } = settings;
+    this.engine = store.open(name, () => START + this.now * SLOWNESS + (this.#ahead += 3), {
+      limiter: planLimiter("replay limiter", limiters.describe(limiter)),
+      discipline: discipline && planDiscipline("replay discipline", disciplines.describe(discipline)),
+      retryBudget: undefined,
+      replaces,
+      folds: false,
+      hasItems: false,
     });
   }
 
@@ -200,7 +206,7 @@ export class QueueReplay {
   }
 
   /**
-   * Shuts the queue down. In client-go, a shutdown drops delayed items. On Redis, delayed items stay delayed, so the
+   * Shuts the queue down. In client-go, a shutdown drops delayed items. Here, delayed items stay delayed, so the
    * replay cancels them in order to compare the other items. After its shutdown, a queue object hands out no more
    * items, so the replay takes the remaining items as another process would.
    */
@@ -213,7 +219,7 @@ export class QueueReplay {
     this.due.clear();
   }
 
-  /** Largest difference, in nanoseconds of the trace, between two times whose order may be reversed on the server. */
+  /** Largest difference, in nanoseconds of the trace, between two times whose order may be reversed in the engine. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
   }
@@ -223,7 +229,7 @@ export class QueueReplay {
     throw new EndOfTrace();
   }
 
-  /** Converts a duration in the trace, in nanoseconds, to the duration on the server, in milliseconds. */
+  /** Converts a duration in the trace, in nanoseconds, to the duration for the store, in milliseconds. */
   slow(ns: number): number {
     return ns * SLOWNESS / 1000;
   }
@@ -243,7 +249,7 @@ export function replayRateLimiting(trace: Trace, place: Place): Promise<void> {
 }
 
 /**
- * Replay of traces with equal deadlines. On Redis, items due at the same time are handed out in the order in which
+ * Replay of traces with equal deadlines. In an engine, items due at the same time are handed out in the order in which
  * their deadlines were set. client-go hands them out in any order.
  */
 export class EqualDeadlines extends QueueReplay {
@@ -278,7 +284,7 @@ export class EqualDeadlines extends QueueReplay {
 
 /**
  * Replay of traces that call `done` for ready items that are not processing. In client-go, `done` makes such an item
- * ready twice. On Redis, `done` needs a token.
+ * ready twice. Here, `done` needs a token.
  */
 export class DoneOfReadyItem extends QueueReplay {
   /** Items that are ready for a second time in client-go, in order. */

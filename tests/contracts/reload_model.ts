@@ -1,14 +1,12 @@
-/** Comparison between limiters on a server and in-memory limiters, under random documents, reloads and calls. */
+/** Comparison between limiters of an engine and in-memory limiters, under random documents, reloads and calls. */
 
 import { assert } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
 import fc from "fast-check";
-import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
-import { HandClock } from "../../helpers.ts";
-import { LimiterScript, type Step } from "../limiter_script.ts";
-import { redisTest, uniqueName } from "../redis_tests.ts";
-
-const START = 1_800_000_000_000_000;
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
+import { HandClock } from "../helpers.ts";
+import { START } from "./engine_bench.ts";
+import type { LimiterTest, Step } from "./limiter_steps.ts";
 
 /** Third-party limiter with a `step` option that a reload can change. */
 const linear = defineLimiter({
@@ -47,7 +45,7 @@ type Draw = (below: number) => number;
 
 /**
  * Returns the same limiter with different numbers. Buckets in groups keep their numbers: changed numbers would apply
- * immediately in memory, but on the server only from the group's next failure on.
+ * immediately in memory, but in an engine only from the group's next failure on.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;
@@ -78,7 +76,7 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
   }
 }
 
-// The half microsecond avoids differences in rounding; see limiters_model_test.ts.
+// The half microsecond avoids differences in rounding; see limiters_model.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];
@@ -115,76 +113,78 @@ const calls = fc.array(
     wait: fc.oneof(fc.constantFrom(1, 1000), fc.integer({ min: 1, max: 5_000_000 })),
     key: fc.constantFrom("a/1", "a/2", "b/1", "b"),
     /**
-     * Whether the document is reloaded before the call. The next call to a limiter tells the server about the reload.
+     * Whether the document is reloaded before the call. The next call to a limiter tells the engine about the reload.
      */
     reloads: fc.integer({ min: 0, max: 2 }).map((number) => number === 0),
   }),
   { minLength: 1, maxLength: 40, size: "max" },
 );
 
-redisTest("reload: random documents with other numbers give what they give in memory", async ({ url }) => {
-  await using script = await LimiterScript.connect(url, uniqueName("reload"));
-  let reloads = 0;
-  await fc.assert(
-    fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), async (
-      document,
-      calls,
-      stream,
-    ) => {
-      await script.clear();
-      const clock = new HandClock();
-      const drawn: number[] = [];
-      const random = () => {
-        drawn.push(stream.next().value);
-        return drawn.at(-1)!;
-      };
-      const draw = (below: number) => Math.floor(stream.next().value * below);
-      let limiters: Record<string, Node> = document;
-      const contents = () => ({ limiters, queues: { q: { limiter: "root" } } });
-      const config = loadConfig(contents(), { limiters: registry, clock, random });
-      const memory = config.limiter<string>("root");
+/** Registers the comparison of an engine with reloaded limiters in memory. `limiterTest` registers a test. */
+export function reloadModel(limiterTest: LimiterTest): void {
+  limiterTest("reload: random documents with other numbers give what they give in memory", async (runner) => {
+    let reloads = 0;
+    await fc.assert(
+      fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), async (
+        document,
+        calls,
+        stream,
+      ) => {
+        await runner.clear();
+        const clock = new HandClock();
+        const drawn: number[] = [];
+        const random = () => {
+          drawn.push(stream.next().value);
+          return drawn.at(-1)!;
+        };
+        const draw = (below: number) => Math.floor(stream.next().value * below);
+        let limiters: Record<string, Node> = document;
+        const contents = () => ({ limiters, queues: { q: { limiter: "root" } } });
+        const config = loadConfig(contents(), { limiters: registry, clock, random });
+        const memory = config.limiter<string>("root");
 
-      const failures = new Map<string, number>();
-      const steps: Step[] = [];
-      const expected: (number | undefined)[] = [];
-      let time = 0;
-      const call = (what: string, key: string) => {
-        if (what === "forget") {
-          memory.forget(key);
-          failures.delete(key);
-          expected.push(undefined);
-          steps.push(["forget", START + time, key]);
-          return;
+        const failures = new Map<string, number>();
+        const steps: Step[] = [];
+        const expected: (number | undefined)[] = [];
+        let time = 0;
+        const call = (what: string, key: string) => {
+          if (what === "forget") {
+            memory.forget(key);
+            failures.delete(key);
+            expected.push(undefined);
+            steps.push(["forget", START + time, key]);
+            return;
+          }
+          const plan = planLimiter("plan", config.describe("q").limiter, () => drawn.shift()!);
+          if (what === "when") {
+            expected.push(memory.when(key));
+            steps.push(["when", START + time, plan.text, key, plan.given(failures.get(key) ?? 0)]);
+            failures.set(key, (failures.get(key) ?? 0) + 1);
+          } else {
+            expected.push(memory.numRequeues(key));
+            steps.push(["requeues", START + time, plan.text, key]);
+          }
+        };
+        call("when", "a/1"); // the engine has no data about a bucket before its first use
+        for (const { what, wait, key, reloads: isReloaded } of calls) {
+          time += wait;
+          clock.time = time / 1000;
+          if (isReloaded && what === "when") {
+            limiters = Object.fromEntries(Object.entries(limiters).map(([name, node]) => [name, redrawn(node, draw)]));
+            config.reload(contents());
+            reloads++;
+          }
+          call(what, key);
         }
-        const plan = planLimiter("plan", config.describe("q").limiter, () => drawn.shift()!);
-        if (what === "when") {
-          expected.push(memory.when(key));
-          steps.push(["when", START + time, plan.text, key, plan.given(failures.get(key) ?? 0)]);
-          failures.set(key, (failures.get(key) ?? 0) + 1);
-        } else {
-          expected.push(memory.numRequeues(key));
-          steps.push(["requeues", START + time, plan.text, key]);
+        const answers = await runner.run(...steps);
+        for (const [i, [answer]] of answers.entries()) {
+          const [ours, theirs] = [answer, expected[i]];
+          const isRight = ours === theirs || Math.abs(ours! - theirs!) <= Math.max(0.001, Math.abs(theirs!) * 1e-9);
+          assert(isRight, `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`);
         }
-      };
-      call("when", "a/1"); // the server has no data about a bucket before its first use
-      for (const { what, wait, key, reloads: isReloaded } of calls) {
-        time += wait;
-        clock.time = time / 1000;
-        if (isReloaded && what === "when") {
-          limiters = Object.fromEntries(Object.entries(limiters).map(([name, node]) => [name, redrawn(node, draw)]));
-          config.reload(contents());
-          reloads++;
-        }
-        call(what, key);
-      }
-      const answers = await script.run(...steps);
-      for (const [i, [answer]] of answers.entries()) {
-        const [ours, theirs] = [answer, expected[i]];
-        const isRight = ours === theirs || Math.abs(ours! - theirs!) <= Math.max(0.001, Math.abs(theirs!) * 1e-9);
-        assert(isRight, `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`);
-      }
-    }),
-    { seed: 14, numRuns: 1000 },
-  );
-  assert(reloads > 4000, `${reloads} reloads`);
-});
+      }),
+      { seed: 14, numRuns: 1000 },
+    );
+    assert(reloads > 4000, `${reloads} reloads`);
+  });
+}

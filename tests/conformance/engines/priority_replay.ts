@@ -1,14 +1,14 @@
 /**
- * Replay of the recorded traces of controller-runtime's priority queue on the Redis engine, with strict priorities. The
- * traces contain a priority each time an item is added or handed out.
+ * Replay of the recorded traces of controller-runtime's priority queue on an engine, with strict priorities. The traces
+ * contain a priority each time an item is added or handed out.
  *
  * @module
  */
 
-import { StrictOrder } from "../../conformance/strict_order.ts";
-import type { Trace } from "../../conformance/trace.ts";
-import type { Place } from "./place.ts";
+import { StrictOrder } from "../strict_order.ts";
+import type { Trace } from "../trace.ts";
 import { EndOfTrace, QueueReplay, slowLimiter } from "./queue_replay.ts";
+import type { Place } from "./store.ts";
 
 /** Item that was handed out, with its priority. */
 interface Taken {
@@ -27,10 +27,10 @@ const SHUTDOWN: Taken = { item: -1, priority: 0 };
 
 /**
  * Replay of operations on which both queues agree. If the delay of an item is shortened, so that the item is due at the
- * same time as others, its place on Redis differs, and the replay ends when such an item is handed out.
+ * same time as others, its place in an engine differs, and the replay ends when such an item is handed out.
  */
 class PriorityReplay extends QueueReplay {
-  readonly ours = new StrictOrder("ours on Redis");
+  readonly ours = new StrictOrder("ours in an engine");
   readonly theirs = new StrictOrder("theirs");
   /** Number of calls to `get` that wait. */
   #waiting = 0;
@@ -121,7 +121,7 @@ class PriorityReplay extends QueueReplay {
     return { taken: await this.takeNext() ?? SHUTDOWN, theirs: this.theirs.take() ?? SHUTDOWN };
   }
 
-  /** Takes the next item, which must be the one that the queue on Redis promises. */
+  /** Takes the next item, which must be the one that the engine promises. */
   async takeNext(): Promise<Taken | undefined> {
     const taken = await this.takeKey();
     const promised = this.ours.take();

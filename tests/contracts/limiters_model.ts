@@ -1,0 +1,216 @@
+/** Comparison of the limiters of an engine with the in-memory limiters, under random configs and calls. */
+
+import { assert, assertEquals } from "@std/assert";
+import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
+import fc from "fast-check";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
+import { HandClock } from "../helpers.ts";
+import { START } from "./engine_bench.ts";
+import type { LimiterTest, Step } from "./limiter_steps.ts";
+
+/** Milliseconds, about 190 years. Engines keep no later times than the year 2255. */
+const FAR = 6e12;
+
+const linear = defineLimiter({
+  type: "linear",
+  description: "",
+  options: { step: { kind: "duration", description: "" } },
+  create({ step }) {
+    const failures = new Map<unknown, number>();
+    const count = (key: unknown) => failures.get(key) ?? 0;
+    return {
+      delayAfter: (failures) => failures * step,
+      when(item, key = item) {
+        failures.set(key, count(key) + 1);
+        return count(key) * step;
+      },
+      forget: (item, key = item) => void failures.delete(key),
+      numRequeues: (item, key = item) => count(key),
+    };
+  },
+});
+const registry = limiters.extend().register(linear);
+
+// Whole milliseconds plus half a microsecond. A failure is therefore never forgotten at exactly the microsecond of a
+// call, for which the in-memory limiter may round differently.
+const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
+const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
+const rate = fc.oneof(
+  fc.double({ min: 0, max: 1000, noNaN: true }),
+  fc.integer({ min: 1, max: 20 }),
+  fc.constantFrom(0, Infinity, 1e-12, 1e9, Number.MIN_VALUE, Number.MAX_VALUE),
+);
+const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) }, fc.constant(2 ** 53 - 1));
+const NAMES = ["one", "two", "three"];
+
+/**
+ * Generates the config of a limiter. The config may refer to any of the first `names` elements of `NAMES`. The limiter
+ * inside a per-group limiter is a template, so it can't be a name.
+ */
+function config(names: number): fc.Arbitrary<object> {
+  const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {
+    const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
+    const described = fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          type: fc.constant("exponential"),
+          baseDelay: delay,
+          maxDelay: fc.constantFrom(1e13, 1e300),
+          forgetAfter,
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ type: fc.constant("bucket"), rate, burst }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("fast-slow"),
+          fastDelay: delay,
+          slowDelay: delay,
+          maxFastAttempts: fc.integer({ min: 0, max: 4 }),
+          forgetAfter,
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("steps"),
+          delays: fc.array(delay, { minLength: 1, maxLength: 5 }),
+          forgetAfter,
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("linear"), step: delay }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          type: fc.constant("max-of"),
+          limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("max-wait"), limiter: tie("any"), maxDelay: delay }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          type: fc.constant("jitter"),
+          limiter: tie("any"),
+          spread: fc.double({ min: 0, max: 1, noNaN: true }),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("per-group"),
+          separator: fc.constantFrom("/", "::", "é"),
+          limiter: tie("described"),
+        }),
+      },
+    );
+    return { described, any: fc.oneof(...name, { weight: 6, arbitrary: tie("described") }) } as never;
+  });
+  return any.filter((value): value is object => typeof value !== "string");
+}
+
+const document = fc.record({
+  one: config(0),
+  two: config(1),
+  three: config(2),
+  limiter: fc.oneof(
+    { weight: 2, arbitrary: config(3) },
+    { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant("ignore-early"), limiter: config(3) }) },
+  ),
+}).map(({ limiter, ...limiters }) => ({ limiters, queues: { q: { limiter } } }));
+
+const KEYS = ["a/1", "a/2", "b/1", "b", "", "a::1", "é1", "a/1::é/2", "\u{1f600}/\0"];
+const key = fc.constantFrom(...KEYS);
+const wait = fc.oneof(
+  fc.constantFrom(1, 1, 1000),
+  fc.integer({ min: 1, max: 5_000_000 }),
+  fc.integer({ min: 1, max: 10_000_000_000_000 }), // about a hundred days
+);
+const calls = fc.array(
+  fc.record({
+    what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
+    wait,
+    key,
+    lasts: fc.integer({ min: 0, max: 2_000_000 }),
+    minDelay: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5_000_000 })),
+  }),
+  { minLength: 1, maxLength: 40, size: "max" },
+);
+
+/**
+ * Reports whether two numbers are equal, except for the engine's rounding to microseconds or the last digits of very
+ * long delays.
+ */
+function isClose(a: number, b: number): boolean {
+  if (Math.min(a, b) > FAR) return true;
+  return Math.abs(a - b) <= Math.max(0.001, Math.abs(a) * 1e-12);
+}
+
+/** Registers the comparison of an engine with the limiters in memory. `limiterTest` registers a test. */
+export function limitersModel(limiterTest: LimiterTest): void {
+  limiterTest("limiters: random configs and calls give what they give in memory", async (runner) => {
+    let [delays, ignored] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (
+        document,
+        calls,
+        stream,
+      ) => {
+        await runner.clear();
+        // The clock starts at 0, because milliseconds since 1970 can't represent exact microseconds.
+        const clock = new HandClock();
+        const drawn: number[] = [];
+        const random = () => {
+          drawn.push(stream.next().value);
+          return drawn.at(-1)!;
+        };
+        const description = loadConfig(document, { limiters: registry, clock, random }).describe("q");
+        const memory = description.limiter.create();
+        const plan = planLimiter("plan", description.limiter, () => drawn.shift()!);
+
+        const failures = new Map<string, number>();
+        const steps: Step[] = [];
+        const expected: (number | undefined)[] = [];
+        let time = 0;
+        for (const { what, wait, key, lasts, minDelay } of calls) {
+          time += wait;
+          clock.time = time / 1000;
+          if (what === "when") {
+            clock.time = (time - lasts) / 1000;
+            memory.begin?.(key, key);
+            const isIgnored = memory.ignores?.(key, key) === true;
+            clock.time = time / 1000;
+            expected.push(memory.when(key, key, { minDelay: minDelay / 1000 }));
+            const given = isIgnored ? "" : plan.given(failures.get(key) ?? 0);
+            steps.push(["when", START + time, plan.text, key, given, START + time - lasts, minDelay]);
+            if (isIgnored) ignored++;
+            else failures.set(key, (failures.get(key) ?? 0) + 1);
+            assertEquals(drawn.length, 0);
+            delays++;
+          } else if (what === "forget") {
+            memory.forget(key);
+            failures.delete(key);
+            expected.push(undefined);
+            steps.push(["forget", START + time, key]);
+          } else {
+            expected.push(memory.numRequeues(key));
+            steps.push(["requeues", START + time, plan.text, key]);
+          }
+        }
+        const answers = await runner.run(...steps);
+        for (const [i, [answer]] of answers.entries()) {
+          const [ours, theirs] = [answer, expected[i]];
+          assert(
+            ours === theirs || isClose(ours!, theirs!),
+            `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`,
+          );
+        }
+      }),
+      { seed: 12, numRuns: 1500 },
+    );
+    assert(delays > 15_000 && ignored > 500, `${delays} delays, ${ignored} ignored`);
+  });
+}

@@ -1,0 +1,18 @@
+/** Comparisons of the limiters in a file with the in-memory limiters. */
+
+import { bucketChangesModel } from "../../contracts/bucket_changes_model.ts";
+import type { LimiterTest } from "../../contracts/limiter_steps.ts";
+import { limitersModel } from "../../contracts/limiters_model.ts";
+import { reloadModel } from "../../contracts/reload_model.ts";
+import { openReplays } from "../replay_store.ts";
+
+const limiterTest: LimiterTest = (name, run) => {
+  Deno.test(`SQLite, ${name}`, async () => {
+    await using store = openReplays();
+    await run(await store.openLimiters("limiters"));
+  });
+};
+
+limitersModel(limiterTest);
+bucketChangesModel(limiterTest);
+reloadModel(limiterTest);
