@@ -107,7 +107,7 @@ console.log("a million keys");
 const million = await measureMillion(server, isQuick ? 50_000 : 1_000_000);
 const facts: Facts = {
   machine: machine(),
-  versions: [await serverVersion(), ...runtimes.map(({ version }) => version), ...packageVersions()],
+  versions: [await server.version(), ...runtimes.map(({ version }) => version), ...packageVersions()],
   runtimes: runtimes.map(({ name }) => name),
   ...{ rounds, throughput, emptyScript, reactions, million },
   minutes: (performance.now() - start) / 60_000,
@@ -117,11 +117,6 @@ if (isQuick) console.log(page);
 else {
   await Deno.writeTextFile(`${BENCH}REDIS.md`, page);
   console.log("written: bench/REDIS.md");
-}
-
-async function serverVersion(): Promise<string> {
-  const { redis_version, valkey_version } = await server.info("server");
-  return valkey_version === undefined ? `Redis ${redis_version}` : `Valkey ${valkey_version}`;
 }
 
 function packageVersions(): string[] {

@@ -61,6 +61,12 @@ export class Server implements AsyncDisposable {
     );
   }
 
+  /** Returns the name and the version of the server. */
+  async version(): Promise<string> {
+    const { redis_version, valkey_version } = await this.info("server");
+    return valkey_version === undefined ? `Redis ${redis_version}` : `Valkey ${valkey_version}`;
+  }
+
   /** Returns the CPU time that the server has used, in seconds. */
   async cpu(): Promise<number> {
     const { used_cpu_user, used_cpu_sys } = await this.info("cpu");

@@ -46,7 +46,7 @@ export async function findRuntimes<C>({ url, node, packages }: Program): Promise
   if (nodeVersion !== undefined) {
     const bundle = `${BENCH}node_modules/.agents/${script.slice(BENCH.length).replace(/\.ts$/, ".mjs")}`;
     await bundleOf(script, bundle, packages);
-    runtimes.push({ id: "node", version: `Node ${nodeVersion.slice(1)}`, command: [node, bundle] });
+    runtimes.push({ id: "node", version: `Node ${nodeVersion.slice(1)}`, command: [node, "--no-warnings", bundle] });
   }
   return runtimes.map(({ id, version, command }) => ({
     ...{ id, version, name: NAMES[id] },
