@@ -10,13 +10,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function measureWakeUps(pid: number, duration: number): Promise<number> {
   const [before, start] = [switchesOf(pid), performance.now()];
   await sleep(duration);
-  return (switchesOf(pid) - before) * 1000 / (performance.now() - start);
+  const seconds = (performance.now() - start) / 1000;
+  const counts = [...switchesOf(pid)].map(([thread, count]) => count - (before.get(thread) ?? 0));
+  return counts.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
-function switchesOf(pid: number): number {
-  const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).map((task) => {
-    const status = readFileSync(`${tasks}/${task}/status`, "utf8");
-    return Number(/^voluntary_ctxt_switches:\s*(\d+)$/m.exec(status)?.[1]);
-  }).reduce((sum, count) => sum + count, 0);
+/** Returns the numbers of context switches of the threads that a process has. */
+function switchesOf(pid: number): Map<string, number> {
+  const threads = `/proc/${pid}/task`;
+  return new Map(
+    readdirSync(threads).map((thread) => {
+      const status = readFileSync(`${threads}/${thread}/status`, "utf8");
+      return [thread, Number(/^voluntary_ctxt_switches:\s*(\d+)$/m.exec(status)?.[1])];
+    }),
+  );
 }
