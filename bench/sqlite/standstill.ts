@@ -27,8 +27,8 @@ export async function measureAdding({ place, duration }: Options): Promise<numbe
 }
 
 /**
- * Adds items while a transaction of another connection is open. Returns the longest turn of the event loop in that time,
- * in milliseconds.
+ * Adds items while a transaction of another connection is open. Returns the longest turn of the event loop in that
+ * time, in milliseconds.
  */
 export async function measureLocked({ place, duration }: Options): Promise<number> {
   const { DatabaseSync } = await import("node:sqlite"); // Node 20 has none

@@ -79,7 +79,7 @@ function aheadOf(contender: string): Bound {
 /**
  * Returns the workloads by short name.
  *
- * @param syncTime The time of a sync of the disk, in milliseconds. Only fast disks have a bound for the adds per second.
+ * @param syncTime The time that a sync takes, in milliseconds. Only fast disks have a bound for the adds per second.
  */
 export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
   const aheadOfPeers = PEERS.map(aheadOf);
