@@ -16,7 +16,7 @@ const PAGES = {
   prometheus: "operate.md",
   redis: "redis.md",
   simulate: "simulate.md",
-  sqlite: "engines.md",
+  sqlite: "sqlite.md",
 };
 
 for (const [name, page] of Object.entries(PAGES)) {

@@ -1,19 +1,7 @@
-/**
- * Rules of an in-memory queue, and whether they apply on Redis. `docs/redis.md` contains the rules as a table, which
- * `rules_test.ts` checks.
- */
+import type { RuleOnEngine } from "../contracts/engine_rules.ts";
 
-export type Verdict = "holds" | "holds in each process" | "does not hold";
-
-/** Rule of the design: its number, its text, whether it holds on Redis, and why. The strings are Markdown. */
-export interface RuleOnRedis {
-  readonly number: number;
-  readonly rule: string;
-  readonly verdict: Verdict;
-  readonly why: string;
-}
-
-export const rulesOnRedis: readonly RuleOnRedis[] = [
+/** Rules of in-memory queues, and whether they hold on Redis. `docs/redis.md` has them as a table. */
+export const rulesOnRedis: readonly RuleOnEngine[] = [
   {
     number: 1,
     rule: "One entry per key",
@@ -120,13 +108,3 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     why: "For all processes together: [retry budgets](#retry-budgets). Items of lost processes need no budget.",
   },
 ];
-
-/** Returns the lines of the Markdown table. */
-export function tableOfRules(): string[] {
-  const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    row("", "rule", "on Redis", "why, and how far"),
-    row("---", "---", "---", "---"),
-    ...rulesOnRedis.map(({ number, rule, verdict, why }) => row(`${number}`, rule, verdict, why)),
-  ];
-}

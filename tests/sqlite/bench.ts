@@ -16,7 +16,9 @@ const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as co
 export class Bench extends EngineBench implements AsyncDisposable {
   readonly engine: SqliteEngine;
   readonly #folder = mkdtempSync(join(tmpdir(), "workqueue-sqlite-"));
-  readonly #databases: Database[] = [];
+  readonly path = join(this.#folder, "queue.db");
+  /** Connections of the engines, that of `engine` first. */
+  readonly databases: Database[] = [];
 
   constructor(settings: Partial<SqliteEngineSettings> = {}) {
     super();
@@ -25,8 +27,8 @@ export class Bench extends EngineBench implements AsyncDisposable {
 
   /** Opens another engine for the queue, with a connection of its own, as another process has. */
   open(settings: Partial<SqliteEngineSettings>): SqliteEngine {
-    const database = new Database(join(this.#folder, "queue.db"));
-    this.#databases.push(database);
+    const database = new Database(this.path);
+    this.databases.push(database);
     return new SqliteEngine(database, {
       name: "queue",
       leaseDuration: LEASE,
@@ -47,14 +49,14 @@ export class Bench extends EngineBench implements AsyncDisposable {
   }
 
   async stallsOf(key: string): Promise<number> {
-    const row = await this.#databases[0]!.run("normal", 5000, ({ sql }) => {
+    const row = await this.databases[0]!.run("normal", 5000, ({ sql }) => {
       return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
     });
     return row?.stalls ?? 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const database of this.#databases) await database.close();
+    for (const database of this.databases) await database.close();
     rmSync(this.#folder, { recursive: true });
   }
 }
