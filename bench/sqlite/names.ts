@@ -6,6 +6,9 @@ export const OURS = "@workqueue/sqlite";
 /** This package, if each add waits for the previous one, so that each add is a commit of its own. */
 export const ONE_COMMIT_EACH = "@workqueue/sqlite, one add at a time";
 
+/** This package, if a thread writes to the file. */
+export const IN_THREAD = "@workqueue/sqlite, `thread: true`";
+
 /** Package for queues on Redis. */
 export const REDIS = "@workqueue/redis";
 

@@ -5,7 +5,8 @@ import { measureLateness } from "../remote/lateness.ts";
 import { FEW_ROUNDS, type Row } from "../rows/row.ts";
 import type { FileCalls } from "./agent.ts";
 import { measureWakeUps } from "./idle.ts";
-import { OURS } from "./names.ts";
+import { IN_THREAD, OURS } from "./names.ts";
+import { runtimesOf } from "./works.ts";
 
 /** Measurement. Its contenders are the names of the figures that it returns. */
 export interface Probe extends Row {
@@ -101,10 +102,13 @@ export const probes: Readonly<Record<string, Probe>> = {
     async measure(runtime, place, isQuick) {
       await using agent = runtime.start();
       const part = isQuick ? 0.05 : 1;
-      return {
+      const figures = {
         "while the file is locked": await agent.call("measureLocked", { place, duration: LOCKED * part }),
         "while items are added": await agent.call("measureAdding", { place, duration: ADDING * part }),
       };
+      if (!runtimesOf(IN_THREAD).includes(runtime.id)) return figures;
+      const inThread = await agent.call("measureAdding", { place, duration: ADDING * part, thread: true });
+      return { ...figures, "while items are added, `thread: true`": inThread };
     },
   },
 };

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { keys } from "../remote/contender.ts";
 import { inParallel } from "../remote/works.ts";
-import { ours } from "./ours.ts";
+import { inThread, ours } from "./ours.ts";
 
 /** Number of adds that are under way. */
 const CONCURRENCY = 100;
@@ -13,11 +13,13 @@ interface Options {
   readonly place: string;
   /** Milliseconds for which the loop is watched. */
   readonly duration: number;
+  /** Whether a thread writes to the file. */
+  readonly thread?: boolean;
 }
 
 /** Adds items all the time. Returns the longest turn of the event loop, in milliseconds. */
-export async function measureAdding({ place, duration }: Options): Promise<number> {
-  await using session = await ours({ place, queue: "adds", payload: 0, durability: "full" });
+export async function measureAdding({ place, duration, thread = false }: Options): Promise<number> {
+  await using session = await (thread ? inThread : ours)({ place, queue: "adds", payload: 0, durability: "full" });
   const end = performance.now() + duration;
   return await longestTurn(async () => {
     for (let from = 0; performance.now() < end; from += 10_000) {

@@ -6,8 +6,8 @@ import { add, measureWork, type Work, work } from "../remote/works.ts";
 import { type Bound, type Row, type RuntimeName, RUNTIMES } from "../rows/row.ts";
 import { bunqueue } from "./bunqueue.ts";
 import { liteque } from "./liteque.ts";
-import { BUNQUEUE, LITEQUE, ONE_COMMIT_EACH, OURS, PLAINJOB, REDIS } from "./names.ts";
-import { oneCommitEach, ours } from "./ours.ts";
+import { BUNQUEUE, IN_THREAD, LITEQUE, ONE_COMMIT_EACH, OURS, PLAINJOB, REDIS } from "./names.ts";
+import { inThread, oneCommitEach, ours } from "./ours.ts";
 import { plainjob } from "./plainjob.ts";
 import { SYNC_DELAY } from "./slow_sync.ts";
 import { FAST_SYNC } from "./sync.ts";
@@ -15,14 +15,19 @@ import { FAST_SYNC } from "./sync.ts";
 export const contenders: Readonly<Record<string, Contender>> = {
   [OURS]: ours,
   [ONE_COMMIT_EACH]: oneCommitEach,
+  [IN_THREAD]: inThread,
   [REDIS]: redis,
   [BUNQUEUE]: bunqueue,
   [LITEQUE]: liteque,
   [PLAINJOB]: plainjob,
 };
 
-/** Runtimes for which the guides of the peers say how to use them. */
+/**
+ * Runtimes on which contenders are measured, if not on all. Peers are measured where their guides say how to use them.
+ * On Node, the benchmark runs a bundle, in which there are no threads.
+ */
 const ON: Readonly<Record<string, readonly RuntimeName[]>> = {
+  [IN_THREAD]: ["deno", "bun"],
   [BUNQUEUE]: ["bun"],
   [LITEQUE]: ["node"],
   [PLAINJOB]: ["bun", "node"],
@@ -61,13 +66,13 @@ function adds(parts: Omit<WorkParts, "time" | "fills" | "items">): FileWork {
   return defineWork({ time: add, fills: true, items, itemsOf: Object.fromEntries(slower), ...parts });
 }
 
-function takes(concurrency: number, items: number, peers: readonly string[], bounds: readonly Bound[]): FileWork {
+function takes(concurrency: number, items: number, more: readonly string[], bounds: readonly Bound[]): FileWork {
   return defineWork({
     time: work,
     fills: false,
     title: `take + finish, workers, ${concurrency} at once`,
     durability: "normal",
-    contenders: [OURS, REDIS, ...peers],
+    contenders: [OURS, REDIS, ...more],
     ...{ concurrency, items, bounds },
   });
 }
@@ -89,7 +94,7 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
       note: "`synchronous=FULL`: each add is a commit that ends with a sync.",
       concurrency: 1,
       durability: "full",
-      contenders: [OURS, ...PEERS],
+      contenders: [OURS, IN_THREAD, ...PEERS],
       bounds: aheadOfPeers,
     }),
     add100: adds({
@@ -100,7 +105,7 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
         `${FAST_SYNC} ms.`,
       concurrency: 100,
       durability: "full",
-      contenders: [OURS, ONE_COMMIT_EACH, ...PEERS],
+      contenders: [OURS, ONE_COMMIT_EACH, IN_THREAD, ...PEERS],
       bounds: [
         { than: ONE_COMMIT_EACH, atLeast: GROUP_COMMIT },
         ...syncTime < FAST_SYNC ? [{ atMost: FAST_ADD }] : [],
@@ -133,9 +138,9 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
       contenders: [OURS, ...PEERS],
       bounds: aheadOfPeers,
     }),
-    work1: takes(1, 2000, PEERS, aheadOfPeers),
-    work10: takes(10, 4000, PEERS, [aheadOf(REDIS), ...aheadOfPeers]),
-    work50: takes(50, 6000, [], []),
+    work1: takes(1, 2000, [IN_THREAD, ...PEERS], aheadOfPeers),
+    work10: takes(10, 4000, [IN_THREAD, ...PEERS], [aheadOf(REDIS), ...aheadOfPeers]),
+    work50: takes(50, 6000, [IN_THREAD], []),
   };
 }
 
