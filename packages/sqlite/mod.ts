@@ -11,6 +11,7 @@ export * from "./contract.ts";
 export { createSqliteQueue } from "./create_queue.ts";
 export { SqliteConnectionError } from "./database/errors.ts";
 export type { SqliteConnection, SqliteStatement } from "./database/statements.ts";
+export { sqliteQueueMetrics, type SqliteQueueMetricsOptions } from "./queue_metrics.ts";
 export { type SqliteQueues, sqliteQueues } from "./queues.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";
@@ -22,6 +23,7 @@ export type {
   RemoteBlockedGroup,
   RemoteLease,
   RemoteQueue,
+  RemoteQueueMetricsOptions,
   RemoteQueueOptions,
   RemoteQueueSnapshot,
 } from "@workqueue/engine";

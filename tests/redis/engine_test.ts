@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
+import { engineAgesSuite } from "../contracts/engine_ages_suite.ts";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
@@ -16,6 +17,7 @@ engineSuite(engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
+engineAgesSuite(engineTest);
 
 /** Makes the only owner with leases lose all of them, so that no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {

@@ -1,6 +1,7 @@
 /** Tests of the engine on SQLite: those of every engine. */
 
 import process from "node:process";
+import { engineAgesSuite } from "../contracts/engine_ages_suite.ts";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
@@ -14,6 +15,7 @@ engineSuite(engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
+engineAgesSuite(engineTest);
 
 Deno.test("engine on SQLite: whatever owners do, no key has two of them, none is lost, and what is over does not count", async () => {
   await checkOwners(async (settings, use) => {

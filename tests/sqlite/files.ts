@@ -36,3 +36,9 @@ export function fileTest(name: string, run: (folder: Folder) => Promise<void>): 
     });
   }
 }
+
+/** Keeps the process alive until the result is disposed: an idle queue in a file, and a measurement, do not. */
+export function keepAlive(): Disposable {
+  const timer = setInterval(() => {}, 60_000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
