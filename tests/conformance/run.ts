@@ -20,7 +20,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { openReplays as openRedis } from "../redis/replay_store.ts";
 import { RedisServer } from "../redis/server.ts";
-import { openReplays as openSqlite } from "../sqlite/replay_store.ts";
+import { openStore as openSqlite } from "../sqlite/model_store.ts";
 import { engineFamilies, replayOnEngine } from "./engines/replay.ts";
 import type { ReplayStore } from "./engines/store.ts";
 import { families, replay, type Report } from "./replay.ts";

@@ -1,5 +1,6 @@
 /** Test bench for the engine on SQLite: each test has its own file, and sets the clock. */
 
+import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines, limiters } from "@workqueue/core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { SqliteEngine, type SqliteEngineSettings } from "../../packages/sqlite/e
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
+import { unsound } from "./sound.ts";
 
 const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as const;
 
@@ -55,8 +57,10 @@ export class Bench extends EngineBench implements AsyncDisposable {
     return row?.stalls ?? 0;
   }
 
+  /** Closes the file, and checks its tables. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const database of this.databases) await database.close();
+    assertEquals(unsound(this.path), []);
     rmSync(this.#folder, { recursive: true });
   }
 }

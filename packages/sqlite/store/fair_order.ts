@@ -132,8 +132,8 @@ export class FairOrder implements Order {
   }
 
   admits(item: Item): boolean {
-    const group = this.#groups.named(this.groupOf(item.key));
-    return group.processing < this.#maxPerGroup && this.#allowed(group) >= 1;
+    const group = this.#groups.find(this.groupOf(item.key));
+    return group === undefined || group.processing < this.#maxPerGroup && this.#allowed(group) >= 1;
   }
 
   admit(item: Item): void {

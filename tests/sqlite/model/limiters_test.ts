@@ -4,11 +4,11 @@ import { bucketChangesModel } from "../../contracts/bucket_changes_model.ts";
 import type { LimiterTest } from "../../contracts/limiter_steps.ts";
 import { limitersModel } from "../../contracts/limiters_model.ts";
 import { reloadModel } from "../../contracts/reload_model.ts";
-import { openReplays } from "../replay_store.ts";
+import { openStore } from "../model_store.ts";
 
 const limiterTest: LimiterTest = (name, run) => {
   Deno.test(`SQLite, ${name}`, async () => {
-    await using store = openReplays();
+    await using store = openStore();
     await run(await store.openLimiters("limiters"));
   });
 };

@@ -1,3 +1,4 @@
+import { assertEquals } from "@std/assert";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +9,15 @@ import { Transaction } from "../../packages/sqlite/store/transaction.ts";
 import type { ReplayStore } from "../conformance/engines/store.ts";
 import type { LimiterRunner, Step } from "../contracts/limiter_steps.ts";
 import { uniqueName } from "../redis/unique_name.ts";
+import { unsound } from "./sound.ts";
 
 const CALL_TIMEOUT = 5000;
 
-/** Opens a new file on which traces are replayed. All queues share its connection. */
-export function openReplays(): ReplayStore & AsyncDisposable {
+/** Opens a new file for comparisons. All queues share its connection. Disposing it checks the tables. */
+export function openStore(): ReplayStore & AsyncDisposable {
   const folder = mkdtempSync(join(tmpdir(), "workqueue-replay-"));
-  const database = new Database(join(folder, "queue.db"));
+  const path = join(folder, "queue.db");
+  const database = new Database(path);
   return {
     open: (name, clock, settings) => {
       return new SqliteEngine(database, {
@@ -31,6 +34,7 @@ export function openReplays(): ReplayStore & AsyncDisposable {
     clear: () => Promise.resolve(), // each queue has its own name
     async [Symbol.asyncDispose]() {
       await database.close();
+      assertEquals(unsound(path), []);
       rmSync(folder, { recursive: true });
     },
   };
