@@ -50,7 +50,7 @@ export class JsrRegistry implements AsyncDisposable {
   async publish(folder: string): Promise<Files> {
     const from = new URL(`${folder}/`, folder === "." ? ROOT : this.#pinnedCopy());
     const { name } = JSON.parse(await Deno.readTextFile(new URL("deno.json", from)));
-    const args = ["publish", "--quiet", "--allow-dirty", "--no-provenance", "--token", "any"];
+    const args = ["publish", "--quiet", "--no-check", "--allow-dirty", "--no-provenance", "--token", "any"];
     await run(Deno.execPath(), args, from, { JSR_URL: this.url });
     return this.#releases.get(name)!.files;
   }
