@@ -51,5 +51,6 @@ export const allParts: readonly Part[] = [
   ...(HAS_SH ? [tests("the command", ...testArguments, COMMAND)] : []),
   tests("installs and docs", ...testArguments, ...PROGRAMS),
   tests("Redis", ...testArguments, REDIS),
+  { name: "Node", args: ["task", "test:node"] },
   { name: "style", args: ["task", "style"] },
 ];

@@ -70,13 +70,16 @@ interface Counts {
 
 /**
  * Returns the counts in the summary that a test run printed. For example, Deno prints `ok | 12 passed | 0 failed | 1
- * ignored (2s)`, and Bun prints ` 12 pass`, ` 1 skip` and ` 0 fail`.
+ * ignored (2s)`, Bun prints ` 12 pass`, ` 1 skip` and ` 0 fail`, and Node prints `ℹ pass 12`.
  */
 function countsIn(output: string): Counts | undefined {
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
   const deno = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed(?: \| (\d+) ignored)?/gm;
   const [, passed, failed, ignored = 0] = [...output.matchAll(deno)].at(-1) ?? [];
   if (passed !== undefined) return { passed: Number(passed), failed: Number(failed), leftOut: Number(ignored) };
+  if (/^ℹ pass \d+$/m.test(output)) {
+    return { passed: last(/^ℹ pass (\d+)$/gm), failed: last(/^ℹ fail (\d+)$/gm), leftOut: last(/^ℹ skipped (\d+)$/gm) };
+  }
   if (!/^ *\d+ pass$/m.test(output)) return undefined;
   return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
 }

@@ -23,7 +23,8 @@ export class Folder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true });
+    // A thread of a queue that is still open may write meanwhile.
+    rmSync(this.#folder, { recursive: true, maxRetries: 10, retryDelay: 20 });
   }
 }
 

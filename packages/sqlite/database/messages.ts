@@ -1,4 +1,4 @@
-import { closeSync, type FSWatcher, openSync, utimesSync, watch } from "node:fs";
+import { closeSync, existsSync, type FSWatcher, openSync, utimesSync, watch } from "node:fs";
 import { clearInterval, setInterval } from "node:timers";
 import type { Statements } from "./statements.ts";
 
@@ -38,6 +38,7 @@ export function announce(path: string): void {
 
 function createWakeFile(path: string): void {
   try {
+    if (!existsSync(path)) return; // somebody removes all files
     closeSync(openSync(wakePath(path), "a"));
   } catch {
     // The processes look again without it.
