@@ -10,6 +10,8 @@ import { SqliteEngine, type SqliteEngineSettings } from "../../packages/sqlite/e
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
+
+export { keysOf } from "../contracts/engine_bench.ts";
 import { unsound } from "./sound.ts";
 
 const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as const;

@@ -6,7 +6,7 @@
 
 import type { Transaction } from "./transaction.ts";
 
-/** Microseconds between the deadline of a key and the check by a second process. */
+/** Microseconds after which a second process checks what a first one should have found, in case that one is gone. */
 const SECOND_LOOK = 50_000;
 
 /** Time, in microseconds, after which a process that made no call is gone. Idle processes call every five seconds. */
@@ -65,7 +65,10 @@ export class Waking {
     return Number(sql.run("DELETE FROM idle WHERE queue = ? AND process = ?", queue, process).changes) > 0;
   }
 
-  /** Wakes the process that became idle last. Returns whether a process was woken. */
+  /**
+   * Wakes the process that became idle last. It may be gone: a killed process makes no call. So the one that has been
+   * idle for longest checks a little later. Returns whether a process was woken.
+   */
   wake(): boolean {
     const { sql, queue, now } = this.#queue.tx;
     this.#hasIdle = undefined;
@@ -78,6 +81,8 @@ export class Waking {
     );
     if (last === undefined) return false;
     this.#queue.tx.messages.set(last.process, 0);
+    const [longest] = this.#longest();
+    if (longest !== undefined) this.#look(longest, now + SECOND_LOOK);
     return true;
   }
 
@@ -96,16 +101,23 @@ export class Waking {
   plan(caller?: string): number | undefined {
     const due = this.#queue.nextChange();
     if (due === undefined) return undefined;
-    const { sql, queue, now, messages } = this.#queue.tx;
     let own: number | undefined;
-    for (const [rank, { process, look }] of this.#longest().entries()) {
+    for (const [rank, idle] of this.#longest().entries()) {
       const at = due + rank * SECOND_LOOK;
-      if (process === caller) own = at;
-      else if (look !== null && look <= at) continue;
-      else messages.set(process, Math.max(at - now, 1) / 1000);
-      sql.run("UPDATE idle SET look = ? WHERE queue = ? AND process = ?", at, queue, process);
+      if (idle.process === caller) own = at;
+      this.#look(idle, at, caller);
     }
     return own;
+  }
+
+  /** Plans a check by a process. The caller needs no message. */
+  #look({ process, look }: Idle, at: number, caller?: string): void {
+    const { sql, queue, now, messages } = this.#queue.tx;
+    if (process !== caller) {
+      if (look !== null && look <= at) return;
+      messages.set(process, Math.max(at - now, 1) / 1000);
+    }
+    sql.run("UPDATE idle SET look = ? WHERE queue = ? AND process = ?", at, queue, process);
   }
 
   /** Returns the two processes that have been idle for longest. A process that did not look when it had to is gone. */
