@@ -12,6 +12,7 @@ export { createSqliteQueue } from "./create_queue.ts";
 export { SqliteConnectionError } from "./database/errors.ts";
 export type { SqliteConnection, SqliteStatement } from "./database/statements.ts";
 export { sqliteQueueMetrics, type SqliteQueueMetricsOptions } from "./queue_metrics.ts";
+export { sqliteQueueNames } from "./queue_names.ts";
 export { type SqliteQueues, sqliteQueues } from "./queues.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";

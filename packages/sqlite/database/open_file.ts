@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "./errors.ts";
@@ -6,6 +7,8 @@ import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 /** Pages in the write-ahead log, of 4 KiB each, at which a transaction makes a checkpoint if there was no idle time. */
 const MAX_LOG = 4000;
+/** Statement after which calls wait for other processes: they may be opening or closing the file. */
+const WAIT = "PRAGMA busy_timeout = 1000";
 
 /**
  * Opens a database file, and brings its tables to the version of this release.
@@ -14,6 +17,45 @@ const MAX_LOG = 4000;
  * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
  */
 export function openFile(path: string): DatabaseSync {
+  const { DatabaseSync } = requireSqlite(path);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    // Several processes may open the file at the same time.
+    database.exec(`${WAIT}; PRAGMA journal_mode = WAL`);
+    migrate(database);
+    database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = ${MAX_LOG}`);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw cannotOpen(path, error);
+  }
+}
+
+/**
+ * Reads a file, which must exist. Creates and changes nothing.
+ *
+ * @param path The path.
+ * @param read Reads from the tables of this release.
+ * @returns The result of `read`; `undefined` if the file has no tables yet.
+ * @throws {Error} If this runtime has no SQLite, or the file can't be opened or read.
+ */
+export function readFile<R>(path: string, read: (database: DatabaseSync) => R): R | undefined {
+  const { DatabaseSync } = requireSqlite(path);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    database.exec(WAIT);
+    return versionOf(database) === 0 ? undefined : read(database);
+  } catch (error) {
+    throw cannotOpen(path, error);
+  } finally {
+    database?.close();
+  }
+}
+
+/** Returns the module `node:sqlite` of this runtime, unless it can't be used for a file. */
+function requireSqlite(path: string): typeof import("node:sqlite") {
   const sqlite = process.getBuiltinModule?.("node:sqlite") as typeof import("node:sqlite") | undefined;
   if (sqlite === undefined) {
     throw new Error(`Cannot open ${path}: this runtime has no node:sqlite. Use Deno, Bun, or Node 22.13 or later`);
@@ -25,31 +67,32 @@ export function openFile(path: string): DatabaseSync {
         "Use a local disk, or Redis",
     );
   }
-  let database: DatabaseSync | undefined;
-  try {
-    database = new sqlite.DatabaseSync(path);
-    // Several processes may open the file at the same time.
-    database.exec("PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL");
-    migrate(database);
-    database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = ${MAX_LOG}`);
-    return database;
-  } catch (error) {
-    database?.close();
-    throw new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
-  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`Cannot open ${path}: it is a folder`);
+  return sqlite;
+}
+
+function cannotOpen(path: string, error: unknown): Error {
+  return new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
+}
+
+/**
+ * Returns the version of the tables.
+ *
+ * @throws {Error} If a later release wrote them.
+ */
+function versionOf(database: DatabaseSync): number {
+  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (version <= SCHEMA_VERSION) return version;
+  throw new Error(
+    `it has version ${version} of the tables, and this release uses ${SCHEMA_VERSION}. ` +
+      "Use the release that wrote it",
+  );
 }
 
 function migrate(database: DatabaseSync): void {
-  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version > SCHEMA_VERSION) {
-    throw new Error(
-      `it has version ${version} of the tables, and this release uses ${SCHEMA_VERSION}. ` +
-        "Use the release that wrote it",
-    );
-  }
-  if (version === SCHEMA_VERSION) return;
+  if (versionOf(database) === SCHEMA_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
-  const { user_version: current } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  for (const statements of MIGRATIONS.slice(current)) database.exec(statements); // unless another process has run them
+  const version = versionOf(database); // another process may have run the migrations
+  for (const statements of MIGRATIONS.slice(version)) database.exec(statements);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }

@@ -1,0 +1,48 @@
+/** Tests of `sqliteQueueNames`. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { sqliteQueueNames } from "@workqueue/sqlite";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Folder } from "./files.ts";
+
+Deno.test("SQLite: the names of the queues in a file are those that were used, also while they are open", async () => {
+  using folder = new Folder();
+  for (const name of ["b", "a"]) {
+    const queue = folder.open({ name });
+    await queue.add("item");
+    assertEquals(sqliteQueueNames(folder.path), name === "b" ? ["b"] : ["a", "b"]);
+    await queue.shutDownWithDrain();
+  }
+  assertEquals(sqliteQueueNames(folder.path), ["a", "b"]);
+});
+
+Deno.test("SQLite: looking for queues creates no file, and changes none", () => {
+  using folder = new Folder();
+  assertEquals(sqliteQueueNames(folder.path), []);
+  assertEquals(existsSync(folder.path), false);
+  writeFileSync(folder.path, "");
+  assertEquals(sqliteQueueNames(folder.path), []);
+  assertEquals(readFileSync(folder.path).length, 0);
+  const database = new DatabaseSync(folder.path);
+  database.exec("CREATE TABLE orders (id TEXT)");
+  database.close();
+  assertEquals(sqliteQueueNames(folder.path), []);
+  assertEquals(readdirSync(dirname(folder.path)), ["queue.db"]);
+});
+
+Deno.test("SQLite: looking for queues in a file that can't be read is an error that says why", async () => {
+  using folder = new Folder();
+  const open = folder.open();
+  await open.add("item");
+  await open.shutDownWithDrain();
+  const database = new DatabaseSync(folder.path);
+  database.exec("PRAGMA user_version = 99");
+  database.close();
+  assertThrows(() => sqliteQueueNames(folder.path), Error, "queue.db: it has version 99 of the tables");
+  writeFileSync(folder.path, "not a database".repeat(1000));
+  assertThrows(() => sqliteQueueNames(folder.path), Error, "queue.db: it is damaged, or no SQLite database");
+  mkdirSync(`${folder.path}.d`);
+  assertThrows(() => sqliteQueueNames(`${folder.path}.d`), Error, "queue.db.d: it is a folder");
+});
