@@ -4,13 +4,15 @@ import { DatabaseSync } from "node:sqlite";
 import { Line } from "../../packages/sqlite/store/item.ts";
 import type { State } from "../../packages/sqlite/store/state.ts";
 
+const { EARLIER, STALLED, SUSPECT, BLOCKED_RETRY, FIRST } = Line;
+
 /** Rows of `items` that no call leaves behind, by the rule that they break: see `database/schema.ts`. */
 const WRONG_ITEMS: Readonly<Record<string, string>> = {
   "a row without a state": "line IS NULL AND due IS NULL AND token IS NULL",
   "two states at once": "line IS NOT NULL AND token IS NOT NULL",
-  "an unknown line": `line NOT IN (${Object.values(Line).join()})`,
+  "an unknown line": `line NOT IN (${STALLED}, ${SUSPECT}, ${BLOCKED_RETRY}) AND line < ${FIRST}`,
   "a line without a place": "(line IS NULL) <> (place IS NULL)",
-  "an order outside the line": `line IS NOT ${Line.READY} AND coalesce(grp, score, turn) IS NOT NULL`,
+  "an order outside the line": `coalesce(line, 0) < ${FIRST} AND coalesce(grp, score, turn) IS NOT NULL`,
   "an incomplete order": "(grp IS NULL) <> (score IS NULL) OR (grp IS NULL) <> (turn IS NULL)",
   "a priority without a state": "line IS NULL AND is_added_again = 0 AND (priority <> 0 OR is_retry <> 0)",
   "a delay without an order": "(due IS NULL) <> (due_turn IS NULL)",
@@ -30,7 +32,8 @@ const WRONG_GROUPS: Readonly<Record<string, string>> = {
   "a turn without a ready key": "(turn IS NOT NULL) <> (ready > 0)",
   "an idle group with keys": "(idle_finish IS NOT NULL) <> (size = 0 AND processing = 0)",
   "a wrong size":
-    `size <> (SELECT COUNT(*) FROM items WHERE items.queue = groups.queue AND grp = name AND score NOTNULL)`,
+    `size <> (SELECT COUNT(*) FROM items, queues WHERE items.queue = groups.queue AND queues.id = items.queue
+      AND line = json_extract(queues.state, '$.line') AND grp = groups.name AND score NOTNULL)`,
 };
 
 /** Returns what is wrong with a file that no process uses: damage, or tables that contradict each other. */
@@ -53,7 +56,13 @@ export function unsound(path: string): string[] {
       return one(`SELECT COUNT(*) AS n FROM ${table} WHERE queue = ? AND (${where})`, row.id);
     };
     const pairs: [string, number | undefined, number][] = [
-      ...state.lines.map((n, line): [string, number, number] => [`line ${line}`, n, count("items", `line = ${line}`)]),
+      ...[STALLED, SUSPECT, BLOCKED_RETRY].map((line): [string, number, number] => {
+        return [`line ${line}`, state.lines[line], count("items", `line = ${line}`)];
+      }),
+      ["ready", state.ready, count("items", `line = ${state.line}`)],
+      ["earlier lines", state.lines[EARLIER], count("items", `line >= ${state.firstLine} AND line < ${state.line}`)],
+      ["lines that are not in use", count("items", `line >= ${FIRST} AND line < ${state.firstLine}`), 0],
+      ["lines to come", count("items", `line > ${state.line}`), 0],
       ["delayed", state.delayed, count("items", "due NOTNULL")],
       ["processing", state.processing, count("items", "token NOTNULL")],
       ["failing", state.failing, count("failures")],

@@ -55,7 +55,7 @@ CREATE TABLE items (
   UNIQUE (queue, key)
 ) STRICT;
 CREATE INDEX items_by_place ON items (queue, line, place) WHERE line IS NOT NULL;
-CREATE INDEX items_by_order ON items (queue, grp, score, turn) WHERE score IS NOT NULL;
+CREATE INDEX items_by_order ON items (queue, line, grp, score, turn) WHERE score IS NOT NULL;
 CREATE INDEX items_by_due ON items (queue, due, due_turn) WHERE due IS NOT NULL;
 CREATE INDEX items_by_owner ON items (owner) WHERE owner IS NOT NULL;
 

@@ -21,10 +21,14 @@ export interface AddRules {
   readonly folds: boolean;
 }
 
-/** Makes due keys ready, at their deadlines, as if that had happened on time. */
+/**
+ * Makes due keys ready, at their deadlines, as if that had happened on time. Also moves ready keys to the order in
+ * force, if it is new.
+ */
 export function makeDueReady(queue: Queue): void {
   const { tx } = queue;
   if (tx.isUpToDate) return;
+  queue.moveToOrder();
   const hasDelayed = tx.state.delayed > 0;
   const due = hasDelayed ? tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, BATCH) : [];
   for (const item of due) {
@@ -36,6 +40,7 @@ export function makeDueReady(queue: Queue): void {
   tx.behind = undefined;
   tx.isUpToDate = due.length < BATCH;
   if (tx.isUpToDate) return;
+  queue.moveToOrder();
   const [next] = tx.items("due <= ? ORDER BY due, due_turn LIMIT 1", tx.now);
   tx.behind = next?.due ?? undefined;
 }

@@ -6,15 +6,15 @@ import type { Queue } from "./queue.ts";
 export function countKeys(queue: Queue): Counts {
   const { tx, order } = queue;
   tx.flush();
-  const { lines, delayed, processing, failing, kept } = tx.state;
+  const { ready, lines, delayed, processing, failing, kept } = tx.state;
   const due = tx.behind === undefined ? 0 : tx.sql.get<{ count: number }>(
     "SELECT COUNT(*) AS count FROM items WHERE queue = ? AND due <= ?",
     tx.queue,
     tx.now,
   )!.count;
-  const blockedByGroup = lines[Line.READY] - order.ready;
+  const blockedByGroup = ready - order.ready;
   return {
-    ready: order.ready + lines[Line.STALLED] + lines[Line.SUSPECT] + due,
+    ready: order.ready + lines[Line.EARLIER] + lines[Line.STALLED] + lines[Line.SUSPECT] + due,
     blocked: blockedByGroup + lines[Line.BLOCKED_RETRY],
     delayed: delayed - due,
     processing,
@@ -30,8 +30,11 @@ export function countKeys(queue: Queue): Counts {
  */
 function oldest({ tx }: Queue): number {
   let oldest = tx.behind ?? tx.now;
-  for (const line of Object.values(Line)) {
-    if (tx.state.lines[line] === 0) continue;
+  const { state } = tx;
+  const few = [Line.STALLED, Line.SUSPECT, Line.BLOCKED_RETRY].filter((line) => state.lines[line] > 0);
+  const lines: number[] = [...few];
+  for (let line = state.firstLine; line <= state.line; line++) lines.push(line);
+  for (const line of lines) {
     const first = (from: number) =>
       tx.sql.get<{ place: number }>(
         "SELECT place FROM items WHERE queue = ? AND line = ? AND place >= ? ORDER BY place LIMIT 1",

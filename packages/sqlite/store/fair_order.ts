@@ -1,5 +1,5 @@
 import { type Group, Groups } from "./groups.ts";
-import { type Item, leaveLine, Line } from "./item.ts";
+import { type Item, leaveLine } from "./item.ts";
 import { type LinePlan, scoreOf } from "./line_order.ts";
 import type { BlockedGroup, Order, Taken } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
@@ -69,7 +69,7 @@ export class FairOrder implements Order {
 
   add(item: Item, place: number): void {
     const group = this.#groups.named(this.groupOf(item.key));
-    item.line = Line.READY;
+    item.line = this.#tx.state.line;
     item.place = item.turn = place;
     item.grp = group.name;
     item.score = scoreOf(this.#within, place, item.priority);
@@ -125,7 +125,8 @@ export class FairOrder implements Order {
 
   #listOf(group: Group, count: number): Item[] {
     return this.#tx.items(
-      "grp = ? AND score IS NOT NULL ORDER BY score, turn LIMIT ?",
+      "line = ? AND grp = ? AND score IS NOT NULL ORDER BY score, turn LIMIT ?",
+      this.#tx.state.line,
       group.name,
       count,
     );

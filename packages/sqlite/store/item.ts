@@ -4,16 +4,22 @@
  * @module
  */
 
-/** Lines in which keys are while they are ready or blocked. */
+/**
+ * Lines in which keys are while they are ready or blocked. Other lines, from `FIRST` on, are those of the orders that
+ * were in force one after the other: `state.line` is that of the order in force, whose keys are ready, or blocked by
+ * their groups. In earlier ones are keys that have not been moved to the order in force yet.
+ */
 export const Line = {
-  /** Ready, or blocked by its group. */
-  READY: 0,
+  /** Number of keys in earlier lines, in `state.lines`. */
+  EARLIER: 0,
   /** Stalled once. A process may have only a few of these keys at a time. */
   STALLED: 1,
   /** Stalled more than once. These keys are handed out alone. */
   SUSPECT: 2,
   /** A retry without budget. */
   BLOCKED_RETRY: 3,
+  /** Line of the first order of a queue. */
+  FIRST: 4,
 } as const;
 
 /** Row of a key. Names are those of the columns. A flag is 0 or 1. */

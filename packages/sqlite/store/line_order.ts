@@ -1,4 +1,4 @@
-import { type Item, leaveLine, Line } from "./item.ts";
+import { type Item, leaveLine } from "./item.ts";
 import type { BlockedGroup, Order, Taken } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -39,11 +39,11 @@ export class LineOrder implements Order {
 
   get ready(): number {
     this.#tx.flush();
-    return this.#tx.state.lines[Line.READY];
+    return this.#tx.state.ready;
   }
 
   add(item: Item, place: number): void {
-    item.line = Line.READY;
+    item.line = this.#tx.state.line;
     item.place = place;
     if (this.#plan[0] === "fifo") return; // the place is enough
     item.turn = place;
@@ -67,12 +67,12 @@ export class LineOrder implements Order {
   }
 
   list(count: number): Item[] {
-    const { behind = Number.MAX_SAFE_INTEGER } = this.#tx;
+    const { behind = Number.MAX_SAFE_INTEGER, state: { line } } = this.#tx;
     if (this.#plan[0] !== "fifo") {
-      return this.#tx.items("grp = '' AND score IS NOT NULL ORDER BY score, turn LIMIT ?", count);
+      return this.#tx.items("line = ? AND grp = '' AND score IS NOT NULL ORDER BY score, turn LIMIT ?", line, count);
     }
     // Keys that became ready after a due key that still is delayed come later.
-    return this.#tx.items(`line = ${Line.READY} AND place <= ? ORDER BY place LIMIT ?`, behind, count);
+    return this.#tx.items("line = ? AND place <= ? ORDER BY place LIMIT ?", line, behind, count);
   }
 
   admits(): boolean {

@@ -11,6 +11,9 @@ import { RetryBudget } from "./retry_budget.ts";
 import type { Transaction } from "./transaction.ts";
 import { type Awaited, Waking } from "./waking.ts";
 
+/** Maximum number of keys that one call moves to another order. A transaction must not take long. */
+const MAX_MOVED = 200;
+
 /** Parts of a queue, for the calls of one transaction. */
 export class Queue implements Awaited {
   readonly tx: Transaction;
@@ -64,12 +67,37 @@ export class Queue implements Awaited {
       tx.now,
     );
     for (const { grp, until } of paused) this.order.pauseGroup(grp, until);
-    for (const item of tx.items(`line = ${Line.READY} ORDER BY place`)) {
-      const place = item.place!;
-      leaveLine(item);
-      this.order.add(item, place);
-    }
+    tx.flush();
+    state.line++; // `moveToOrder` moves the ready keys, some with each call
+    state.lines[Line.EARLIER] += state.ready;
+    state.ready = 0;
     this.waking.wakeForReady();
+  }
+
+  /** Moves some ready keys to the order in force, the oldest first, if they are still in the line of an earlier one. */
+  moveToOrder(): void {
+    const { tx } = this;
+    const { state } = tx;
+    if (state.lines[Line.EARLIER] === 0) return;
+    for (const item of this.inEarlierLines(MAX_MOVED)) {
+      const { place } = item;
+      state.firstLine = item.line!;
+      leaveLine(item);
+      this.order.add(item, place!);
+    }
+    tx.flush();
+    if (state.lines[Line.EARLIER] === 0) state.firstLine = state.line;
+  }
+
+  /** Returns keys that are in lines of earlier orders. */
+  inEarlierLines(count: number): Item[] {
+    const { tx } = this;
+    const { state } = tx;
+    const found: Item[] = [];
+    for (let line = state.firstLine; line < state.line && found.length < count; line++) {
+      found.push(...tx.items("line = ? ORDER BY place LIMIT ?", line, count - found.length));
+    }
+    return found;
   }
 
   /** Whether the queue is paused. While it is, no key is handed out and no process is woken. */
@@ -80,7 +108,7 @@ export class Queue implements Awaited {
 
   get hasWork(): boolean {
     const { lines } = this.tx.state;
-    return !this.isPaused && this.order.ready + lines[Line.STALLED] + lines[Line.SUSPECT] > 0;
+    return !this.isPaused && this.order.ready + lines[Line.EARLIER] + lines[Line.STALLED] + lines[Line.SUSPECT] > 0;
   }
 
   /**
@@ -93,7 +121,7 @@ export class Queue implements Awaited {
       const before = item.priority;
       if (priority <= before) return;
       item.priority = priority;
-      if (item.line === Line.READY) this.order.raised(item, before);
+      if (item.line === this.tx.state.line) this.order.raised(item, before);
       return;
     }
     item.priority = priority;

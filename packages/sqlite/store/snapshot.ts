@@ -44,10 +44,11 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
 }
 
 /** Returns the keys that are ready, the next one first. */
-function nextKeys({ tx, order }: Queue, limit: number): Item[] {
+function nextKeys(queue: Queue, limit: number): Item[] {
+  const { tx, order } = queue;
   const isPlain = tx.state.discipline === undefined;
   const first = tx.items(`line IN (${Line.STALLED}, ${Line.SUSPECT}) ORDER BY place LIMIT ?`, limit);
-  const ready = order.list(limit);
+  const ready = [...order.list(limit), ...queue.inEarlierLines(limit)];
   const due = tx.behind === undefined ? [] : tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, limit);
   const placeOf = ({ place, due }: Item) => place ?? due!;
   const byPlace = [...first, ...isPlain ? ready : [], ...due].sort((one, other) => placeOf(one) - placeOf(other));

@@ -5,6 +5,7 @@
  */
 
 import type { GiveUpReason } from "@workqueue/core";
+import { Line } from "./item.ts";
 
 /** Numbers of all groups of a queue. */
 export interface GroupState {
@@ -105,7 +106,11 @@ export interface State {
   discipline?: string;
   /** Numbers of the groups of a fair discipline. */
   groups?: GroupState;
-  /** Numbers of keys, by line: see `item.ts`. */
+  /** Line of the order in force, the first line that has keys of an earlier order, and the number of its keys. */
+  line: number;
+  firstLine: number;
+  ready: number;
+  /** Numbers of keys in the other lines: see `item.ts`. */
   lines: [number, number, number, number];
   delayed: number;
   processing: number;
@@ -133,6 +138,9 @@ export function newState(): State {
     heard: 0,
     checked: 0,
     pauses: 0,
+    line: Line.FIRST,
+    firstLine: Line.FIRST,
+    ready: 0,
     lines: [0, 0, 0, 0],
     delayed: 0,
     processing: 0,

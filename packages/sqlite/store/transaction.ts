@@ -1,5 +1,5 @@
 import type { Statements } from "../database/statements.ts";
-import { copyOf, isGone, type Item, newItem, PARTS } from "./item.ts";
+import { copyOf, isGone, type Item, Line, newItem, PARTS } from "./item.ts";
 import { newState, type State } from "./state.ts";
 
 /** Larger jumps back of the clock, in microseconds, mean that the clock was set back. */
@@ -150,7 +150,8 @@ export class Transaction {
 
   #count({ line, due, token }: Item, change: 1 | -1): void {
     const { state } = this;
-    if (line !== null) state.lines[line]! += change;
+    if (line === state.line) state.ready += change;
+    else if (line !== null) state.lines[line < Line.FIRST ? line : Line.EARLIER]! += change;
     if (due !== null) state.delayed += change;
     if (token !== null) state.processing += change;
   }

@@ -263,7 +263,8 @@ class Turn {
     const { owner, isBusyElsewhere = false } = this.#request;
     const suspect = this.#firstIn(Line.SUSPECT);
     if (suspect === undefined) return undefined;
-    const [next] = tx.items(`line = ${Line.READY} ORDER BY place LIMIT 1`);
+    const [earlier] = this.#queue.inEarlierLines(1);
+    const [next = earlier] = tx.items("line = ? ORDER BY place LIMIT 1", tx.state.line);
     if (Math.min(next?.place ?? Infinity, tx.behind ?? Infinity) < suspect.place!) return undefined;
     const holdsNothing = !isBusyElsewhere && !this.#queue.owners.hasKeys(owner);
     const { duty } = tx.state;
