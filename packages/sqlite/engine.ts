@@ -298,17 +298,17 @@ export class SqliteEngine implements Engine {
     await this.#call("normal", ({ keptKeys }) => {
       while (keptKeys.dropOld());
     });
-    for (let isMore = true; isMore;) {
-      isMore = await this.#call("normal", ({ keptKeys }) => {
+    for (;;) {
+      const { count, last, isMore } = await this.#call("normal", ({ keptKeys }) => {
         const { rows, isMore } = keptKeys.page(before);
         const found = rows.filter((row) => isFound(row, search));
         keptKeys.discard(found);
-        discarded += found.length;
-        before = rows.at(-1)?.at ?? 0;
-        return isMore;
+        return { count: found.length, last: rows.at(-1)?.at ?? 0, isMore };
       });
+      discarded += count;
+      before = last;
+      if (!isMore) return discarded;
     }
-    return discarded;
   }
 
   redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {

@@ -1,6 +1,7 @@
 /** Tests of files that are broken, full, removed, or used from elsewhere. Each has an error that says so. */
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -145,6 +146,28 @@ Deno.test("SQLite: an error in one call fails no other call of the same transact
     "Cannot write: no",
     "added",
   ]);
+  database.close();
+});
+
+Deno.test("SQLite: a call that runs again because another one failed has the same effect", async () => {
+  using folder = new Folder();
+  await using queue = folder.open(noErrors);
+  await queue.addAll(MANY);
+  const pool = runWorkers(queue, () => {
+    throw new Error("no");
+  }, { concurrency: 500, maxRetries: 0, onError() {}, onGiveUp() {} });
+  await queue.whenIdle();
+  await pool.stop();
+  const database = new DatabaseSync(folder.path);
+  database.exec("CREATE TRIGGER refuse BEFORE INSERT ON items BEGIN SELECT RAISE(ABORT, 'no'); END");
+  let isDone = false;
+  const failing = (async () => {
+    while (!isDone) await queue.add("bad").catch(() => {}); // each shares a transaction with a call of `discard`
+  })();
+  const discarded = await queue.discard();
+  isDone = true;
+  await failing;
+  assertEquals([discarded, (await queue.counts()).givenUp], [MANY.length, 0]);
   database.close();
 });
 
