@@ -51,6 +51,7 @@ export const packageFolders: readonly string[] = [
   "redis/faults",
   "simulate",
   "sqlite",
+  "sqlite/faults",
 ];
 
 /**

@@ -43,6 +43,7 @@ export function unsound(path: string): string[] {
   const one = (sql: string, ...values: number[]) => list<{ n: number }>(sql, ...values)[0]!.n;
   const damage = list<{ integrity_check: string }>("PRAGMA integrity_check").map((row) => row.integrity_check);
   const wrong = damage.join() === "ok" ? [] : damage;
+  if (list<{ user_version: number }>("PRAGMA user_version")[0]!.user_version === 0) return wrong; // it has no tables
   for (const [table, rules] of [["items", WRONG_ITEMS], ["groups", WRONG_GROUPS]] as const) {
     for (const [rule, where] of Object.entries(rules)) {
       for (const row of list(`SELECT * FROM ${table} WHERE ${where} LIMIT 3`)) {

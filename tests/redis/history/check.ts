@@ -6,6 +6,7 @@ import { exclusion } from "./exclusion.ts";
 import { groupLimit, type Groups } from "./group_limit.ts";
 import { History } from "./history.ts";
 import { lostAdds } from "./lost_adds.ts";
+import { lostGiveUps } from "./lost_give_ups.ts";
 import { type Order, order } from "./order.ts";
 import { paused } from "./paused.ts";
 import { type Turns, turns } from "./turns.ts";
@@ -15,6 +16,8 @@ import { unasked } from "./unasked.ts";
 export interface Rules {
   /** Whether the queue was idle at the end, so that a missing hand-out is a loss. */
   readonly isComplete?: boolean;
+  /** Keys that are given up at the end. */
+  readonly givenUp?: ReadonlySet<string> | undefined;
   readonly order?: Order | undefined;
   /** Returns the group of a key, in a queue whose groups are paused. */
   readonly groupOf?: (key: string) => string;
@@ -27,6 +30,7 @@ export interface Rules {
 export type Check =
   | "exclusion"
   | "lost adds"
+  | "lost give-ups"
   | "unasked"
   | "order"
   | "group limit"
@@ -52,6 +56,7 @@ export function check(files: readonly (readonly Line[])[], rules: Rules): Verdic
     "buckets": buckets(history),
     "paused": paused(history, rules.groupOf),
     "lost adds": rules.isComplete ? lostAdds(history) : [],
+    "lost give-ups": rules.givenUp === undefined ? [] : lostGiveUps(history, rules.givenUp),
     "order": rules.order === undefined ? [] : order(history, rules.order),
     "group limit": rules.groups === undefined ? [] : groupLimit(history, rules.groups),
     "group rate": rules.groupRate === undefined ? [] : groupRates(history, rules.groupRate),

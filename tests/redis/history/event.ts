@@ -16,7 +16,8 @@ export type Call =
   | { readonly do: "renew"; readonly owner: string; readonly lease: number }
   | { readonly do: "release"; readonly owner: string; readonly known: readonly string[] }
   | { readonly do: "leave"; readonly owner: string }
-  | { readonly do: "cancel" | "promote"; readonly key: string }
+  | { readonly do: "cancel" | "promote" | "addLimited"; readonly key: string }
+  | { readonly do: "redrive" | "discard" }
   | { readonly do: "pause"; readonly group?: string; readonly duration: number }
   | { readonly do: "resume"; readonly group?: string };
 
@@ -31,7 +32,7 @@ export interface Reply {
   readonly answers?: readonly (boolean | number)[];
   readonly givenUp?: readonly string[];
   readonly isLost?: boolean;
-  /** Reply to `renew`, `cancel`, `promote` and the pause of a group. */
+  /** Reply to `renew`, `cancel`, `promote`, `addLimited` and the pause of a group. */
   readonly isSo?: boolean;
 }
 

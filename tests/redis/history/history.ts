@@ -101,6 +101,9 @@ export interface Doubt {
   readonly keys: number;
 }
 
+/** Arrival whose delay and priority are not known. */
+const SOME_TIME = { minDelay: 0, maxDelay: Infinity, priority: 0, byFinish: false } as const;
+
 /** Finishes after which the key is handed out again. */
 const RETURNS: ReadonlySet<FinishKind> = new Set(["requeueAfter", "retry", "failed", "handedBack"]);
 
@@ -126,6 +129,10 @@ export class History {
   readonly dropped = new Map<string, Point[]>();
   /** Keys that were promoted, so that their delays may have been shorter. */
   readonly promoted = new Set<string>();
+  /** Calls that may have made any key ready that was given up. */
+  readonly redrives: Period[] = [];
+  /** Calls that may have forgotten any key that was given up. */
+  readonly discards: Period[] = [];
   readonly pauses: Pause[] = [];
   /** Calls that may have ended pauses of the queue, or of a group. */
   readonly resumes: { readonly group: string | undefined; readonly period: Period }[] = [];
@@ -143,6 +150,9 @@ export class History {
     this.handOuts.sort((one, other) => one.token - other.token);
     for (const handOut of this.handOuts) listIn(this.handOutsOf, handOut.key).push(handOut);
     for (const [token, finish] of finishes) this.#byToken.get(token)?.finishes.push(finish);
+    for (const period of this.redrives) {
+      for (const key of this.dropped.keys()) this.#arrive({ ...SOME_TIME, key, period: { ...period, to: undefined } });
+    }
     for (const each of this.arrivals.values()) each.sort((one, other) => one.period.from.at - other.period.from.at);
     for (const { renewals } of this.#owners.values()) {
       for (let i = renewals.length - 2; i >= 0; i--) {
@@ -187,6 +197,15 @@ export class History {
         for (const [key, delay, priority] of call.rows) {
           this.#arrive({ key, period, minDelay: delay, maxDelay: delay, priority, byFinish: false });
         }
+        return;
+      case "addLimited":
+        if (reply.isSo !== false) this.#arrive({ ...SOME_TIME, key: call.key, period });
+        return;
+      case "redrive":
+        this.redrives.push(period);
+        return;
+      case "discard":
+        this.discards.push(period);
         return;
       case "turn":
         return this.#readTurn(call, period, reply, finishes);

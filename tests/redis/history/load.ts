@@ -6,13 +6,20 @@ import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import { seeded } from "../faults/seeded.ts";
 import { START } from "../../contracts/engine_bench.ts";
 import { uniqueName } from "../unique_name.ts";
-import type { Line } from "./event.ts";
+import type { Line, Write } from "./event.ts";
 import { QueueTime } from "./queue_time.ts";
 import { recordCalls } from "./record.ts";
 
 /** Lease duration, in milliseconds. */
 const LEASE = 3000;
 const GROUPS = ["a", "b", "c"];
+/** Disciplines of a queue whose order changes. A queue keeps its order if there is none. */
+const ORDERS: readonly (DisciplineConfig | undefined)[] = [
+  undefined,
+  { type: "priority", min: 0, max: 3, maxHeadStart: "unlimited" },
+  { type: "fair", separator: "/", maxPerGroup: 1 },
+  { type: "fair", separator: "/", ratePerGroup: { rate: 10, burst: 2 } },
+];
 const KINDS: readonly FinishKind[] = [
   "succeeded",
   "succeeded",
@@ -22,6 +29,8 @@ const KINDS: readonly FinishKind[] = [
   "handedBack",
   "requeueAfter",
 ];
+
+const ALL_KINDS: readonly FinishKind[] = [...KINDS, "givenUp", "givenUp"];
 
 /** Settings of a load. */
 export interface Load {
@@ -36,6 +45,16 @@ export interface Load {
   readonly isBacklog?: boolean;
   /** Whether few keys are ready, because few are added, and most of them are delayed. */
   readonly isDelayed?: boolean;
+  /** Whether keys are given up and redriven, and the order of the queue changes. */
+  readonly hasGiveUps?: boolean;
+  /** Whether the clock is never set back. */
+  readonly isSteady?: boolean;
+  /** Number of steps that run at once, so that their calls may share transactions. 1 by default. */
+  readonly atOnce?: number;
+  /** Number of engines, which the processes use by turns. 1 by default. */
+  readonly engines?: number;
+  /** Whether calls may fail. A process whose call fails crashes. */
+  readonly mayFail?: boolean;
   /** Factor for the number of keys in each call, and for the rate of the bucket. 1 by default. */
   readonly size?: number;
 }
@@ -59,28 +78,40 @@ export interface LoadStore {
 interface Process {
   owner: string;
   readonly held: { key: string; token: string }[];
+  /** Time of the last renewal, in milliseconds since the start. */
   renewedAt: number;
-  /** Time until which the process stands still. */
+  /** Time until which the process makes no calls, in milliseconds since the start. */
   stillUntil: number;
+  /** Whether a call of the process runs. */
+  isBusy: boolean;
 }
 
-/** Runs a load until the queue is idle. Returns the history. */
+/** Runs a load. Returns its history. */
 export async function runLoad(store: LoadStore, load: Load): Promise<Line[]> {
   const name = uniqueName("load");
+  const lines: Line[] = [];
   try {
-    return await new Run(store, name, load).run();
+    const run = new LoadRun(name, load);
+    run.begin(store, (line) => lines.push(line));
+    await run.work();
+    await run.drain();
+    return lines;
   } finally {
     await store.clear(name);
   }
 }
 
-class Run {
-  readonly #lines: Line[] = [];
+/** Run of a load. */
+export class LoadRun {
   readonly #random: () => number;
-  readonly #engine: Engine;
+  readonly #name: string;
   readonly #load: Load;
   readonly #size: number;
+  readonly #queueTime = new QueueTime();
   readonly #processes: Process[] = [];
+  #store: LoadStore | undefined;
+  #write: Write = () => {};
+  #engines: Engine[] = [];
   /** Tokens of the past, which no longer count. */
   readonly #past: { key: string; token: string }[] = [];
   /** Time since the start, in milliseconds. */
@@ -90,37 +121,87 @@ class Run {
   #owners = 0;
   #keys = 0;
 
-  constructor(store: LoadStore, name: string, load: Load) {
+  constructor(name: string, load: Load) {
+    this.#name = name;
     this.#load = load;
     this.#size = load.size ?? 1;
     this.#random = seeded(load.seed);
-    const { discipline, retryBudget } = load;
-    const time = () => Math.floor(START + (this.#now - this.#setBack) * 1000);
-    const queueTime = new QueueTime();
-    this.#engine = store.engine(name, () => queueTime.read(time()), {
-      leaseDuration: LEASE,
-      discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
-      retryBudget,
-    });
-    recordCalls(this.#engine, () => queueTime.at(time()) / 1000, () => (line) => this.#lines.push(line));
     for (let i = 0; i < 3; i++) this.#processes.push(this.#start());
   }
 
-  async run(): Promise<Line[]> {
-    const { steps, isBacklog = false } = this.#load;
-    if (isBacklog) {
-      for (let i = 0; i < steps; i++) await this.#add();
-    } else {
-      for (let i = 0; i < steps; i++) await this.#step();
+  /**
+   * Opens the store, or another one that has its data, after all processes have crashed.
+   *
+   * @param write The function that writes the lines of the history from now on.
+   * @param ms The time that has passed since then, in milliseconds.
+   */
+  begin(store: LoadStore, write: Write, ms = 0): void {
+    this.#store = store;
+    this.#write = write;
+    this.#now += ms;
+    this.#open(this.#load.discipline);
+    for (const process of this.#processes) this.#crash(process);
+    this.#past.length = 0;
+  }
+
+  /** Opens engines, which put a discipline in force. */
+  #open(discipline: DisciplineConfig | undefined): void {
+    const { engines = 1, retryBudget } = this.#load;
+    const write = this.#write;
+    this.#engines = Array.from({ length: engines }, () => {
+      const engine = this.#store!.engine(this.#name, () => this.#queueTime.read(this.#time), {
+        leaseDuration: LEASE,
+        discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),
+        retryBudget,
+      });
+      recordCalls(engine, () => this.#queueTime.at(this.#time) / 1000, () => write);
+      return engine;
+    });
+  }
+
+  get #time(): number {
+    return Math.floor(START + (this.#now - this.#setBack) * 1000);
+  }
+
+  /** Engine of the next call. */
+  get #engine(): Engine {
+    return this.#engines.length === 1 ? this.#engines[0]! : this.#engines[this.#below(this.#engines.length)]!;
+  }
+
+  /** Does the steps of the load. */
+  async work(): Promise<void> {
+    const { steps, isBacklog = false, atOnce = 1 } = this.#load;
+    for (let i = 0; i < steps; i += atOnce) {
+      if (isBacklog) await this.#add();
+      else await this.#step();
     }
-    await this.#drain();
-    return this.#lines;
   }
 
   async #step(): Promise<void> {
     await this.#pass(3 + this.#below(30));
-    const process = this.#processes[this.#below(this.#processes.length)]!;
+    const { atOnce = 1 } = this.#load;
+    await Promise.all(Array.from({ length: atOnce }, async () => {
+      const process = this.#processes[this.#below(this.#processes.length)]!;
+      await this.#try(process.isBusy ? this.#start() : process);
+    }));
+  }
+
+  /** Makes a call of a process. */
+  async #try(process: Process): Promise<void> {
+    process.isBusy = true;
+    try {
+      await this.#act(process);
+    } catch (error) {
+      if (!this.#load.mayFail) throw error;
+      this.#crash(process);
+    } finally {
+      process.isBusy = false;
+    }
+  }
+
+  async #act(process: Process): Promise<void> {
     if (this.#load.hasPauses && this.#below(10) === 0) return await this.#pauseSome();
+    if (this.#load.hasGiveUps && this.#below(10) === 0) return await this.#changeSome();
     const choice = this.#below(100);
     if (choice < 30) return this.#load.isDelayed && choice < 20 ? undefined : await this.#add();
     if (choice < 34) return void await this.#engine.cancelDelayed(this.#key());
@@ -132,7 +213,7 @@ class Run {
     if (choice < 92) return this.#crash(process);
     if (choice < 94) return void (process.stillUntil = this.#now + this.#below(3 * LEASE));
     if (choice < 96) return await this.#leave(process);
-    if (choice < 98) return await this.#pass(this.#below(LEASE));
+    if (choice < 98 || this.#load.isSteady) return await this.#pass(this.#below(LEASE));
     this.#setBack += 1000 + this.#below(100_000);
   }
 
@@ -143,6 +224,17 @@ class Run {
     else if (choice === 1) await this.#engine.resume();
     else if (choice > 2) await this.#engine.pauseGroup(group, this.#below(LEASE));
     else await this.#engine.resumeGroup(group);
+  }
+
+  async #changeSome(): Promise<void> {
+    const choice = this.#below(8);
+    const key = this.#key();
+    const keys = this.#below(2) === 0 ? undefined : [key, this.#key(), this.#key()];
+    if (choice < 3) await this.#engine.redrive({ search: "", keys }, this.#below(2) === 0 ? undefined : 20);
+    else if (choice < 4) await this.#engine.discard({ search: GROUPS[this.#below(GROUPS.length)]!, keys });
+    else if (choice < 5) await this.#engine.stopRedrive();
+    else if (choice < 7) await this.#engine.addRateLimited({ key, payload: "" }, true, "", 0, this.#below(3));
+    else this.#open(ORDERS[this.#below(ORDERS.length)]);
   }
 
   async #add(): Promise<void> {
@@ -168,18 +260,18 @@ class Run {
   }
 
   /** Returns finishes of some of the keys of a process, which it doesn't have from now on. */
-  #someFinishes(process: Process, kinds = KINDS): Finish[] {
+  #someFinishes(process: Process, kinds = this.#load.hasGiveUps ? ALL_KINDS : KINDS): Finish[] {
     const count = Math.min(process.held.length, this.#below(3 * this.#size));
     return process.held.splice(0, count).map(({ key, token }) => {
       const kind = kinds[this.#below(kinds.length)]!;
-      return { key, token, kind, given: "", reason: kind === "failed" ? "no" : "", delay: 0 };
+      return { key, token, kind, given: "", reason: kind === "failed" || kind === "givenUp" ? "no" : "", delay: 0 };
     });
   }
 
   async #finishPast(): Promise<void> {
     const past = this.#past[this.#below(this.#past.length)];
     const finishes = past === undefined ? [] : [{ ...past, kind: "succeeded" as const }];
-    await this.#turn({ owner: "late", held: [], renewedAt: 0, stillUntil: 0 }, 0, finishes);
+    await this.#turn({ ...this.#start(), owner: "late" }, 0, finishes);
   }
 
   async #loseReply(process: Process): Promise<void> {
@@ -202,10 +294,18 @@ class Run {
   }
 
   #start(): Process {
-    return { owner: `owner ${++this.#owners}`, held: [], renewedAt: this.#now, stillUntil: 0 };
+    const owner = `owner ${++this.#owners}`;
+    return { owner, held: [], renewedAt: this.#now, stillUntil: 0, isBusy: false };
   }
 
-  async #drain(): Promise<void> {
+  /** Returns the keys that are given up. */
+  async givenUp(): Promise<Set<string>> {
+    const { entries } = await this.#engine.givenUp({ search: "", limit: 10_000, cursor: undefined });
+    return new Set(entries.map(({ key }) => key));
+  }
+
+  /** Lets the processes work until the queue is idle. */
+  async drain(): Promise<void> {
     for (const process of this.#processes) process.stillUntil = 0;
     for (let round = 0; round < 400 * this.#size; round++) {
       await this.#pass(50);
@@ -225,7 +325,9 @@ class Run {
       for (const process of this.#processes) {
         if (process.stillUntil > this.#now || this.#now - process.renewedAt < LEASE / 3) continue;
         process.renewedAt = this.#now;
-        await this.#engine.renew(process.owner);
+        await this.#engine.renew(process.owner).catch((error) => {
+          if (!this.#load.mayFail) throw error;
+        });
       }
     }
   }

@@ -23,11 +23,12 @@ export const LOADS = {
   "groups with a rate": { seed: 8, steps: STEPS, hasPauses: true, discipline: { ...FAIR, ratePerGroup: RATE } },
   "pauses": { seed: 9, steps: STEPS, hasPauses: true, discipline: { ...FAIR, maxPerGroup: 2 } },
   "a retry budget": { seed: 10, steps: STEPS, hasPauses: true, retryBudget: { ratio: 0.1, minRate: 5 } },
+  "keys that are given up, and orders that change": { seed: 11, steps: STEPS, hasGiveUps: true, discipline: FAIR },
   "groups with weights": { seed: 6, steps: 200, isBacklog: true, discipline: { ...FAIR, weights: WEIGHTS } },
 } as const satisfies Record<string, Load>;
 
 /** Returns the rules for the history of a load. */
-export function rulesOf({ discipline, isBacklog = false }: Load): Rules {
+export function rulesOf({ discipline, isBacklog = false, hasGiveUps = false }: Load): Rules {
   const groupOf = (key: string) => key.split("/", 1)[0]!;
   const { maxPerGroup, ratePerGroup, within } = (discipline ?? {}) as {
     readonly maxPerGroup?: number;
@@ -39,7 +40,7 @@ export function rulesOf({ discipline, isBacklog = false }: Load): Rules {
   return {
     isComplete: true,
     groupOf,
-    order: {
+    order: hasGiveUps ? undefined : {
       headStart: (priority) => priority * point,
       ...discipline?.type === "fair" && { groupOf },
     },

@@ -13,6 +13,12 @@ const RECORDED: { [Name in keyof Engine]?: readonly [CallOf, ReplyOf?] } = {
     do: "add",
     rows: entries.map(({ key, delay, priority }) => [key, delay, priority]),
   })],
+  addRateLimited: [
+    (_engine, { key }: { key: string }) => ({ do: "addLimited", key }),
+    (failures: number | undefined) => ({ isSo: failures === undefined }),
+  ],
+  redrive: [() => ({ do: "redrive" })],
+  discard: [() => ({ do: "discard" })],
   turn: [
     ({ settings }, { owner, wanted, throttle, finishes }: TurnRequest) => ({
       do: "turn",
@@ -45,6 +51,9 @@ type CallOf = (engine: Engine, ...args: any[]) => Call;
 // deno-lint-ignore no-explicit-any -- each method has its own result
 type ReplyOf = (result: any) => Reply;
 
+/** Number of recorded calls, which the engines of this process share. */
+let calls = 0;
+
 function isSo(result: boolean): Reply {
   return { isSo: result };
 }
@@ -58,7 +67,6 @@ export function recordCalls(
   now: () => number,
   writeOf: (queue: string) => Write | undefined,
 ): void {
-  let calls = 0;
   for (const [name, [callOf, replyOf = () => ({})]] of Object.entries(RECORDED)) {
     const method = target[name as "add"] as (...args: unknown[]) => Promise<unknown>;
     const recorded = async function (this: Engine, ...args: unknown[]): Promise<unknown> {
