@@ -1,7 +1,10 @@
 /** Tests of what is on the disk, and when. */
 
 import { assertEquals } from "@std/assert";
+import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { engineTest } from "./bench.ts";
+import { Folder } from "./files.ts";
 
 engineTest(
   "rule 21: an add is FULL, and so is what shares its transaction; what is no add is NORMAL",
@@ -25,3 +28,12 @@ engineTest(
     assertEquals(await levelDuring(add, bench.databases[1]), NORMAL);
   },
 );
+
+Deno.test("SQLite: the log is copied into the file in idle time, while the file is open", async () => {
+  using folder = new Folder();
+  await using queue = folder.open();
+  const items = Array.from({ length: 1000 }, (_, i) => `item ${i}`);
+  await queue.addAll(items);
+  const before = statSync(folder.path).size;
+  while (statSync(folder.path).size < before + 50_000) await sleep(20);
+});
