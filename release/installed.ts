@@ -16,6 +16,7 @@ const PACKAGES = [
   "packages/simulate",
   "packages/engine",
   "packages/redis",
+  "packages/sqlite",
   "packages/cli",
 ];
 

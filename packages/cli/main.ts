@@ -14,8 +14,8 @@
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
- * to a queue on Redis, `workqueue work` runs a command for its items, `workqueue status` shows the queue, and
- * `workqueue dead` lists, redrives and discards its given-up items.
+ * to a queue on Redis or in a file, `workqueue work` runs a command for its items, `workqueue status` shows the queue,
+ * and `workqueue dead` lists, redrives and discards its given-up items.
  *
  * @module
  */

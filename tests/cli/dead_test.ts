@@ -1,31 +1,32 @@
-/** Tests of `workqueue dead`, which shows the given-up items of a queue on Redis, adds them again or discards them. */
+/** Tests of `workqueue dead`, which shows the given-up items of a queue, adds them again or discards them. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
+import type { RemoteQueue } from "@workqueue/engine";
 import { until } from "../redis/faults/faults.ts";
 import { giveUpAll } from "../redis/give_up_all.ts";
-import { redisTest, uniqueName } from "../redis/redis_tests.ts";
 import { runtimes, Workspace } from "./cli.ts";
+import { queueTest, type TestQueue } from "./queue_tests.ts";
 
 /** Queue with given-up items. */
 class Dead implements AsyncDisposable {
-  readonly name = uniqueName("dead");
-  readonly queue: RedisQueue;
+  readonly queue: RemoteQueue;
+  readonly #args: readonly string[];
   readonly #workspace: Workspace;
 
-  constructor(readonly url: string, runtime?: string) {
-    this.queue = createRedisQueue({ name: this.name, url });
+  constructor(shared: TestQueue, runtime?: string) {
+    this.queue = shared.open();
+    this.#args = shared.args;
     this.#workspace = new Workspace(runtime);
   }
 
   /** Gives items up, in this order. The text after `!` is the error. */
   async giveUp(...items: string[]): Promise<void> {
     const errors = items.map((item) => [item, item.split("!")[1] ?? "no such file"]);
-    await giveUpAll(this.url, this.name, Object.fromEntries(errors));
+    await giveUpAll(this.queue, Object.fromEntries(errors));
   }
 
   async run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    return await this.#workspace.run(["dead", ...args, "--queue", this.name, "--redis", this.url]);
+    return await this.#workspace.run(["dead", ...args, ...this.#args]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -35,8 +36,8 @@ class Dead implements AsyncDisposable {
 }
 
 for (const runtime of Object.keys(runtimes)) {
-  redisTest(`dead, ${runtime}: items are listed, redriven and discarded`, async ({ url }) => {
-    await using dead = new Dead(url, runtime);
+  queueTest(`dead, ${runtime}: items are listed, redriven and discarded`, async (shared) => {
+    await using dead = new Dead(shared, runtime);
     await dead.giveUp("a.jpg", "b.jpg", "c.jpg!HTTP\n503");
     const { code, stdout, stderr } = await dead.run("list", "--limit", "2");
     assertEquals([code, stderr], [0, ""]);
@@ -62,8 +63,8 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-redisTest("dead: a redrive waits for its rate, and is stopped by another", async ({ url }) => {
-  await using dead = new Dead(url);
+queueTest("dead: a redrive waits for its rate, and is stopped by another", async (shared) => {
+  await using dead = new Dead(shared);
   await dead.giveUp("a", "b", "c");
   const redrive = dead.run("redrive", "--rate", "0.001");
   await until(async () => (await dead.queue.redriveProgress())?.running);
@@ -76,8 +77,8 @@ redisTest("dead: a redrive waits for its rate, and is stopped by another", async
   assertEquals((await dead.run("redrive", "--rate", "1000")).stdout, "2 items added again.\n");
 });
 
-redisTest("dead: a list goes beyond a page of the server", async ({ url }) => {
-  await using dead = new Dead(url);
+queueTest("dead: a list goes beyond a page of the server", async (shared) => {
+  await using dead = new Dead(shared);
   await dead.giveUp(...Array.from({ length: 1010 }, (_, i) => `item ${i}`));
   const { stdout } = await dead.run("list", "--limit", "1005", "--json");
   const keys = stdout.trimEnd().split("\n").map((line) => JSON.parse(line).key);
@@ -88,8 +89,8 @@ redisTest("dead: a list goes beyond a page of the server", async ({ url }) => {
   );
 });
 
-redisTest("dead: wrong options are told, and nothing is discarded", async ({ url }) => {
-  await using dead = new Dead(url);
+queueTest("dead: wrong options are told, and nothing is discarded", async (shared) => {
+  await using dead = new Dead(shared);
   await dead.giveUp("a");
   const wrong: [string[], RegExp][] = [
     [["discard"], /^workqueue: Cannot discard items: select them with --search or --key, or give --all/],
@@ -98,19 +99,26 @@ redisTest("dead: wrong options are told, and nothing is discarded", async ({ url
     [["redrive", "--stop", "--rate", "1"], /^workqueue: Cannot stop redrive: --stop takes no other options/],
     [["redrive", "--rate", "0"], /It must be a positive number/],
     [["list", "--limit", "0"], /It must be an integer from 1 to 1000000/],
-    [["list", "--ca", "nope.pem"], /^workqueue: Cannot read certificate 'nope.pem': there is no such file\n$/],
-    [["list", "--ca", "."], /^workqueue: Cannot read certificate '\.': it is a directory\n$/],
   ];
   for (const [args, message] of wrong) {
     const { code, stdout, stderr } = await dead.run(...args);
     assertEquals([code, stdout], [2, ""], args.join(" "));
     assertMatch(stderr, message);
   }
-  await using workspace = new Workspace();
-  const named = await workspace.run(["dead", "list", "--redis", url]);
-  assertEquals([named.code, named.stderr], [2, "error: required option '--queue <name>' not specified\n"]);
-  const bad = await workspace.run(["dead", "list", "--queue", "{a}", "--redis", url]);
-  assertEquals(bad.code, 2);
-  assertStringIncludes(bad.stderr, "without braces");
   assertEquals((await dead.run("discard", "--all")).stdout, "1 item discarded.\n");
+});
+
+Deno.test("dead: wrong options of a server are told", async () => {
+  await using workspace = new Workspace();
+  const wrong: [string[], RegExp][] = [
+    [["--ca", "nope.pem", "--queue", "q"], /^workqueue: Cannot read certificate 'nope.pem': there is no such file\n$/],
+    [["--ca", ".", "--queue", "q"], /^workqueue: Cannot read certificate '\.': it is a directory\n$/],
+    [["--redis", "redis://localhost"], /^error: required option '--queue <queue>' not specified\n$/],
+    [["--redis", "redis://localhost", "--queue", "{a}"], /without braces/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stdout, stderr } = await workspace.run(["dead", "list", ...args]);
+    assertEquals([code, stdout], [2, ""], args.join(" "));
+    assertMatch(stderr, message);
+  }
 });

@@ -1,14 +1,14 @@
-/** Tests of the commands that use a queue on Redis, with a real server. */
+/** Tests of the commands that use a queue that processes share, with a real server and files. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Cluster } from "../redis/clusters.ts";
 import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
 import { runtimes, until, Workspace } from "./cli.ts";
+import { queueTest } from "./queue_tests.ts";
 
 for (const runtime of Object.keys(runtimes)) {
-  redisTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ url }) => {
+  queueTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ args: queue }) => {
     await using workspace = new Workspace(runtime);
-    const queue = ["--redis", url, "--queue", uniqueName("pushed")];
     const pushed = await workspace.run(["push", ...queue], "a\nb\n\na\n");
     assertEquals(pushed, { code: 0, stdout: "", stderr: "Added 3 lines.\n" });
     workspace.write("later", "c\0");
@@ -46,15 +46,13 @@ redisTest("queue commands: push waits until the queue is short enough, and refus
   await own.shutDownWithDrain();
 });
 
-redisTest("queue commands: status lists groups with blocked items, and why", async ({ url }) => {
+queueTest("queue commands: status lists groups with blocked items, and why", async (shared) => {
   await using workspace = new Workspace();
-  const name = uniqueName("grouped");
-  const { createRedisQueue } = await import("@workqueue/redis");
-  await using queue = createRedisQueue({ name, url, discipline: { type: "fair", separator: "/", maxPerGroup: 1 } });
+  await using queue = shared.open({ discipline: { type: "fair", separator: "/", maxPerGroup: 1 } });
   await queue.addAll(["a/1", "a/2", "b/1", "b/2"]);
   await queue.pauseGroup("b", "1h");
   const lease = await queue.get();
-  const { stdout } = await workspace.run(["status", "--redis", url, "--queue", name]);
+  const { stdout } = await workspace.run(["status", ...shared.args]);
   assertStringIncludes(
     stdout,
     "Blocked     3\n  2 of b: the group is paused\n  1 of a: as many of the group are processing as may be\n",
@@ -62,15 +60,13 @@ redisTest("queue commands: status lists groups with blocked items, and why", asy
   if (!lease.shutdown) await lease.finish();
 });
 
-redisTest("queue commands: status says how many retries wait for the retry budget", async ({ url }) => {
+queueTest("queue commands: status says how many retries wait for the retry budget", async (shared) => {
   await using workspace = new Workspace();
-  const name = uniqueName("budgeted");
-  const { createRedisQueue } = await import("@workqueue/redis");
   const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
-  await using queue = createRedisQueue({ name, url, limiter, retryBudget: { ratio: 0, minRate: 0 } });
+  await using queue = shared.open({ limiter, retryBudget: { ratio: 0, minRate: 0 } });
   for (const item of ["a", "b"]) await queue.addRateLimited(item);
   await until(async () => (await queue.counts()).blocked === 2, "both retries are blocked");
-  const { stdout } = await workspace.run(["status", "--redis", url, "--queue", name]);
+  const { stdout } = await workspace.run(["status", ...shared.args]);
   assertStringIncludes(stdout, "Blocked     2\n  2 retries wait for the retry budget\n");
 });
 
@@ -113,7 +109,7 @@ async function scriptsRun(call: SharedServer["call"]): Promise<number> {
 }
 
 const WRONG: Record<string, [args: string[], message: string]> = {
-  "no queue": [["--redis", "redis://localhost"], "required option '--queue <name>' not specified"],
+  "no queue": [["--redis", "redis://localhost"], "required option '--queue <queue>' not specified"],
   "a URL of another protocol": [["--redis", "http://localhost", "--queue", "q"], "must begin with redis://"],
   "a queue with braces": [["--redis", "redis://localhost", "--queue", "{q}"], "non-empty string without braces"],
   "certificates that are not there": [

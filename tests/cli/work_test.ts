@@ -1,38 +1,39 @@
-/** Tests of `workqueue work`, with real servers and processes. */
+/** Tests of `workqueue work`, with real processes, servers and files. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { RedisServer } from "../redis/server.ts";
-import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
+import { serverTest } from "../redis/redis_tests.ts";
 import { type Cli, until, Workspace } from "./cli.ts";
+import { queueTest } from "./queue_tests.ts";
 
-redisTest(
+queueTest(
   "work: no item is lost with a killed worker",
-  async ({ url, call }) => {
+  async (shared) => {
     await using workspace = new Workspace("Deno");
     await using other = new Workspace("Bun");
-    const queue = ["--redis", url, "--queue", uniqueName("shared")];
+    const queue = shared.args;
     const done = `${workspace.directory}/done`;
     await workspace.run(["push", ...queue], "a\nb\nhang\nc\nd\n");
     // The first attempt of one item hangs until its worker is killed.
     const script =
       `if [ "$1" = hang ] && mkdir '${done}.hung' 2>&-; then echo hung; sleep 60; fi; echo "$1" >> '${done}'`;
     const work = ["work", ...queue, "-j1", "--config", "short.json", "--", "sh", "-c", script, "sh"];
-    const config = JSON.stringify({ queues: { [queue[3]!]: {} } });
+    const config = JSON.stringify({ queues: { [shared.name]: {} } });
     for (const place of [workspace, other]) place.write("short.json", config);
     const killed = await workspace.start(work);
     await until(() => killed.stdout.includes("hung"), "the item hangs");
     killed.kill("SIGKILL");
     await killed.ended;
-    await expireLeases(call, queue[3]!);
+    await shared.expireLeases();
     work.splice(1, 0, "--until-empty");
     assertEquals((await other.run(work)).code, 0);
     assertEquals(workspace.read("done").split("\n").sort().join(""), "abcdhang");
   },
 );
 
-redisTest("work: retries an item, gives it up, and ends when the queue is empty", async ({ url }) => {
+queueTest("work: retries an item, gives it up, and ends when the queue is empty", async (shared) => {
   await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("failing")];
+  const queue = shared.args;
   await workspace.run(["push", ...queue], "good\nbad\n");
   const options = ["--until-empty", "--retries", "1", "--backoff", "1ms..1ms", "-j1"];
   const script = 'echo "$1 $WORKQUEUE_ATTEMPT"; [ "$1" = good ] || { echo broken >&2; exit 7; }';
@@ -42,9 +43,9 @@ redisTest("work: retries an item, gives it up, and ends when the queue is empty"
   assertMatch(dead.stdout, /^bad: .*broken \(2 attempts, maxRetries, /);
 });
 
-redisTest("work: hands items back on the second SIGTERM", async ({ url }) => {
+queueTest("work: hands items back on the second SIGTERM", async (shared) => {
   await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("stopped")];
+  const queue = shared.args;
   await workspace.run(["push", ...queue], "a\nb\n");
   const script = "echo begun; sleep 60";
   const worker = await workspace.start(["work", ...queue, "-j1", "--backoff", "1h..1h", "--", "sh", "-c", script]);
@@ -54,16 +55,16 @@ redisTest("work: hands items back on the second SIGTERM", async ({ url }) => {
   worker.kill("SIGTERM");
   const { code, stderr } = await worker.ended;
   assertEquals(code, 143);
-  assertStringIncludes(stderr, "Unfinished items are in the queue again.");
+  assertStringIncludes(stderr, "Unfinished items are in the queue.");
   const { stdout } = await workspace.run(["status", ...queue, "--json"]);
   const { ready, delayed, processing, givenUp } = JSON.parse(stdout);
   assertEquals({ left: ready + delayed, processing, givenUp }, { left: 2, processing: 0, givenUp: 0 });
 });
 
-redisTest("work: several workers at once run each item once", async ({ url }) => {
+queueTest("work: several workers at once run each item once", async (shared) => {
   await using workspace = new Workspace("Deno");
   await using other = new Workspace("Bun");
-  const queue = ["--redis", url, "--queue", uniqueName("several")];
+  const queue = shared.args;
   const lines = Array.from({ length: 60 }, (_, i) => `${i}`);
   await workspace.run(["push", ...queue], lines.join("\n"));
   const { directory } = workspace;
@@ -113,9 +114,9 @@ serverTest("work: --until-empty outlasts a server that refuses calls", async () 
   assertEquals((await worker.ended).code, 0);
 });
 
-redisTest("work: after one SIGTERM, ends the running command, and takes nothing more", async ({ url }) => {
+queueTest("work: after one SIGTERM, ends the running command, and takes nothing more", async (shared) => {
   await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("stopping")];
+  const queue = shared.args;
   await workspace.run(["push", ...queue], "a\nb\n");
   const script = 'touch "began $1"; until [ -e go ]; do sleep 0.01; done; touch "ended $1"';
   const worker = await workspace.start(["work", ...queue, "-j1", "--", "sh", "-c", script, "sh"]);
@@ -128,10 +129,9 @@ redisTest("work: after one SIGTERM, ends the running command, and takes nothing 
   assertEquals(await stateOf(workspace, queue), { ready: 1, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
 });
 
-redisTest("work: ends the command of an item whose lease is lost, and goes on", async ({ url, call }) => {
+queueTest("work: ends the command of an item whose lease is lost, and goes on", async (shared) => {
   await using workspace = new Workspace();
-  const name = uniqueName("lost");
-  const queue = ["--redis", url, "--queue", name];
+  const queue = shared.args;
   await workspace.run(["push", ...queue], "long\n");
   // The command of the first line ends only when it gets a signal.
   const script = '[ "$1" = short ] && touch short && exit; trap "touch ended; exit 0" TERM; touch begun; ' +
@@ -139,9 +139,8 @@ redisTest("work: ends the command of an item whose lease is lost, and goes on", 
   const worker = await workspace.start(["work", ...queue, "-j2", "--retries", "0", "--", "sh", "-c", script, "sh"]);
   await until(() => workspace.has("begun"), "the command runs");
 
-  const { createRedisQueue } = await import("@workqueue/redis");
-  await using other = createRedisQueue({ name, url });
-  await expireLeases(call, name);
+  await using other = shared.open();
+  await shared.expireLeases();
   const lease = await other.get(); // the other worker has the item now
   await other.add("short");
   await until(() => workspace.has("short"), "the worker runs another item");
@@ -160,12 +159,6 @@ async function endsWell(worker: Cli): Promise<void> {
   assertEquals(code, 143);
   assertMatch(stderr, /^Succeeded +1$/m);
   for (const word of ["Given up", "Unfinished"]) assertEquals(stderr.includes(word), false, stderr);
-}
-
-/** Lets all leases of a queue expire. */
-async function expireLeases(call: SharedServer["call"], name: string): Promise<void> {
-  const owners = `workqueue:{${name}}:owners`;
-  for (const owner of await call("ZRANGE", owners, "0", "-1") as string[]) await call("ZADD", owners, "2", owner);
 }
 
 /** Returns the counts of a queue. */

@@ -1,6 +1,7 @@
 /** Tests of `docs/command.md`: its scripts print the output shown on the page, and the page covers all options. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { createRedisQueue } from "@workqueue/redis";
 import type { Tokens } from "marked";
 import { ROOT } from "../cli/cli.ts";
 import { giveUpAll } from "../redis/give_up_all.ts";
@@ -10,8 +11,8 @@ import { openShell } from "./shell.ts";
 
 const PAGE = "docs/command.md";
 
-/** Subcommands that need a server, so that the page can't run them. `queue_commands_test.ts` uses their options. */
-const NEED_REDIS = ["push", "status", "work"];
+/** Options that need a server. On the page, only scripts with `dead` have them. */
+const OF_SERVERS = ["--redis", "--cluster", "--ca", "--partitions"];
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
@@ -50,12 +51,13 @@ Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
   await using server = REDIS_SERVER === undefined ? undefined : await RedisServer.start();
   if (server !== undefined) {
     const errors = { "a.jpg": "no such file", "b.jpg": "no such file", "c.jpg": "HTTP 503" };
-    await giveUpAll(server.url, "images", errors);
+    await using queue = createRedisQueue({ name: "images", url: server.url });
+    await giveUpAll(queue, errors);
   }
   const { workspace, run } = await openShell(server === undefined ? {} : { WORKQUEUE_REDIS: server.url });
   await using _ = workspace;
   for (const { script, shown } of examples) {
-    if (server === undefined && script.includes("workqueue dead")) continue;
+    if (server === undefined && script.includes("workqueue dead list --queue images")) continue;
     const printed = await run(script);
     const isWhole = /^Work time /m.test(shown);
     assertEquals(lasting(isWhole ? printed : withoutSummaries(printed)), lasting(shown), script);
@@ -72,30 +74,30 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
     ([, name]) => name!,
   );
-  assertEquals(names, ["run", "check", "schema", "delays", "simulate", ...NEED_REDIS]);
+  assertEquals(names, ["run", "check", "schema", "delays", "simulate", "push", "status", "work"]);
   for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
-    const used = optionsInScripts(name.split(" ")[0]!);
+    const [command] = name.split(" ");
+    // The options that `work` and `run` have in common are in scripts with `run`.
+    const used = [...optionsInScripts(command!), ...command === "work" ? optionsInScripts("run") : []];
     const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:-\w, )*--[a-z-]+/gm)]
       .map(([flags]) => flags.trim().split(", "))
       .filter((flags) => !flags.includes("--help"));
     assert(options.length > 0);
     for (const flags of options) {
-      assert(
-        NEED_REDIS.includes(name) || flags.some((flag) => used.has(flag)),
-        `no script has workqueue ${name} ${flags}`,
-      );
+      const isOfServers = command !== "dead" && OF_SERVERS.includes(flags[0]!);
+      assert(isOfServers || flags.some((flag) => used.includes(flag)), `no script has workqueue ${name} ${flags}`);
       for (const flag of flags) assertMatch(explained, new RegExp(`\`${flag}[\` ]`), `no table has ${flag}`);
     }
   }
 });
 
 /** Returns the options that scripts pass to a subcommand of `workqueue`. */
-function optionsInScripts(name: string): Set<string> {
+function optionsInScripts(name: string): string[] {
   const calls = examples.flatMap(({ script }) => [...script.matchAll(/\bworkqueue (\w+)([^|&;\n]*)/g)]);
   const args = calls.filter(([, command]) => command === name).flatMap(([, , rest]) =>
     rest!.split(" -- ")[0]!.split(" ")
   );
-  return new Set(args.filter((arg) => arg.startsWith("-")));
+  return args.filter((arg) => arg.startsWith("-"));
 }
 
 Deno.test(`${PAGE}: what stands beside the lines of xargs and GNU parallel can be run`, async () => {

@@ -100,6 +100,12 @@ async function tryCommand(command: string[]): Promise<void> {
 
 const ignore = Deno.build.os === "windows"; // Windows has no `sh`
 
+/** Returns the path of a version of Node. */
+async function nodeOf(version: number): Promise<string> {
+  const { stdout } = await run("npx", ["-y", `node@${version}`, "-p", "process.execPath"], ROOT);
+  return stdout.trim();
+}
+
 for (const runtime of RUNTIMES) {
   Deno.test({
     name: `cli: installed for ${runtime} from a registry, it runs, retries and reports`,
@@ -107,6 +113,30 @@ for (const runtime of RUNTIMES) {
     fn: async () => await tryCommand(await installed(runtime)),
   });
 }
+
+Deno.test({
+  name: "cli: installed for Node, it uses queues in files from Node 22 on, and on Node 20 says what to use",
+  ignore,
+  fn: async () => {
+    using project = new Project();
+    const [script] = await installed("Node");
+    const start = async (version: number, args: string[], input?: string) =>
+      await workqueue([await nodeOf(version), script!], project.folder, args, input);
+    for (const command of ["push", "run"]) {
+      const old = await start(20, [command, "--queue", "jobs.db", ...command === "run" ? ["true"] : []], "a\n");
+      assertEquals([old.code, old.stdout], [2, ""]);
+      assertMatch(old.stderr, /jobs\.db: this runtime has no node:sqlite\. Use Deno, Bun, or Node 22\.13 or later\n$/);
+    }
+    assertEquals([...Deno.readDirSync(project.folder)], []);
+    // Nothing but what the command prints itself: no warning that SQLite is experimental.
+    const pushed = await start(22, ["push", "--queue", "jobs.db", "--quiet"], "a\nb\n");
+    assertEquals(pushed, { code: 0, stdout: "", stderr: "" });
+    const ran = await start(22, ["run", "--queue", "jobs.db", "--quiet", "-j1", "--", "echo", "did"], "c\n");
+    assertEquals(ran, { code: 0, stdout: "did a\ndid b\ndid c\n", stderr: "" });
+    const { stdout } = await start(22, ["status", "--queue", "jobs.db"]);
+    assertMatch(stdout, /^Queue +default\nFile +jobs\.db\nReady +0\n/);
+  },
+});
 
 /** Substitutes for the programs that the README's examples run. */
 const STUBS: Record<string, string> = {
@@ -126,6 +156,7 @@ Deno.test({
       Deno.writeTextFileSync(project.path(`bin/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
     Deno.symlinkSync((await installed("Node"))[0]!, project.path("bin/workqueue"));
+    Deno.symlinkSync(await nodeOf(22), project.path("bin/node")); // which has SQLite
     const readme = await Deno.readTextFile(new URL("packages/cli/README.md", ROOT));
     const blocksOf = (language: string) => {
       return tokensOf(readme).flatMap((token) => token.type === "code" && token.lang === language ? [token.text] : []);
@@ -152,7 +183,8 @@ Deno.test({
     const archives = ["gzip a.log", "gzip b.log"];
     const pages = ["fetch.sh https://example.com/a 1.html", "fetch.sh https://example.com/b 2.html"];
     const checks = ["check-host x", "check-host y"];
-    assertEquals(printed, [downloads, downloads, archives, pages, notices, checks, downloads]);
+    const inFile = downloads;
+    assertEquals(printed, [downloads, downloads, archives, pages, notices, checks, downloads, inFile]);
   },
 });
 

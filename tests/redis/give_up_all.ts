@@ -1,10 +1,9 @@
 import { runWorkers, TerminalError } from "@workqueue/core";
-import { createRedisQueue } from "@workqueue/redis";
+import type { RemoteQueue } from "@workqueue/engine";
 import { until } from "./faults/faults.ts";
 
-/** Gives items up, in order, each with an error. */
-export async function giveUpAll(url: string, name: string, errors: Readonly<Record<string, string>>): Promise<void> {
-  await using queue = createRedisQueue({ name, url });
+/** Gives items of a queue up, in order, each with an error. */
+export async function giveUpAll(queue: RemoteQueue, errors: Readonly<Record<string, string>>): Promise<void> {
   const before = (await queue.counts()).givenUp;
   const pool = runWorkers(queue, (item) => {
     throw new TerminalError(errors[item]);

@@ -1,8 +1,8 @@
 import type { GivenUpEntry, RedriveProgress } from "@workqueue/core";
 import { formatNumber } from "@workqueue/core/internal";
-import type { RedisQueue } from "@workqueue/redis";
+import type { RemoteQueue } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
-import { openQueue } from "../remote/open_queue.ts";
+import { findQueue } from "../remote/find_queue.ts";
 import type { QueueFlags } from "../remote/queue_flags.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { stderr } from "../system/standard_streams.ts";
@@ -11,7 +11,7 @@ import { UsageError } from "../system/usage_error.ts";
 import type { DeadDiscardFlags, DeadListFlags, DeadRedriveFlags } from "./dead_flags.ts";
 import { print } from "./print.ts";
 
-/** Maximum number of items on a page of the server. */
+/** Maximum number of items on a page of a list. */
 const PAGE = 1000;
 /** Interval between two looks at a redrive, in milliseconds. */
 const LOOK_EVERY = 200;
@@ -20,7 +20,7 @@ const LOOK_EVERY = 200;
  * Runs `workqueue dead list`: prints given-up items, the newest first.
  *
  * @returns The exit code.
- * @throws {UsageError} If an option is invalid or the server can't be used.
+ * @throws {UsageError} If an option is invalid or the server or the file can't be used.
  */
 export async function deadListCommand(flags: DeadListFlags): Promise<number> {
   return await withQueue(flags, async (queue) => {
@@ -30,7 +30,7 @@ export async function deadListCommand(flags: DeadListFlags): Promise<number> {
     let shown = 0;
     let total: number;
     do {
-      const page: Awaited<ReturnType<RedisQueue["givenUp"]>> = await queue.givenUp({
+      const page: Awaited<ReturnType<RemoteQueue["givenUp"]>> = await queue.givenUp({
         search,
         cursor,
         limit: Math.min(limit - shown, PAGE),
@@ -48,7 +48,7 @@ export async function deadListCommand(flags: DeadListFlags): Promise<number> {
  * Runs `workqueue dead redrive`: adds given-up items again and waits until all are added, or stops the running redrive.
  *
  * @returns The exit code.
- * @throws {UsageError} If an option is invalid or the server can't be used.
+ * @throws {UsageError} If an option is invalid or the server or the file can't be used.
  */
 export async function deadRedriveCommand(flags: DeadRedriveFlags): Promise<number> {
   const { search, key: keys, rate, stop } = flags;
@@ -80,7 +80,7 @@ export async function deadRedriveCommand(flags: DeadRedriveFlags): Promise<numbe
  * Runs `workqueue dead discard`: forgets given-up items.
  *
  * @returns The exit code.
- * @throws {UsageError} If no items are selected, or the server can't be used.
+ * @throws {UsageError} If no items are selected, or the server or the file can't be used.
  */
 export async function deadDiscardCommand(flags: DeadDiscardFlags): Promise<number> {
   const { search, key: keys, all } = flags;
@@ -95,8 +95,8 @@ export async function deadDiscardCommand(flags: DeadDiscardFlags): Promise<numbe
 }
 
 /** Opens a queue, uses it, and closes it. */
-async function withQueue(flags: QueueFlags, use: (queue: RedisQueue) => Promise<number>): Promise<number> {
-  const queue = await openQueue(flags);
+async function withQueue(flags: QueueFlags, use: (queue: RemoteQueue) => Promise<number>): Promise<number> {
+  const queue = (await findQueue(flags)).open();
   try {
     return await use(queue);
   } catch (error) {

@@ -43,20 +43,20 @@ const LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 
 const NOTES = `
-Given-up items, also called dead letters, failed and are not retried. The server
-keeps them until they are added again, discarded, or too many or too old.
+Given-up items, also called dead letters, failed and are not retried. They stay
+in the queue until they are added again, discarded, or too many or too old.
 
 Exit codes:
   0  the command did what it says, even if there was nothing to do
   1  a redrive of the queue is running already, or was stopped
-  2  the command line is wrong, or the server cannot be used`;
+  2  the command line is wrong, or the server or the file cannot be used`;
 
 const REDRIVE_NOTES = `
 Adds given-up items again, the oldest first, and waits until all are added. The
-server remembers the redrive: if this command is killed, the workers go on.
+queue remembers the redrive: if this command is killed, the workers go on.
 
 Examples:
-  workqueue dead redrive --queue images --rate 50
+  workqueue dead redrive --queue jobs.db --rate 50
   workqueue dead redrive --queue images --search "HTTP 503"
   workqueue dead redrive --queue images --stop`;
 
@@ -64,7 +64,10 @@ const SEARCH = "items whose key or error contains this text; the case of ASCII l
 
 /** Adds the subcommands of `workqueue dead`. */
 export function addDeadCommands(command: Command, actions: DeadActions): Command {
-  command.description("List, redrive or discard the given-up items of a queue on Redis.").addHelpText("after", NOTES);
+  command.description("List, redrive or discard the given-up items of a queue on Redis or in a file.").addHelpText(
+    "after",
+    NOTES,
+  );
   addQueueFlags(command.command("list"))
     .description("List given-up items, the newest first.")
     .option("--search <text>", `list only ${SEARCH}`)

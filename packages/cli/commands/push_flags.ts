@@ -24,9 +24,10 @@ const MAX_BELOW = 1_000_000_000;
 
 const NOTES = `
 Each line is an item. The lines are added in batches of up to 1000, and more are
-read when the server has stored a batch. A line that is in the queue already is
-not added twice. Blank lines are left out, and lines that are not UTF-8 refused.
-If the command fails, lines added before stay in the queue.
+read when a batch is stored. A line that is in the queue already is not added
+twice. Blank lines are left out, and lines that are not UTF-8 refused. If the
+command fails, lines added before stay in the queue. A new file gets a queue
+named "default", unless the option names another one.
 
 Exit codes:
   0  all lines are in the queue
@@ -34,13 +35,14 @@ Exit codes:
   2  the command line or a file is wrong, or the server failed
 
 Examples:
+  workqueue push --queue jobs.db --input urls.txt
   workqueue push --redis redis://localhost --queue images --input urls.txt
   find . -name '*.wav' -print0 | workqueue push --queue audio -0
   generate-lines | workqueue push --queue images --when-below 10000`;
 
 /** Adds the options of `workqueue push` to a command. */
 export function addPushFlags(command: Command): Command {
-  command.description("Add each line of a list to a queue on Redis.");
+  command.description("Add each line of a list to a queue on Redis or in a file.");
   return addQueueFlags(command)
     .option("--input <file>", "file with one item per line; - is standard input", STANDARD_INPUT)
     .option("-0, --null", "items end with NUL instead of a line feed, as in the output of find -print0")

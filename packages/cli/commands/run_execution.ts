@@ -99,7 +99,7 @@ export async function executeRun(
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
   if (interruption.signal !== undefined) {
-    if (unfinishedItems(tally) > 0) stderr.write(`${hint}\n`);
+    if (unfinishedItems(tally) > 0 || remote?.endsWhenEmpty) stderr.write(`${hint}\n`);
     return exitCodeOf(interruption.signal);
   }
   return isWhole ? EXIT.succeeded : EXIT.incomplete;

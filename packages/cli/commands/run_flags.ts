@@ -45,6 +45,8 @@ interface FlagSyntax {
   readonly default?: unknown;
   /** Default to show in the help. If omitted, the help shows no default. */
   readonly shownDefault?: string;
+  /** Reason why the flag can't be used with a queue in a file. If omitted, the flag can be used. */
+  readonly notInFile?: string;
 }
 
 /** Destination of a flag's value. The default of a queue option applies only if the config doesn't set the option. */
@@ -91,6 +93,7 @@ export const RUN_FLAGS = {
     help: "make each line an item, even if it equals another line",
     value: false,
     default: true,
+    notInFile: "equal lines are one item there",
     field: "isDistinct",
   },
   "no-append": {
@@ -187,6 +190,7 @@ export const RUN_FLAGS = {
     takes: "<file>",
     help: "write the load of the run as a trace, for workqueue simulate, to this file, which must be new or empty",
     parse: parseOutputFile,
+    notInFile: "a trace needs a queue in memory",
     field: "record",
   },
   tag: {
@@ -221,6 +225,7 @@ export const RUN_FLAGS = {
     help: "like --output group, but in the order of the input; runs at most 10,000 items ahead of the output",
     value: "input order",
     default: "line",
+    notInFile: "other processes may run some of the items",
     field: "output",
   },
   stderr: {
@@ -249,12 +254,14 @@ export const RUN_FLAGS = {
     help: "serve the dashboard of the run to this machine, on the given port or any free one",
     parse: parsePort,
     value: 0,
+    notInFile: "the dashboard needs a queue in memory",
     field: "dashboardPort",
   },
   "dry-run": {
     help: "print the commands without running them",
     value: true,
     default: false,
+    notInFile: "the items in the file would be missing",
     field: "isDryRun",
   },
   config: {
@@ -264,8 +271,9 @@ export const RUN_FLAGS = {
     field: "config",
   },
   queue: {
-    takes: "<name>",
-    help: "queue of the config to use; required if the config has several and none is named default",
+    takes: "<queue>",
+    help:
+      "queue of the config to use; required if the config has several and none is named default; or a file that keeps the items, such as jobs.db or jobs.db#images",
     parse: String,
     field: "queue",
   },

@@ -44,6 +44,12 @@ any kill, it repeats succeeded items only with --group or --keep-order, if their
 output was not printed yet; after a power cut, also items that ended in the last
 second.
 
+With --queue jobs.db, the list is added to a queue in a file, and the run works
+until the queue is empty. If the run is interrupted or killed, start it without a
+list to go on: at a terminal, with an empty standard input, or with ::: and no
+items. Several runs may share a file. Items of a killed run come back after 30
+seconds. Requires Deno, Bun, or Node 22.13 or later.
+
 Exit codes:
   0    the command succeeded for every item
   1    some items were given up or are unfinished, or some lines were refused
@@ -59,7 +65,8 @@ Examples:
   workqueue run --input urls.txt --rate 10/s --resume report.jsonl -- curl -fsSO
   find . -name '*.wav' -print0 | workqueue run -0 -- lame {} {.}.mp3
   workqueue run --json --input users.jsonl --retries 3 -- ./invite {email}
-  workqueue run -j50% gzip ::: *.log`;
+  workqueue run -j50% gzip ::: *.log
+  workqueue run --queue jobs.db --input urls.txt -- curl -fsSO`;
 
 /** Adds the flags and the help of `workqueue run` to a command. Default: a new command. */
 export function addRunFlags(command: Command = new Command("run")): Command {

@@ -3,6 +3,7 @@ import { pathPlaceholderIn } from "../items/command_template.ts";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { operatorFaults, splitArguments } from "../items/item_arguments.ts";
 import { namesColumn } from "../items/line_columns.ts";
+import { queueFileOf } from "../remote/queue_file.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
@@ -77,6 +78,12 @@ function conflictsOf(args: readonly string[], flags: RunFlags): string[] {
   }
   if (flags.report !== undefined && flags.resume !== undefined) {
     conflicts.push("Cannot use --report with --resume, which appends to its own report; leave out --report");
+  }
+  if (flags.queue !== undefined && queueFileOf(flags.queue) !== undefined) {
+    for (const [name, { notInFile }] of Object.entries<FlagDeclaration>(RUN_FLAGS)) {
+      if (notInFile === undefined || flags[name as FlagName] === undefined) continue;
+      conflicts.push(`Cannot use --${name} with a queue in a file: ${notInFile}`);
+    }
   }
   if (flags.json && flags["group-by"] !== undefined) {
     conflicts.push("Cannot group JSON lines by a separator; leave out --json or --group-by");

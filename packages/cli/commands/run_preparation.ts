@@ -52,7 +52,7 @@ export interface PreparedRun extends PreparedItems {
   readonly createOutput: CreateOutput;
   /** Starts the display of progress. */
   readonly showProgress: ShowProgress;
-  /** Queue on a server that replaces the list; `undefined` if the items come from the list. */
+  /** Queue that processes share, through which the items go; `undefined` if they go through a queue in memory. */
   readonly remote?: RemoteSource;
 }
 

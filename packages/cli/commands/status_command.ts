@@ -1,5 +1,5 @@
-import type { RemoteBlockedGroup, RemoteQueueSnapshot } from "@workqueue/redis";
-import { openQueue } from "../remote/open_queue.ts";
+import type { RemoteBlockedGroup, RemoteQueueSnapshot } from "@workqueue/engine";
+import { findQueue } from "../remote/find_queue.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { retriesWaiting } from "../view/recent.ts";
@@ -12,18 +12,19 @@ const SHOWN = 5;
 const LISTED = 100;
 
 /**
- * Runs `workqueue status`: prints the contents of a queue on Redis.
+ * Runs `workqueue status`: prints the contents of a queue that processes share.
  *
  * @param flags The options.
  * @returns The exit code.
  * @throws {UsageError} If an option is invalid, or the output can't be written.
- * @throws {Error} If the server fails.
+ * @throws {Error} If the server or the file fails.
  */
 export async function statusCommand(flags: StatusFlags): Promise<number> {
-  const queue = await openQueue(flags);
+  const found = await findQueue(flags);
+  const queue = found.open();
   try {
     const snapshot = await queue.snapshot({ limit: flags.json ? LISTED : SHOWN });
-    await print(flags.json ? `${JSON.stringify(snapshot, undefined, 2)}\n` : describe(snapshot));
+    await print(flags.json ? `${JSON.stringify(snapshot, undefined, 2)}\n` : describe(snapshot, found.file));
   } finally {
     queue.shutDown();
   }
@@ -38,11 +39,12 @@ const WHY_BLOCKED: Record<RemoteBlockedGroup["reason"], string> = {
   limit: "as many of the group are processing as may be",
 };
 
-function describe(snapshot: RemoteQueueSnapshot): string {
+function describe(snapshot: RemoteQueueSnapshot, file: string | undefined): string {
   const { name, paused, ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs, delayedItems } = snapshot;
   const next = delayedItems[0]?.dueInMs;
   const rows: [name: string, value: string | number][] = [
     ["Queue", printable(name)],
+    ...file !== undefined ? [["File", printable(file)] as [string, string]] : [],
     ...paused ? [["State", "paused"] as [string, string]] : [],
     ["Ready", ready === 0 ? ready : `${ready}, the oldest for ${formatSeconds(oldestReadyMs / 1000)}`],
     ["Blocked", blocked],

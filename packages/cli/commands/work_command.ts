@@ -1,14 +1,12 @@
 import type { Readable } from "node:stream";
-import { openQueueOf } from "../remote/open_queue.ts";
-import { stderr } from "../system/standard_streams.ts";
+import { findQueue } from "../remote/find_queue.ts";
 import { keepHeapSmall } from "../system/small_heap.ts";
-import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 import { currentEnvironment } from "./run_environment.ts";
-import { executeRun } from "./run_execution.ts";
 import type { RunFlags } from "./run_flags.ts";
-import { planRun, type RunPlan } from "./run_plan.ts";
+import { planRun } from "./run_plan.ts";
 import { prepareRun } from "./run_preparation.ts";
+import { executeOn, planOn } from "./shared_execution.ts";
 import type { WorkFlags } from "./work_flags.ts";
 
 /**
@@ -20,7 +18,7 @@ import type { WorkFlags } from "./work_flags.ts";
  * @param standardInput The standard input, which is not read.
  * @returns The exit code.
  * @throws {UsageError} If the user can correct the problem.
- * @throws {Error} If the server fails at the start.
+ * @throws {Error} If the server or the file fails at the start.
  */
 export async function workCommand(
   command: readonly string[],
@@ -28,29 +26,15 @@ export async function workCommand(
   flags: WorkFlags,
   standardInput: Readable,
 ): Promise<number> {
-  const environment = { ...currentEnvironment(standardInput), canShowRows: false }; // the server's errors are lines
+  const environment = { ...currentEnvironment(standardInput), canShowRows: false }; // errors of the queue are lines
   const planned = planRun(command, given, environment);
   if (planned.items !== undefined) throw new UsageError("Cannot use ':::': the items come from the queue");
-  const plan: RunPlan = { ...planned, items: [], builtInQueue: flags.queue, readsTerminal: false };
+  const found = await findQueue(flags, true);
+  const plan = planOn(found, planned, false);
   keepHeapSmall();
-  const prepared = await prepareRun(plan, standardInput, undefined);
-  const onError = noteChanges();
-  const queue = await openQueueOf(flags, prepared.config.config, onError);
-  try {
-    await queue.counts(); // a server that can't be used is found before the worker starts
-    const remote = { queue, endsWhenEmpty: flags.untilEmpty === true, onError };
-    return await executeRun(plan, { ...prepared, remote }, undefined, "Unfinished items are in the queue again.");
-  } finally {
-    queue.shutDown();
-  }
-}
-
-/** Returns a callback that prints each error, unless it equals the previous one. */
-function noteChanges(): (error: unknown) => void {
-  let last = "";
-  return (error) => {
-    const message = printable(error instanceof Error ? error.message : String(error));
-    if (message !== last) stderr.write(`workqueue: ${message}\n`);
-    last = message;
-  };
+  return await executeOn(found, plan, await prepareRun(plan, standardInput, undefined), {
+    endsWhenEmpty: flags.untilEmpty === true,
+    lock: undefined,
+    hint: "Unfinished items are in the queue.",
+  });
 }

@@ -2,11 +2,16 @@ import { setMaxListeners } from "node:events";
 import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import { orAborted } from "../system/or_aborted.ts";
 import { Attempts, type AttemptSettings } from "./attempts.ts";
+import { type Halt, isTooMany } from "./halt.ts";
 
 /** Settings of a {@linkcode CommandRun}. */
 export interface CommandRunSettings extends AttemptSettings {
   /** Starts the output of the run. */
   createOutput(context: OutputContext): RunOutput;
+  /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
+  readonly halt: Halt | undefined;
+  /** Called when the run ends early because too many items were given up. */
+  onHalt(): void;
 }
 
 /** Part of a pool that a run uses to end early. */
@@ -28,9 +33,11 @@ export abstract class CommandRun {
   /** Aborts when running commands must be killed. */
   readonly #killer = new AbortController();
   readonly #startedAt = performance.now();
+  readonly #settings: CommandRunSettings;
   #isInterrupted = false;
 
   constructor(settings: CommandRunSettings) {
+    this.#settings = settings;
     // Each running command adds a listener, and Node would warn about so many listeners.
     setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
     this.output = settings.createOutput({
@@ -104,6 +111,15 @@ export abstract class CommandRun {
 
   protected killCommands(): void {
     this.#killer.abort();
+  }
+
+  /** Ends the run if the numbers of decided items reach its limit. */
+  protected haltIfTooMany(givenUp: number, succeeded: number): void {
+    const { halt, onHalt } = this.#settings;
+    if (halt === undefined || this.stopped.aborted || !isTooMany(halt, givenUp, succeeded)) return;
+    onHalt();
+    this.stop();
+    if (halt.when === "now") this.killCommands();
   }
 
   /** Ends the run immediately because of an error that affects more than one item. */

@@ -6,19 +6,28 @@ import {
   TerminalError,
   type WorkerPool,
 } from "@workqueue/core";
-import type { RedisQueue } from "@workqueue/redis";
+import type { RemoteQueue } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
+import { bytesOf } from "../items/input.ts";
+import { readLines } from "../items/lines.ts";
+import { addLines } from "../remote/add_lines.ts";
+import type { ItemReport } from "../report/records.ts";
+import { orAborted } from "../system/or_aborted.ts";
 import { CommandRun } from "./command_run.ts";
 import { OpenItem } from "./open_item.ts";
 import { NO_TIMEOUT, type RunSettings } from "./run.ts";
 import type { Failure, Tally } from "./tally.ts";
 
-/** Queue on a server, from which a run takes its items. */
+/** Queue that processes share, from which a run takes its items. */
 export interface RemoteSource {
   /** The queue. The run shuts it down. */
-  readonly queue: RedisQueue;
-  /** Whether the run ends when no item is ready, delayed or processing. */
+  readonly queue: RemoteQueue;
+  /** Whether the run ends when its list is in the queue, and no item is ready, delayed or processing. */
   readonly endsWhenEmpty: boolean;
+  /** Whether such a run goes on when it can't find out whether the queue is empty: a server may come back. */
+  readonly outlastsFailures: boolean;
+  /** Called with the number of added lines when the run adds no more lines. */
+  onAdded(count: number): void;
   /** Called with the error when the result of an attempt was not stored, for example because its lease was lost. */
   onError(error: Error): void;
 }
@@ -27,17 +36,19 @@ export interface RemoteSource {
 const LOOK_AGAIN = 1000;
 
 /**
- * Runs a command for each item of a queue on a server. The server keeps the items and their failures, so each attempt
- * of an item has its own `OpenItem`, and another process may make the next attempt.
+ * Adds the lines of the input to a queue that processes share, and runs a command for each item of the queue. The queue
+ * keeps the items and their failures, so each attempt of an item has its own `OpenItem`, and another process may make
+ * the next attempt.
  */
 export class RemoteRun extends CommandRun {
   override readonly pool: WorkerPool<string>;
   /** Resolves when the run has ended. If an error ended the run early, rejects with this error. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  readonly #queue: RedisQueue;
+  readonly #queue: RemoteQueue;
   /** Items of failed attempts, by the error that the pool got. */
   readonly #failed = new WeakMap<object, OpenItem>();
+  #refused = 0;
   #taken = 0;
   #working = 0;
   #succeeded = 0;
@@ -47,7 +58,8 @@ export class RemoteRun extends CommandRun {
   #lastFailure: Failure | undefined = undefined;
 
   /** Starts the run. */
-  constructor(settings: RunSettings, { queue, endsWhenEmpty, onError }: RemoteSource) {
+  constructor(settings: RunSettings, source: RemoteSource) {
+    const { queue, endsWhenEmpty, onAdded, onError } = source;
     const { config: { config, queueName } } = settings;
     super(settings);
     this.#settings = settings;
@@ -59,18 +71,20 @@ export class RemoteRun extends CommandRun {
       },
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
     });
-    if (endsWhenEmpty) void this.#stopWhenEmpty();
-    this.finished = this.#finish();
+    const fed = this.#feed(onAdded);
+    if (endsWhenEmpty) void this.#stopWhenEmpty(fed, source);
+    this.finished = this.#finish(fed);
   }
 
   /** Progress of this process. An item counts while its attempt is running and when its outcome is decided. */
   get tally(): Tally {
+    const { folded, doneBefore } = this.#settings.backlog;
     return {
-      items: this.#working + this.#succeeded + this.#givenUp + this.#unfinished,
+      items: doneBefore + this.#working + this.#succeeded + this.#givenUp + this.#unfinished,
       isDistinct: false,
-      folded: 0,
-      refused: 0,
-      doneBefore: 0,
+      folded,
+      refused: this.#refused,
+      doneBefore,
       isReading: !this.stopped.aborted,
       partRead: undefined,
       running: this.attempts.running,
@@ -90,19 +104,72 @@ export class RemoteRun extends CommandRun {
     };
   }
 
-  async #stopWhenEmpty(): Promise<void> {
+  /** Adds the list to the queue. A line that was read is added even if the run is ending. */
+  async #feed(onAdded: (count: number) => void): Promise<void> {
+    try {
+      onAdded(await addLines(this.#queue, this.#newLines()));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Reads the lines of the input that are to be added. */
+  async *#newLines(): AsyncGenerator<string[], void, void> {
+    const { input, separator, template, backlog, onRefused } = this.#settings;
+    const chunks = readLines(this.#untilStopped(bytesOf(input)), {
+      separator,
+      fault: (line) => template.fault(line),
+      onRefused: (lineNumber, reason) => {
+        this.#refused++;
+        onRefused(lineNumber, reason);
+      },
+    });
+    try {
+      for await (const lines of chunks) {
+        const added: string[] = [];
+        for (const line of lines) backlog.add(line);
+        for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) added.push(line.text);
+        yield added;
+        if (this.stopped.aborted) return;
+      }
+    } catch (error) {
+      if (!this.stopped.aborted) throw error;
+    }
+  }
+
+  /**
+   * Passes on bytes until the run is stopped.
+   *
+   * @throws {DOMException} If the run is stopped. On Deno, a pending read of standard input outlasts even its stream.
+   */
+  async *#untilStopped(bytes: AsyncGenerator<Uint8Array, void, void>): AsyncGenerator<Uint8Array, void, void> {
+    for (;;) {
+      const next = await orAborted(bytes.next(), this.stopped);
+      if (next.done) return;
+      yield next.value;
+    }
+  }
+
+  async #stopWhenEmpty(fed: Promise<void>, { queue, outlastsFailures }: RemoteSource): Promise<void> {
+    await fed;
     while (!this.stopped.aborted) {
       try {
-        await this.#queue.whenIdle({ signal: this.stopped });
+        await queue.whenIdle({ signal: this.stopped });
         this.stop();
-      } catch { // the run was stopped, or the server failed, which the queue reports
+      } catch (error) { // the run was stopped, or the queue failed
+        if (!this.stopped.aborted && !outlastsFailures) {
+          this.failure ??= error;
+          this.stop();
+        }
         await delay(LOOK_AGAIN, undefined, { signal: this.stopped }).catch(() => {});
       }
     }
   }
 
-  async #finish(): Promise<void> {
+  async #finish(fed: Promise<void>): Promise<void> {
     await this.pool.finished;
+    this.#settings.input.stream.destroy();
+    await fed;
     await this.#queue.shutDownWithDrain(); // sends the outcomes of the last attempts
     await this.output.finish();
     if (this.failure !== undefined) throw this.failure;
@@ -148,7 +215,7 @@ export class RemoteRun extends CommandRun {
     switch (result.kind) {
       case "succeeded":
         this.#succeeded++;
-        return;
+        return this.#record(item.report("succeeded"));
       case "hopeless":
         throw this.#failureOf(item, (reason) => new TerminalError(reason));
       case "failed": {
@@ -178,7 +245,16 @@ export class RemoteRun extends CommandRun {
   #giveUp(error: unknown, text: string, reason: GiveUpReason): void {
     const item = error instanceof Error ? this.#failed.get(error) : undefined;
     this.#givenUp++;
-    this.#settings.onDecided((item ?? new OpenItem({ text, number: 0 }, true)).report("given-up", reason));
+    this.#record((item ?? new OpenItem({ text, number: 0 }, true)).report("given-up", reason));
+    this.haltIfTooMany(this.#givenUp, this.#succeeded);
+  }
+
+  #record(item: ItemReport): void {
+    try {
+      this.#settings.onDecided(item);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 }
 

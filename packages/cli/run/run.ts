@@ -16,7 +16,6 @@ import type { ItemReport } from "../report/records.ts";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 import { CommandRun, type CommandRunSettings } from "./command_run.ts";
-import { type Halt, isTooMany } from "./halt.ts";
 import { OpenItem } from "./open_item.ts";
 import type { Failure, Tally } from "./tally.ts";
 
@@ -30,14 +29,10 @@ export interface RunSettings extends CommandRunSettings {
   readonly backlog: Backlog;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
-  readonly halt: Halt | undefined;
   /** Called once for every item when its outcome is decided and its output is printed. */
   onDecided(item: ItemReport): void;
   /** Called for each refused line with the line's number and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
-  /** Called when the run ends early because too many items were given up. */
-  onHalt(): void;
 }
 
 /** Largest number of undecided items outside the backlog. More undecided items could fill the memory. */
@@ -305,7 +300,7 @@ export class Run extends CommandRun {
     else this.output.discard(item);
     if (item.isFailing) this.#failing--;
     this.output.end(item, () => this.#record(item, outcome, reason));
-    if (outcome === "given-up") this.#haltIfTooMany();
+    if (outcome === "given-up") this.haltIfTooMany(this.#givenUp, this.#succeeded);
   }
 
   #record(item: OpenItem, outcome: ItemReport["outcome"], reason: GiveUpReason | undefined): void {
@@ -318,14 +313,6 @@ export class Run extends CommandRun {
     }
     this.#handOn();
     this.#roomAgain();
-  }
-
-  #haltIfTooMany(): void {
-    const { halt, onHalt } = this.#settings;
-    if (halt === undefined || this.stopped.aborted || !isTooMany(halt, this.#givenUp, this.#succeeded)) return;
-    onHalt();
-    this.stop();
-    if (halt.when === "now") this.killCommands();
   }
 }
 

@@ -1,0 +1,72 @@
+import type { FoundQueue } from "../remote/find_queue.ts";
+import { countLines } from "../remote/add_lines.ts";
+import type { ReportLock } from "../report/report_lock.ts";
+import { stderr } from "../system/standard_streams.ts";
+import { printable } from "../system/text.ts";
+import { executeRun } from "./run_execution.ts";
+import type { RunPlan } from "./run_plan.ts";
+import type { PreparedRun } from "./run_preparation.ts";
+
+/** Settings of {@linkcode executeOn} that differ between commands. */
+export interface SharedExecution {
+  /** Whether the run ends when its list is in the queue, and no item is ready, delayed or processing. */
+  readonly endsWhenEmpty: boolean;
+  /** Lock of the report; `undefined` if there is no report. */
+  readonly lock: ReportLock | undefined;
+  /** Printed if a signal ends the run early. */
+  readonly hint: string;
+}
+
+/**
+ * Returns the plan of a run whose items go through a queue that processes share.
+ *
+ * @param found The queue.
+ * @param plan The plan of the command line.
+ * @param hasList Whether the run adds a list to the queue.
+ */
+export function planOn({ name }: FoundQueue, plan: RunPlan, hasList: boolean): RunPlan {
+  return { ...plan, queue: name, builtInQueue: name, ...hasList ? {} : { items: [], readsTerminal: false } };
+}
+
+/**
+ * Adds the list of a run to a queue that processes share, and runs the command for the items of the queue. Prints a
+ * summary.
+ *
+ * @param found The queue.
+ * @param plan The plan.
+ * @param prepared The opened resources of the plan. This function closes them.
+ * @param settings The settings that differ between commands.
+ * @returns The exit code.
+ * @throws {UsageError} If the queue can't be opened.
+ * @throws {Error} If the server or the file fails at the start, or an error ended the run.
+ */
+export async function executeOn(
+  found: FoundQueue,
+  plan: RunPlan,
+  prepared: PreparedRun,
+  { endsWhenEmpty, lock, hint }: SharedExecution,
+): Promise<number> {
+  const onError = noteChanges();
+  const queue = found.openWith(prepared.config.config, onError);
+  const outlastsFailures = found.file === undefined;
+  const onAdded = (count: number) => {
+    if (count > 0 && plan.progress !== "quiet") stderr.write(`Added ${countLines(count)} to ${found.file}.\n`);
+  };
+  try {
+    await queue.counts(); // a server or a file that can't be used is found before a command starts
+    const remote = { queue, endsWhenEmpty, outlastsFailures, onAdded, onError };
+    return await executeRun(plan, { ...prepared, remote }, lock, hint);
+  } finally {
+    queue.shutDown();
+  }
+}
+
+/** Returns a callback that prints each error, unless it equals the previous one. */
+function noteChanges(): (error: unknown) => void {
+  let last = "";
+  return (error) => {
+    const message = printable(error instanceof Error ? error.message : String(error));
+    if (message !== last) stderr.write(`workqueue: ${message}\n`);
+    last = message;
+  };
+}
