@@ -5,8 +5,6 @@ import { reasonOf } from "./errors.ts";
 import { networkTypeOf, readMounts } from "./place.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
-/** Pages in the write-ahead log, of 4 KiB each, at which a transaction makes a checkpoint if there was no idle time. */
-const MAX_LOG = 4000;
 /** Statement after which calls wait for other processes: they may be opening or closing the file. */
 const WAIT = "PRAGMA busy_timeout = 1000";
 
@@ -24,7 +22,7 @@ export function openFile(path: string): DatabaseSync {
     // Several processes may open the file at the same time.
     database.exec(`${WAIT}; PRAGMA journal_mode = WAL`);
     migrate(database);
-    database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = ${MAX_LOG}`);
+    database.exec("PRAGMA busy_timeout = 0");
     return database;
   } catch (error) {
     database?.close();
