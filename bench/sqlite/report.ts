@@ -11,8 +11,8 @@ export interface Facts {
   readonly packages: readonly string[];
   readonly rounds: number;
   readonly minutes: number;
-  /** Average number of processes that wanted the CPU in the minute before the run. */
-  readonly load: number;
+  /** Average numbers of processes that want a CPU. */
+  readonly load: { readonly before: number; readonly during: number };
   /** Milliseconds that a sync takes. */
   readonly sync: { readonly median: number; readonly p99: number };
   /** Sentences about what was not measured. */
@@ -27,10 +27,13 @@ export function report(results: readonly Result[], facts: Facts): string {
     "",
     "Written by `npx -y deno task bench:sqlite`, which compares the queue of `@workqueue/sqlite` with the queue on Redis",
     "and with other queues that store items in a SQLite file. In a round, each contender has a process of its own. The",
-    "contenders of a row are measured right after each other, each round in another order.",
+    "contenders of a row are measured right after each other, three times, each time in another order. The median of the",
+    "three is the figure of the round.",
     "",
     `- ${machine}`,
-    `- Load of the machine before the run: ${load.toFixed(1)} (average number of processes that want the CPU)`,
+    `- Processes that want a CPU, on average: ${load.before.toFixed(1)} before the run, ${
+      load.during.toFixed(1)
+    } in the run`,
     `- One sync of a page of 4 KiB: ${sync.median.toFixed(2)} ms (99th percentile: ${sync.p99.toFixed(2)} ms)`,
     ...versions.map((version) => `- ${version}`),
     `- ${packages.join(", ")}`,
@@ -55,9 +58,9 @@ export function report(results: readonly Result[], facts: Facts): string {
     "  liteque passes to `transaction`. The benchmark lets these pass, and commits as earlier versions did.",
     "- `plainjob`: with `bun:sqlite` on Bun and `better-sqlite3` on Node, and one worker for each job at a time.",
     "",
-    "Items are keys of 26 bytes, and handlers return at once. Contenders don't do the same. This queue keeps one entry for",
-    "each key however often it is added, hands no key to two processes at once, takes back the items of killed processes,",
-    "and wakes idle processes. plainjob and liteque look for new jobs once a second, and bunqueue serves one process.",
+    "Items are keys of 26 bytes, and handlers return at once. The contenders have different features. This queue keeps one",
+    "entry for each key however often it is added, counts failures by key, and wakes idle processes. plainjob and liteque",
+    "keep every job that is added, and look for new jobs once a second. bunqueue serves one process.",
     "",
     "## Figures",
     "",

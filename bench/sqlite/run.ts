@@ -17,6 +17,7 @@ import { RowFigures } from "../rows/row_figures.ts";
 import type { Result } from "../rows/tables.ts";
 import { inTurns } from "../rows/turns.ts";
 import { MIN_ROUNDS } from "../rows/verdict.ts";
+import { medianOf } from "../statistics.ts";
 import type { FileCalls } from "./agent.ts";
 import { NODE, ONE_COMMIT_EACH, PACKAGES, REDIS } from "./names.ts";
 import { probes } from "./probes.ts";
@@ -29,6 +30,8 @@ import { type FileWork, runtimesOf, worksOn } from "./works.ts";
 const WARM_UP = 0.2;
 /** Part of the items that `--quick` measures. */
 const QUICK = 0.1;
+/** Number of runs in a round, of which the median counts, because the time of a sync varies. */
+const RUNS = 3;
 const SYNCS = 500;
 
 function readArguments(): { rounds: number; isQuick: boolean } {
@@ -45,7 +48,8 @@ function readArguments(): { rounds: number; isQuick: boolean } {
 
 const start = performance.now();
 const { rounds, isQuick } = readArguments();
-const load = loadavg()[0]!;
+const loadBefore = loadavg()[0]!;
+const loads: number[] = [];
 const node = (await output("npx", ["-y", NODE, "-p", "process.execPath"], BENCH))!;
 const runtimes = await findRuntimes<FileCalls>({
   url: new URL("agent.ts", import.meta.url),
@@ -123,15 +127,20 @@ function contendersOf({ contenders, isSlow }: FileWork, { id }: Runtime<FileCall
   );
 }
 
-/** Measures every workload once on one runtime. The contenders of a workload run right after each other. */
+/** Measures every workload on one runtime. The contenders of a workload take turns. */
 async function compare(runtime: Runtime<FileCalls>, round: number): Promise<void> {
   await using agents = new Agents(runtime);
-  for (const part of [WARM_UP, 1]) {
+  for (const [part, runs] of [[WARM_UP, 1], [1, isQuick ? 1 : RUNS]] as const) {
     for (const [name, work] of Object.entries(works)) {
-      for (const contender of inTurns(contendersOf(work, runtime), round)) {
-        const time = await measure(agents, name, contender, isQuick ? part * QUICK : part);
-        if (part === 1) results.get(name)!.figures.add(contender, runtime.id, time);
+      const contenders = contendersOf(work, runtime);
+      const times = new Map<string, number[]>(contenders.map((contender) => [contender, []]));
+      for (let run = 0; run < runs; run++) {
+        for (const contender of inTurns(contenders, round * runs + run)) {
+          times.get(contender)!.push(await measure(agents, name, contender, isQuick ? part * QUICK : part));
+        }
       }
+      if (part < 1) continue;
+      for (const [contender, all] of times) results.get(name)!.figures.add(contender, runtime.id, medianOf(all));
     }
   }
 }
@@ -145,6 +154,7 @@ for (let round = 0; round < rounds; round++) {
       const found = await withFile((path) => probe.measure(runtime, path, isQuick));
       for (const [figure, value] of Object.entries(found)) results.get(name)!.figures.add(figure, runtime.id, value);
     }
+    loads.push(loadavg()[0]!);
   }
 }
 const page = report([...results.values()], {
@@ -154,7 +164,8 @@ const page = report([...results.values()], {
     return `${name} ${JSON.parse(Deno.readTextFileSync(`${BENCH}node_modules/${name}/package.json`)).version}`;
   }),
   minutes: (performance.now() - start) / 60_000,
-  ...{ rounds, load, sync, leftOut },
+  load: { before: loadBefore, during: loads.reduce((sum, load) => sum + load) / loads.length },
+  ...{ rounds, sync, leftOut },
 });
 await Deno.remove(folder, { recursive: true });
 if (isQuick) console.log(page);

@@ -61,8 +61,8 @@ function defineWork(parts: WorkParts): FileWork {
 }
 
 function adds(parts: Omit<WorkParts, "time" | "fills" | "items">): FileWork {
-  const slower = [ONE_COMMIT_EACH, ...PEERS].map((contender) => [contender, 1000]);
-  const items = parts.concurrency === 1 ? 1000 : 20_000;
+  const slower = [ONE_COMMIT_EACH, ...PEERS].map((contender) => [contender, 400]);
+  const items = parts.concurrency === 1 ? 400 : 8000;
   return defineWork({ time: add, fills: true, items, itemsOf: Object.fromEntries(slower), ...parts });
 }
 
@@ -119,7 +119,7 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
       concurrency: 100,
       durability: "full",
       contenders: [OURS, ONE_COMMIT_EACH],
-      itemsOf: { [OURS]: 5000, [ONE_COMMIT_EACH]: 200 },
+      itemsOf: { [OURS]: 4000, [ONE_COMMIT_EACH]: 100 },
       bounds: [{ than: ONE_COMMIT_EACH, atLeast: SLOW_GROUP_COMMIT }],
     }),
     normal1: adds({
@@ -138,9 +138,9 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
       contenders: [OURS, ...PEERS],
       bounds: aheadOfPeers,
     }),
-    work1: takes(1, 2000, [IN_THREAD, ...PEERS], aheadOfPeers),
-    work10: takes(10, 4000, [IN_THREAD, ...PEERS], [aheadOf(REDIS), ...aheadOfPeers]),
-    work50: takes(50, 6000, [IN_THREAD], []),
+    work1: takes(1, 1000, [IN_THREAD, ...PEERS], aheadOfPeers),
+    work10: takes(10, 2000, [IN_THREAD, ...PEERS], [aheadOf(REDIS), ...aheadOfPeers]),
+    work50: takes(50, 4000, [IN_THREAD], []),
   };
 }
 
