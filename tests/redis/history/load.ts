@@ -294,7 +294,7 @@ export class LoadRun {
   }
 
   #start(): Process {
-    const owner = `owner ${++this.#owners}`;
+    const owner = `owner ${++this.#owners}, ${Math.floor(this.#now)} ms`; // another run may go on with the file
     return { owner, held: [], renewedAt: this.#now, stillUntil: 0, isBusy: false };
   }
 

@@ -10,8 +10,8 @@ export function lostGiveUps(history: History, givenUp: ReadonlySet<string>): str
     const end = last.finishes.find(({ kind, counts }) => kind === "givenUp" && counts === true);
     if (end === undefined || givenUp.has(key)) continue;
     const { period: { from, to } } = end;
-    const isAfter = (period: Period) => !isBefore(period.from, from);
-    if ([...history.redrives, ...history.discards].some(isAfter)) continue;
+    const mayFollow = (call: Period) => call.to === undefined || !isBefore(call.to, from);
+    if ([...history.redrives, ...history.discards].some(mayFollow)) continue;
     // A key that is delayed is not given up, and its delay may have been canceled.
     if (history.dropped.get(key)!.some((point) => point !== to && !isBefore(point, last.from))) continue;
     wrong.push(`${key} was given up with the token ${last.token}, and is not listed`);

@@ -83,6 +83,7 @@ function wrongPairs(all: readonly Known[]): Pair[] {
   const byPlace = all.toSorted((one, other) => one.latest - other.latest);
   const places = new Map(byPlace.map((known, place) => [known, place]));
   const last = new LastOf(byPlace.length);
+  const paired = new Set<Known>();
   let added = 0;
   for (const next of requests) {
     // All keys that were certainly ready when this one was asked for.
@@ -90,9 +91,13 @@ function wrongPairs(all: readonly Known[]): Pair[] {
       last.set(places.get(ready[added]!)!, ready[added]!);
     }
     const passed = last.among(countBelow(byPlace, next.earliest - SLACK));
-    if (passed === undefined || passed.handOut.token <= next.handOut.token) continue;
+    // A key that a lost call took comes late, and may then go first.
+    if (passed === undefined || passed.handOut.token <= next.handOut.token || paired.has(next)) continue;
     pairs.push([next, passed]);
-    for (const paired of [next, passed]) last.set(places.get(paired)!, undefined);
+    for (const each of [next, passed]) {
+      paired.add(each);
+      last.set(places.get(each)!, undefined);
+    }
   }
   return pairs;
 }
