@@ -19,9 +19,13 @@ async function find(global: string, npmPackage: string, print: readonly string[]
   return stdout.trim();
 }
 
+/** Module that Node loads first, because it neither runs TypeScript nor finds the packages by itself. */
+const NODE_PRELOAD: string = new URL("node_preload.mjs", import.meta.url).href;
+
 /** Paths of the executables, which are started without npx because a signal to npx would end only npx. */
 let deno: Promise<string> | undefined;
 let bun: Promise<string> | undefined;
+let node: Promise<string> | undefined;
 
 /**
  * Returns the start of a command line that runs a script, for each runtime. The caller appends the script, preceded by
@@ -34,4 +38,13 @@ export const runtimes: Record<string, () => Promise<string[]>> = {
     return [path, "run", "--quiet", "--config", ALL_PACKAGES, "-A"];
   },
   Bun: async () => [await (bun ??= find("Bun", "bun@1", ["-e", "console.log(process.execPath)"]))],
+};
+
+/** The runtimes of {@linkcode runtimes}, and Node 22, which has SQLite. */
+export const allRuntimes: Record<string, () => Promise<string[]>> = {
+  ...runtimes,
+  Node: async () => {
+    const path = await (node ??= find("Node", "node@22", ["-p", "process.execPath"]));
+    return [path, "--no-warnings", "--import", NODE_PRELOAD];
+  },
 };

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import process from "node:process";
+import { RedisEngine } from "../../../packages/redis/engine.ts";
 import { check, type Rules } from "../history/check.ts";
 import { createFolder, readFolder, recordQueue, removeFolder } from "../history/folder.ts";
 
@@ -17,7 +18,7 @@ export class RecordedHistory {
 
   constructor(name: string) {
     this.#name = name;
-    this.#end = recordQueue(name, this.folder);
+    this.#end = recordQueue(RedisEngine.prototype, name, this.folder);
   }
 
   /** Leaves out the check, because the test changes the stored data itself or lets the server lose data. */

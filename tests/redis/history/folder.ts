@@ -4,22 +4,30 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { RedisEngine } from "../../../packages/redis/engine.ts";
+import type { Engine } from "@workqueue/engine";
 import type { Line, Write } from "./event.ts";
 import { recordCalls } from "./record.ts";
 
 /** Writers of this process, by queue. */
 const writers = new Map<string, Write>();
-let isRecording = false;
+/** Engines whose calls are recorded. */
+const recorded = new WeakSet<Engine>();
 
 /**
- * Records the calls of all engines of this process for a queue, in a file of the folder. Each line is written before
- * the call is sent, so that it is there if the process is killed. Returns a function that ends the recording.
- * All processes must use the same clock, which is the clock of the machine by default.
+ * Records the calls of engines for a queue, in a file of the folder. Each line is written before the call is sent, so
+ * that it is there if the process is killed. Returns a function that ends the recording.
+ *
+ * @param engines An engine, or the prototype of engines.
+ * @param now The time in milliseconds. All processes must use the same clock, which is that of the machine by default.
  */
-export function recordQueue(queue: string, folder: string, now: () => number = Date.now): () => void {
-  if (!isRecording) recordCalls(RedisEngine.prototype, now, (queue) => writers.get(queue));
-  isRecording = true;
+export function recordQueue(
+  engines: Engine,
+  queue: string,
+  folder: string,
+  now: () => number = Date.now,
+): () => void {
+  if (!recorded.has(engines)) recordCalls(engines, now, (queue) => writers.get(queue));
+  recorded.add(engines);
   const file = openSync(join(folder, `${process.pid}.jsonl`), "a");
   writers.set(queue, (line) => void writeSync(file, `${JSON.stringify(line)}\n`));
   return () => {

@@ -1,12 +1,11 @@
 /** Loads in processes that are killed at a write: at a statement, or at a system call. */
 
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { onPath } from "../../keeper.ts";
 import { START } from "../../contracts/engine_bench.ts";
 import { seeded } from "../../redis/faults/seeded.ts";
@@ -15,13 +14,12 @@ import type { Line } from "../../redis/history/event.ts";
 import { createFolder, readFolder, removeFolder } from "../../redis/history/folder.ts";
 import { type Load, LoadRun } from "../../redis/history/load.ts";
 import { LOADS, rulesOf } from "../../redis/history/loads.ts";
-import { runtimes } from "../../runtimes.ts";
+import { allRuntimes } from "../../runtimes.ts";
 import { FileStore } from "../faults/file_store.ts";
 import { unsound } from "../sound.ts";
 import type { LoadArguments } from "./killed_load.ts";
 
 const SCRIPT = fileURLToPath(new URL("killed_load.ts", import.meta.url));
-const PRELOAD = new URL("../../node_preload.mjs", import.meta.url).href;
 /** Path of strace, which kills a process at a system call; `undefined` if it is not installed. */
 export const STRACE: string | undefined = onPath("strace");
 /** Time at which loads begin, in milliseconds since 1970. */
@@ -38,21 +36,8 @@ const STEPS = 60;
 const STATEMENTS = 400;
 const ALL_LOADS: readonly Load[] = Object.values(LOADS).filter((load) => !("isBacklog" in load));
 
-let node: Promise<string> | undefined;
-
-async function findNode(): Promise<string> {
-  const { stdout } = await promisify(execFile)("npx", ["-y", "node@22", "-p", "process.execPath"]);
-  return stdout.trim();
-}
-
-/** Start of the command line of each runtime. */
-const COMMANDS: Readonly<Record<string, () => Promise<string[]>>> = {
-  ...runtimes,
-  Node: async () => [await (node ??= findNode()), "--no-warnings", "--import", PRELOAD],
-};
-
 /** Names of the runtimes. */
-export const RUNTIMES: readonly string[] = Object.keys(COMMANDS);
+export const RUNTIMES: readonly string[] = Object.keys(allRuntimes);
 
 export interface KilledLoad {
   readonly seed: number;
@@ -84,7 +69,7 @@ export async function killedLoad({ seed, runtime, bySystem }: KilledLoad): Promi
     load,
     ...!bySystem && { statements: below(STATEMENTS), isAfter: below(2) === 0 },
   };
-  const command = [...await COMMANDS[runtime]!(), SCRIPT, JSON.stringify(args)];
+  const command = [...await allRuntimes[runtime]!(), SCRIPT, JSON.stringify(args)];
   const files = ["", "-wal", "-journal"].flatMap((suffix) => ["-P", path + suffix]);
   const [calls, count] = CALLS[below(CALLS.length)]!;
   const inject = `inject=${calls}:signal=SIGKILL:when=${1 + below(count)}`;

@@ -9,6 +9,7 @@ import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { namesOf } from "../../../../packages/redis/division.ts";
+import { RedisEngine } from "../../../../packages/redis/engine.ts";
 import { recordQueue } from "../../history/folder.ts";
 import type { At } from "./sites.ts";
 
@@ -36,7 +37,7 @@ process.on("SIGUSR2", () => stepClock((Math.random() - 0.5) * AN_HOUR));
 
 const opened = queues.map(({ name, partitions, histories, discipline }) => {
   const names = namesOf(name, { count: partitions });
-  for (const [i, name] of names.entries()) recordQueue(name, histories[i]!, realNow);
+  for (const [i, name] of names.entries()) recordQueue(RedisEngine.prototype, name, histories[i]!, realNow);
   const queue = createRedisQueue({
     name,
     ...at,

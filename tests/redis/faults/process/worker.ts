@@ -5,6 +5,7 @@ import { runWorkers } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { RedisEngine } from "../../../../packages/redis/engine.ts";
 import { recordQueue } from "../../history/folder.ts";
 import type { WorkerArguments } from "./workers.ts";
 
@@ -15,7 +16,7 @@ const notes = createClient({ url: witness });
 await notes.connect();
 const note = (...words: unknown[]) => notes.rPush("notes", words.join(" "));
 
-if (history !== undefined) recordQueue(name, history);
+if (history !== undefined) recordQueue(RedisEngine.prototype, name, history);
 const queue = createRedisQueue({
   name,
   url,

@@ -5,9 +5,8 @@ import { once } from "node:events";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { runtimes } from "../../../runtimes.ts";
+import { allRuntimes } from "../../../runtimes.ts";
 import { callRedis, RedisServer } from "../../server.ts";
-import type { StormArguments } from "./storm_worker.ts";
 
 /** Arguments of a worker. Durations are in milliseconds. */
 export interface WorkerArguments {
@@ -44,11 +43,11 @@ const SCRIPT = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 /** Starts a worker, or another script that prints a line when it is ready. */
 export async function startWorker(
-  runtime: "Deno" | "Bun",
-  args: WorkerArguments | StormArguments,
+  runtime: keyof typeof allRuntimes,
+  args: WorkerArguments | object,
   script = SCRIPT,
 ): Promise<Worker> {
-  const [file, ...options] = await runtimes[runtime]!();
+  const [file, ...options] = await allRuntimes[runtime]!();
   const child: ChildProcess = spawn(file!, [...options, script, JSON.stringify(args)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
