@@ -54,7 +54,7 @@ export class Bench extends EngineBench implements AsyncDisposable {
 
   async stallsOf(key: string): Promise<number> {
     const row = await this.databases[0]!.run("normal", 5000, ({ sql }) => {
-      return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE key = ?", key);
+      return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE queue = 1 AND key = ?", key);
     });
     return row?.stalls ?? 0;
   }

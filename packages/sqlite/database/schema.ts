@@ -57,7 +57,7 @@ CREATE TABLE items (
 CREATE INDEX items_by_place ON items (queue, line, place) WHERE line IS NOT NULL;
 CREATE INDEX items_by_order ON items (queue, line, grp, score, turn) WHERE score IS NOT NULL;
 CREATE INDEX items_by_due ON items (queue, due, due_turn) WHERE due IS NOT NULL;
-CREATE INDEX items_by_owner ON items (owner) WHERE owner IS NOT NULL;
+CREATE INDEX items_by_owner ON items (queue, owner) WHERE owner IS NOT NULL;
 
 CREATE TABLE owners (
   id INTEGER PRIMARY KEY,
@@ -125,6 +125,7 @@ CREATE TABLE paused_groups (
   until INTEGER NOT NULL,
   PRIMARY KEY (queue, grp)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX paused_groups_by_end ON paused_groups (queue, until);
 
 CREATE TABLE failures (
   queue INTEGER NOT NULL,
@@ -137,7 +138,7 @@ CREATE TABLE failures (
   error TEXT NOT NULL,
   PRIMARY KEY (queue, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX failures_by_count ON failures (queue, count);
+CREATE INDEX failures_by_count ON failures (queue, count DESC, key);
 CREATE INDEX failures_by_end ON failures (queue, ends) WHERE ends IS NOT NULL;
 
 CREATE TABLE buckets (

@@ -130,21 +130,22 @@ export class Groups {
 
   /** Returns the groups whose turns are next. */
   next(count: number): Group[] {
-    return this.#query("turn IS NOT NULL ORDER BY start, turn LIMIT ?", count);
+    return this.#query("WHERE queue = ? AND turn IS NOT NULL ORDER BY start, turn LIMIT ?", count);
   }
 
   /** Returns groups whose time to change has come. */
   changed(now: number): Group[] {
-    return this.#query("changes_at <= ? ORDER BY changes_at, changes_turn LIMIT ?", now, BATCH);
+    return this.#query("WHERE queue = ? AND changes_at <= ? ORDER BY changes_at, changes_turn LIMIT ?", now, BATCH);
   }
 
   nextChange(): number | undefined {
-    return this.#query("changes_at IS NOT NULL ORDER BY changes_at LIMIT ?", 1)[0]?.changes_at ?? undefined;
+    const [first] = this.#query("WHERE queue = ? AND changes_at IS NOT NULL ORDER BY changes_at LIMIT ?", 1);
+    return first?.changes_at ?? undefined;
   }
 
   /** Returns groups with blocked keys, in any order. */
   blocked(count: number): Group[] {
-    return this.#query("ready < size LIMIT ?", count);
+    return this.#query("INDEXED BY groups_with_blocked WHERE queue = ? AND ready < size LIMIT ?", count);
   }
 
   /** Writes what has changed, and forgets idle groups whose last turn is over, or some if there are too many. */
@@ -163,7 +164,8 @@ export class Groups {
     const excess = Math.min(over.length > 0 ? 0 : state.idle - MAX_IDLE, BATCH);
     if (excess > 0) {
       over.push(...sql.all<{ name: string }>(
-        "SELECT name FROM groups WHERE queue = ? AND idle_until <= ? ORDER BY idle_finish LIMIT ?",
+        `SELECT name FROM groups WHERE queue = ? AND idle_finish IS NOT NULL AND idle_until <= ?
+          ORDER BY idle_finish LIMIT ?`,
         queue,
         now,
         excess,
@@ -178,10 +180,11 @@ export class Groups {
     if (over.length > 0 && state.total === 0) state.virtual = state.latest = 0;
   }
 
-  #query(where: string, ...values: readonly number[]): Group[] {
+  /** Returns the groups that a query finds. The query has the id of the queue as its first parameter. */
+  #query(query: string, ...values: readonly number[]): Group[] {
     this.#write();
     const { sql, queue } = this.#tx;
-    return sql.all<Group>(`SELECT * FROM groups WHERE queue = ? AND ${where}`, queue, ...values)
+    return sql.all<Group>(`SELECT * FROM groups ${query}`, queue, ...values)
       .map((row) => this.#loaded.get(row.name)?.group ?? this.#load(row));
   }
 

@@ -48,7 +48,7 @@ export class Owners {
   hasKeys(name: string): boolean {
     this.#tx.flush();
     const { sql, queue } = this.#tx;
-    return sql.get(`SELECT 1 FROM items WHERE ${OF_OWNER} LIMIT 1`, queue, name) !== undefined;
+    return sql.get(`SELECT 1 FROM items WHERE queue = ? AND ${OF_OWNER} LIMIT 1`, queue, queue, name) !== undefined;
   }
 
   /**

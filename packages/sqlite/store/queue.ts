@@ -57,7 +57,7 @@ export class Queue implements Awaited {
     state.discipline = text;
     delete state.groups;
     this.order = this.#newOrder();
-    for (const item of tx.items("token IS NOT NULL")) {
+    for (const item of tx.items("owner IS NOT NULL")) {
       item.note = null;
       this.order.adopt(item);
     }

@@ -45,6 +45,7 @@ export function beginRedrive(
     left: 0,
     stepAt: now,
   };
+  state.redrive.left = countLeft(queue, state.redrive);
   step(queue, state.redrive);
   queue.waking.wakeForReady();
   queue.waking.plan();
@@ -60,7 +61,6 @@ export function continueRedrive(queue: Queue): void {
 /** Returns the progress of the job that runs, or of the last one; `undefined` if there was none. */
 export function redriveProgress(queue: Queue): EngineRedrive | undefined {
   const { redrive } = queue.tx.state;
-  if (redrive?.stepAt !== undefined) redrive.left = countLeft(queue, redrive);
   return redrive && progressOf(queue, redrive);
 }
 
@@ -81,14 +81,16 @@ function step(queue: Queue, job: RedriveState): void {
   const { rate, search, until } = job;
   if (rate !== undefined) job.next = Math.max(job.next, tx.now - CATCH_UP);
   const page = tx.sql.all<GivenUpRow>(
-    `SELECT * FROM given_up WHERE queue = ? AND at > ? AND at <= ? ${listed(job)} ORDER BY at LIMIT ?`,
+    `SELECT * FROM ${sourceOf(job)} ORDER BY job.at LIMIT ?`,
     tx.queue,
     job.position,
     until,
-    BATCH,
+    BATCH + 1,
   );
-  for (const row of page) {
+  let checked = 0;
+  for (const row of page.slice(0, BATCH)) {
     if (rate !== undefined && job.next > tx.now) break;
+    checked++;
     job.position = row.at;
     if (!isFound(row, search)) continue;
     const item = tx.item(row.key);
@@ -97,10 +99,9 @@ function step(queue: Queue, job: RedriveState): void {
     job.redriven++;
     job.next += rate === undefined ? 0 : 1_000_000 / rate;
   }
-  const left = countLeft(queue, job);
-  if (left === 0) return end(queue, job, 0);
+  if (checked === page.length) return end(queue, job, 0);
   const isPaced = rate !== undefined && job.next > tx.now;
-  job.left = left;
+  job.left = Math.max(job.left - checked, page.length - checked); // the count would take long in each step
   job.stepAt = isPaced ? Math.ceil(Math.max(job.next, tx.now + PAUSE)) : tx.now;
 }
 
@@ -112,13 +113,15 @@ function end({ tx }: Queue, job: RedriveState, left: number): void {
 
 function countLeft({ tx }: Queue, job: RedriveState): number {
   return tx.sql.get<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM given_up WHERE queue = ? AND at > ? AND at <= ? ${listed(job)}`,
+    `SELECT COUNT(*) AS count FROM ${sourceOf(job)}`,
     tx.queue,
     job.position,
     job.until,
   )!.count;
 }
 
-function listed({ isListed }: RedriveState): string {
-  return isListed ? "AND at IN (SELECT at FROM redrive_keys WHERE redrive_keys.queue = given_up.queue)" : "";
+/** Returns the keys of a job. Its parameters are the id of the queue, and the times after which and until which. */
+function sourceOf({ isListed }: RedriveState): string {
+  const keys = isListed ? "redrive_keys AS job CROSS JOIN given_up USING (queue, at)" : "given_up AS job";
+  return `${keys} WHERE job.queue = ? AND job.at > ? AND job.at <= ?`;
 }

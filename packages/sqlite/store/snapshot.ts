@@ -29,7 +29,7 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
       ...ranked(item, item.due_priority),
       dueInMs: (item.due! - now) / 1000,
     })),
-    processingEntries: tx.items("token IS NOT NULL LIMIT ?", limit).map((item) => ({
+    processingEntries: tx.items("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
       ...ranked(item, item.held_priority),
       addedAgain: item.is_added_again === 1,
     })),

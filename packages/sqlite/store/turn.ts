@@ -284,7 +284,8 @@ class Turn {
   #fewCount(): number {
     const { tx } = this.#queue;
     const held = tx.sql.get<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM items WHERE stalls > 0 AND ${OF_OWNER}`,
+      `SELECT COUNT(*) AS count FROM items WHERE queue = ? AND ${OF_OWNER} AND stalls > 0`,
+      tx.queue,
       tx.queue,
       this.#request.owner,
     )!;
