@@ -65,8 +65,11 @@ export interface Act {
 export interface QueueRow {
   /** Name of the queue on the dashboard. */
   readonly name: string;
-  /** Engine that stores the items. */
-  readonly engine: "memory" | "redis";
+  /**
+   * Engine that stores the items: `"memory"`; or `"redis"` or `"sqlite"` for a shared queue, which several processes
+   * can use.
+   */
+  readonly engine: string;
   /** Verdict on the queue. */
   readonly verdict: Verdict;
   /** Reason for the verdict, as a sentence. */
@@ -86,8 +89,8 @@ export interface QueueRow {
   /** Workers of the pool; `null` if there is no pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
   /**
-   * Whether work is paused: no attempt starts until work is resumed. For an in-memory queue, the pool is paused; on
-   * Redis, the queue is paused.
+   * Whether work is paused: no attempt starts until work is resumed. For an in-memory queue, the pool is paused; a
+   * shared queue is paused itself.
    */
   readonly paused: boolean;
   /**
@@ -116,7 +119,8 @@ export interface Counts {
   readonly processing: number;
   /**
    * Number of items that will be retried because their last attempt failed; `null` if unknown. Items of abandoned
-   * handlers are included. On Redis, only those of handlers in this process are included before the handlers end.
+   * handlers are included. For a shared queue, only those of handlers in this process are included before the handlers
+   * end.
    */
   readonly failing: number | null;
 }
@@ -164,23 +168,25 @@ export interface QueueDetails extends QueueRow {
    * has no groups that can be paused.
    */
   readonly blockedGroups: BlockedGroupList | null;
-  /** Given-up items that match the search; `null` if the queue keeps none or its server does not answer. */
+  /** Given-up items that match the search; `null` if the queue keeps none or its engine does not answer. */
   readonly givenUp: GivenUpList | null;
   /**
    * Errors of failed attempts, grouped by message, the group with the most failing items first. At most 100 groups, and
-   * a last group for all other errors. The errors are those since the dashboard was created. On Redis, they are errors
-   * that the dashboard has seen while somebody watched the queue, of the 1,000 failing items with the most attempts.
+   * a last group for all other errors. The errors are those since the dashboard was created. For a shared queue, they
+   * are errors that the dashboard has seen while somebody watched the queue, of the 1,000 failing items with the most
+   * attempts.
    */
   readonly errors: readonly ErrorGroup[];
   /**
    * Number of failing items whose errors are unknown, because the items failed before the dashboard was created, failed
-   * in another pool of an in-memory queue, or are not listed by Redis; `null` if the number is unknown.
+   * in another pool of an in-memory queue, or are not listed by the engine of a shared queue; `null` if the number is
+   * unknown.
    */
   readonly errorsUnknown: number | null;
   /**
    * Number of delayed items whose keys or errors match the search. `retry` and `take-back` act on all of these items,
-   * even if they are not listed. In an in-memory queue, all delayed items are searched. On Redis, only the 1,000 items
-   * that are due first and the listed failing items are searched.
+   * even if they are not listed. In an in-memory queue, all delayed items are searched. In a shared queue, only the
+   * 1,000 items that are due first and the listed failing items are searched.
    *
    * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may run for only a
    * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
@@ -195,12 +201,12 @@ export interface QueueDetails extends QueueRow {
   readonly matchingFailing: number | null;
   /**
    * Number of given-up items for each reason; `null` if unknown. For an in-memory queue, only items that the pool gave
-   * up are counted. On Redis, items that any process gave up since the queue was first used are counted.
+   * up are counted. For a shared queue, items that any process gave up since the queue was first used are counted.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
   /**
-   * Latencies of the queue's items; `null` for a third-party queue that doesn't report them. On Redis, only items that
-   * this process takes are included.
+   * Latencies of the queue's items; `null` for a third-party queue that doesn't report them. For a shared queue, only
+   * items that this process takes are included.
    */
   readonly latency: Latency | null;
   /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */
@@ -474,8 +480,11 @@ export interface ThrottleNode {
 
 /** Throttle with its state. */
 export interface ThrottleRow extends ThrottleNode {
-  /** `"redis"` if all queues that use the throttle are on Redis. The state is then that of this process. */
-  readonly engine: "memory" | "redis";
+  /**
+   * Engine of the queues that use the throttle, if all of them are shared; otherwise `"memory"`. The state of a
+   * throttle of shared queues is that of this process.
+   */
+  readonly engine: string;
   /**
    * Largest number of attempts that may run at once now; `null` if there is no such limit. 0 while a breaker is open.
    */
@@ -526,9 +535,9 @@ export interface ThrottleRow extends ThrottleNode {
  *
  * With `"preview": true` in addition, the selected items are only counted.
  *
- * On Redis, only the 1,000 items that are due first and the listed failing items can be selected. The message contains
- * the number of delayed items that were not checked. The same limit applies to a request with a key, unless the items
- * are strings. A string item is found no matter how many items are delayed.
+ * In a shared queue, only the 1,000 items that are due first and the listed failing items can be selected. The message
+ * contains the number of delayed items that were not checked. The same limit applies to a request with a key, unless
+ * the items are strings. A string item is found no matter how many items are delayed.
  *
  * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and, as `shown`, the ID
  * of the config that was read. With `{ "apply": true, "shown": "…" }`, the request applies the changes, unless the file
@@ -547,7 +556,10 @@ export interface ControlResult {
    * number of items that were added at once.
    */
   readonly done?: number;
-  /** For `retry` and `take-back`, the number of delayed items that were not checked. More than 0 only on Redis. */
+  /**
+   * For `retry` and `take-back`, the number of delayed items that were not checked. More than 0 only for a shared
+   * queue.
+   */
   readonly notChecked?: number;
   /** For a reload, the ID of the config that was read. */
   readonly shown?: string;

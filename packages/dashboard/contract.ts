@@ -30,16 +30,18 @@ export interface SteerEvent {
 }
 
 /**
- * Part of the interface of queues from `@workqueue/redis`: the members that the dashboard uses. The dashboard doesn't
- * depend on that package.
+ * Queue that processes share, as the dashboard uses it: the part of the `RemoteQueue` of `@workqueue/redis` and
+ * `@workqueue/sqlite` that it calls. The dashboard doesn't depend on these packages.
  */
-export interface QueueOnRedis<T> {
+export interface RemoteQueueLike<T> {
   /** Name of the queue. */
   readonly name: string;
+  /** Name of the engine that stores the items, such as `"redis"`. */
+  readonly engine: string;
   /** Returns the key of an item. If omitted, the item itself is the key. */
   readonly keyOf?: ((item: T) => string) | undefined;
   /** Returns the counts of the queue, and lists of up to `limit` items each. */
-  snapshot(options?: { limit?: number }): Promise<QueueOnRedisSnapshot<T>>;
+  snapshot(options?: { limit?: number }): Promise<RemoteQueueSnapshotLike<T>>;
   /** Removes a delayed item. Resolves with `false` if the item was not delayed. */
   cancelDelayed(item: T): Promise<boolean>;
   /** Forgets the failures of an item. */
@@ -56,8 +58,8 @@ export interface QueueOnRedis<T> {
   resumeGroup?(group: string): Promise<void>;
 }
 
-/** Contents of a queue on Redis. */
-export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
+/** Contents of a queue that processes share. */
+export interface RemoteQueueSnapshotLike<T> extends QueueSnapshot<T> {
   /** Whether the queue is paused. */
   readonly paused: boolean;
   /** Number of failing keys. */
@@ -86,8 +88,8 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
 
 /** Queue on the dashboard. */
 export interface DashboardQueue<T> {
-  /** In-memory queue or Redis queue. */
-  readonly queue: RateLimitingQueue<T> | QueueOnRedis<T>;
+  /** Queue in memory, or queue that processes share: on Redis or in a file. */
+  readonly queue: RateLimitingQueue<T> | RemoteQueueLike<T>;
   /**
    * Pool that processes the queue in this process. Without a pool, the running and failing items of an in-memory queue
    * are unknown.

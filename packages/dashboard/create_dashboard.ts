@@ -12,7 +12,7 @@ import type { Dashboard, DashboardOptions } from "./contract.ts";
 import { Events } from "./http/events.ts";
 import { Guard } from "./http/guard.ts";
 import { Server } from "./http/server.ts";
-import { isOnRedis } from "./watch/redis_source.ts";
+import { isRemote } from "./watch/remote_source.ts";
 import { Views } from "./watch/views.ts";
 import { Watch } from "./watch/watch.ts";
 
@@ -27,8 +27,8 @@ const A_POOL: Rule = [
   "must be a pool returned by runWorkers",
 ];
 const A_QUEUE: Rule = [
-  (value: unknown) => hasMethods(value, "add", "cancelDelayed", "snapshot") && (isOnRedis(value) || isInMemory(value)),
-  "must be a rate limiting queue, in memory or on Redis",
+  (value: unknown) => hasMethods(value, "add", "cancelDelayed", "snapshot") && (isRemote(value) || isInMemory(value)),
+  "must be a rate limiting queue, in memory, on Redis or in a file",
 ];
 const QUEUES: Rule = [
   (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),

@@ -180,6 +180,9 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   /** Name of the queue. */
   readonly name: string;
 
+  /** Name of the engine that stores the items: `"redis"` or `"sqlite"`. */
+  readonly engine: string;
+
   /** The `keyOf` option, if one was given. */
   readonly keyOf?: ((item: T) => string) | undefined;
 

@@ -206,6 +206,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     this.#closed = new Promise<void>((resolve) => this.#close = resolve).then(endMeasuring).catch(this.#errors.write);
   }
 
+  get engine(): string {
+    return this.#engine.product.toLowerCase();
+  }
+
   get shuttingDown(): boolean {
     return this.#isShutDown;
   }

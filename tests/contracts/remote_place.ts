@@ -11,6 +11,8 @@ export interface RemotePlace {
   open<T = string>(options: RemoteQueueOptions<T> & { readonly name: string }): RemoteQueue<T>;
   /** Opens a queue of a config document. */
   openFrom(config: WorkQueueConfig, name: string): RemoteQueue;
+  /** Makes ready items as old as if they had been added earlier, by a number of milliseconds. */
+  makeOlder(name: string, items: readonly string[], ms: number): Promise<void>;
   /** Measures the whole queue. */
   measure<T>(queue: RemoteQueue<T>, metrics?: MetricsProvider, options?: RemoteQueueMetricsOptions): Disposable;
 }

@@ -91,6 +91,7 @@ Deno.test("audit: an act that takes too long is listed at once, and again when i
   const totals = { handedOut: 0, failed: 0, givenUp: 0 };
   const queue = {
     name: "images",
+    engine: "redis",
     add() {},
     snapshot: () => Promise.resolve({ name: "images", ...none, ...lists, paused: false, totals }),
     promoteDelayed: () => Promise.resolve(true),

@@ -442,7 +442,7 @@ Deno.test("createDashboard: options are checked", () => {
     [{ queues: {}, view: allowLocal, contrl: allowLocal }, '"contrl" is not an option here; did you mean "control"?'],
     [
       { queues: { a: {} }, view: allowLocal },
-      `Cannot create dashboard with queue "a": 'queue' must be a rate limiting queue, in memory or on Redis, got undefined`,
+      `Cannot create dashboard with queue "a": 'queue' must be a rate limiting queue, in memory, on Redis or in a file, got undefined`,
     ],
     [{ queues: { a: { queue: {} } }, view: allowLocal }, "'queue' must be a rate limiting queue"],
     [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be a pool returned by runWorkers"],

@@ -7,7 +7,7 @@ import { Pauses } from "../../packages/dashboard/watch/pauses.ts";
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** Queue that can be paused and shown, in memory or on a stand-in for Redis. */
+/** Queue that can be paused and shown: in memory, or a stand-in for one that processes share. */
 interface Pausable extends AsyncDisposable {
   readonly asked: Asked;
   isPaused(): boolean;
@@ -33,14 +33,15 @@ function inMemory(): Pausable {
   };
 }
 
-/** Returns a queue with the members of a queue on Redis. `isDown` makes its server fail. */
-function onRedis(server: { isDown: boolean } = { isDown: false }): Pausable {
+/** Returns a queue with the members of one that processes share. `isDown` makes its server fail. */
+function shared(server: { isDown: boolean } = { isDown: false }): Pausable {
   let [paused, pauses] = [false, 0];
   const call = <R>(answer: () => R) => server.isDown ? Promise.reject(new Error("down")) : Promise.resolve(answer());
   const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0 };
   const lists = { readyItems: [], delayedItems: [], processingItems: [], failingItems: [] };
   const queue = {
     name: "images",
+    engine: "redis",
     add: () => call(() => {}),
     snapshot: () =>
       call(() => ({ name: "images", ...none, ...lists, paused, totals: { handedOut: 0, failed: 0, givenUp: 0 } })),
@@ -70,7 +71,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
 const pauseFor = ({ asked }: Pausable, duration: string | number) =>
   asked.post("api/queues/images/pause", { duration });
 
-for (const [engine, open] of [["memory", inMemory], ["Redis", onRedis]] as const) {
+for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const) {
   Deno.test(`pauses, ${engine}: a pause with a duration says when it ends, and ends then`, async () => {
     using time = new FakeTime();
     await using opened = open();
@@ -158,10 +159,10 @@ Deno.test("pauses, in memory: a pause that someone has replaced is not said to e
   assertEquals((await opened.asked.row()).pauseEndsInMs, 10_000);
 });
 
-Deno.test("pauses, Redis: an end that the server does not hear of is repeated", async () => {
+Deno.test("pauses, shared: an end that the server does not hear of is repeated", async () => {
   using time = new FakeTime();
   const server = { isDown: false };
-  await using opened = onRedis(server);
+  await using opened = shared(server);
   await pauseFor(opened, "10s");
   server.isDown = true;
   const { error } = console;

@@ -531,7 +531,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "the throttle is at its limit (Throttle: 4 of 4 running) and 120 items are ready.",
   ],
   [
-    "a throttle on Redis, of which only this process is known",
+    "a throttle of a shared queue, of which only this process is known",
     {
       ...ready(12),
       idleFor: 42_000,

@@ -1,6 +1,7 @@
 /** Places in files for the suites of queues that processes share. */
 
 import { createSqliteQueue, type SqliteQueue, sqliteQueueMetrics, sqliteQueues } from "@workqueue/sqlite";
+import { DatabaseSync } from "node:sqlite";
 import type { RemotePlace, RemoteTest } from "../contracts/remote_place.ts";
 import { fileTest, type Folder, keepAlive } from "./files.ts";
 
@@ -10,6 +11,15 @@ export function sqlitePlace({ path, thread }: Folder): RemotePlace {
     product: "SQLite",
     open: (options) => createSqliteQueue({ path, thread, ...options }),
     openFrom: (config, name) => sqliteQueues(config, { path, thread }).queue(name),
+    makeOlder(name, items, ms) {
+      const database = new DatabaseSync(path, { timeout: 5000 });
+      const update = database.prepare(
+        "UPDATE items SET place = place - ? WHERE key = ? AND queue = (SELECT id FROM queues WHERE name = ?)",
+      );
+      for (const item of items) update.run(ms * 1000, item, name);
+      database.close();
+      return Promise.resolve();
+    },
     measure: (queue, metrics, options) => sqliteQueueMetrics(queue as SqliteQueue<never>, metrics, options),
   };
 }

@@ -67,7 +67,7 @@ function* inTurn(items: readonly DelayedLook[], act: (item: DelayedLook) => bool
   return done;
 }
 
-/** Maximum number of concurrent calls to a Redis server. */
+/** Maximum number of concurrent calls to an engine. */
 const AT_ONCE = 50;
 
 /** Acts on many items at once, and counts successes. */

@@ -75,7 +75,7 @@ function pausesOf({ pauses }: WatchedQueue) {
 }
 
 function subject({ name, source: { engine } }: WatchedQueue): string {
-  return `${engine === "redis" ? "The queue" : "The pool of"} ${inspect(name)}`;
+  return `${engine === "memory" ? "The pool of" : "The queue"} ${inspect(name)}`;
 }
 
 function concurrency({ pool }: WatchedQueue, body: string): ControlResult {

@@ -21,7 +21,7 @@ export const throttleActions: Readonly<Record<string, ThrottleAction>> = {
 /** Returns the reason why a throttle can't be changed; `undefined` if it can. */
 export function whyNotSteered({ bucket, limited, isKnown, engine, type, inside }: SteeredThrottle): string | undefined {
   if (bucket !== undefined || limited !== undefined) return undefined;
-  if (engine === "redis") return "Each process takes the rate from its own config. Change and reload that.";
+  if (engine !== "memory") return "Each process takes the rate from its own config. Change and reload that.";
   if (!isKnown) return "No throttle of this queue is known here. To slow the queue, lower its concurrency.";
   if (type === null) return "Its throttle is not a TokenBucket, so its rate cannot be changed.";
   const parts = inside.length === 0
@@ -78,7 +78,7 @@ function resume(throttle: SteeredThrottle, body: string): ControlResult {
 /** Returns the bucket to pause or resume. */
 function bucketOf({ bucket, isKnown, type, queues, ...others }: SteeredThrottle) {
   if (bucket !== undefined) return bucket;
-  if (!isKnown || others.engine === "redis") {
+  if (!isKnown || others.engine !== "memory") {
     throw new Refusal(422, whyNotSteered({ bucket, isKnown, type, queues, ...others })!);
   }
   const kind = type === null ? "another throttle" : `a throttle of type ${inspect(type)}`;

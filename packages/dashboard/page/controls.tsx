@@ -54,7 +54,7 @@ function pathOf({ queue }: Of, action: string): string {
 function Pause(of: Of): JSX.Element {
   const { paused, pauseEndsInMs, engine } = of.queue;
   if (!paused) {
-    const scope = engine === "redis" ? ", in every process" : "";
+    const scope = engine === "memory" ? "" : ", in every process";
     return (
       <PauseForm
         action="Pause"

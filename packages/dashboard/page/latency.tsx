@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 /** Percentiles of how long items wait, and of how long the work on them takes. */
 export function Latencies({ queue: { latency, engine } }: { queue: QueueDetails }): JSX.Element | null {
   if (latency === null) return null;
-  const whose = engine === "redis" ? ", items taken by this process" : "";
+  const whose = engine === "memory" ? "" : ", items taken by this process";
   return (
     <section class="latency" aria-labelledby="latency">
       <div class="title">

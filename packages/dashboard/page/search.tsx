@@ -5,7 +5,7 @@ import { BulkButtons } from "./bulk_buttons.tsx";
 import { count } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
-/** Number of delayed items that a search on Redis checks, in addition to the listed failing items. */
+/** Number of delayed items that a search in a shared queue checks, in addition to the listed failing items. */
 const DUE_FIRST = 1000;
 
 /**
@@ -37,7 +37,7 @@ export function Search({ queue, search, searched, onSearch }: {
   }, [search]);
 
   const { delayed, failing } = queue.counts;
-  const isPart = queue.engine === "redis" && delayed > DUE_FIRST;
+  const isPart = queue.engine !== "memory" && delayed > DUE_FIRST;
   const lookedAt = isPart
     ? `the ${count(DUE_FIRST)} items due first and the listed failing items`
     : "the delayed items";

@@ -40,7 +40,7 @@ function Change({ throttle: { name, type, engine, bucket, limit }, steering }: {
   throttle: ThrottleRow;
   steering: Steering;
 }): JSX.Element | null {
-  if (name === null || engine === "redis" || bucket === null && type !== "concurrency") return null;
+  if (name === null || engine !== "memory" || bucket === null && type !== "concurrency") return null;
   return (
     <details>
       <summary aria-label={`Change throttle ${shownName(name)}`}>Change</summary>
@@ -109,7 +109,7 @@ function StateOf({ throttle: { bucket, engine, limit, state } }: { throttle: Thr
     <div class={isBad ? "bad strong" : undefined}>
       {bucket !== null
         ? bucketText(bucket)
-        : visible(engine === "redis" && state !== "" ? `${state} in this process` : state)}
+        : visible(engine !== "memory" && state !== "" ? `${state} in this process` : state)}
     </div>
   );
 }

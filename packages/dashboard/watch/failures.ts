@@ -22,7 +22,7 @@ export interface KnownFailure {
   readonly group: Group;
 }
 
-/** Failing item as a pool or a server lists it. `ago` is the time since its last failure, in milliseconds. */
+/** Failing item as a pool or an engine lists it. `ago` is the time since its last failure, in milliseconds. */
 export type ListedFailure = FailedAttempt<unknown> & { readonly ago: number | null };
 
 /** Errors that differ only in their variable parts. */
@@ -96,7 +96,7 @@ export class Failures {
     }
   }
 
-  /** Replaces all failing items by a list that was read from a server. Counts the attempts since the previous list. */
+  /** Replaces all failing items by a list that was read from an engine. Counts the attempts since the previous list. */
   replace(list: readonly ListedFailure[]): void {
     const now = Date.now();
     const gone = new Set(Array.from(this.#byKey.entries(), ([key]) => key));

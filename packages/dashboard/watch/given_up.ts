@@ -11,8 +11,8 @@ import { within } from "./timer.ts";
 const MAX_GROUPS = 50;
 /** Maximum number of calls for one list of a queue in memory. A call checks a bounded number of items. */
 const MAX_CALLS = 10;
-/** The same for a queue on a server, which does nothing else while it checks items. */
-const MAX_CALLS_TO_SERVER = 1;
+/** The same for a shared queue, whose engine does nothing else while it checks items. */
+const MAX_REMOTE_CALLS = 1;
 /** Longest wait for a list, in milliseconds. Shorter than the interval between looks at the queues. */
 const PATIENCE = 900;
 /** Longest time without a turn of the event loop, in milliseconds. */
@@ -45,10 +45,10 @@ export class GivenUpItems {
   /** Rate of the latest redrive that was started here; `null` if it has none. */
   #rate: number | null = null;
 
-  constructor(queue: GivenUpQueue<unknown>, textOf: (item: unknown) => string, isOnServer: boolean) {
+  constructor(queue: GivenUpQueue<unknown>, textOf: (item: unknown) => string, isRemote: boolean) {
     this.#queue = queue;
     this.#textOf = textOf;
-    this.#maxCalls = isOnServer ? MAX_CALLS_TO_SERVER : MAX_CALLS;
+    this.#maxCalls = isRemote ? MAX_REMOTE_CALLS : MAX_CALLS;
   }
 
   /**

@@ -3,7 +3,7 @@ import { logFailure } from "../http/failure_log.ts";
 import type { Pausing } from "./source.ts";
 import { setUnref } from "./timer.ts";
 
-/** Time after which another attempt is made to end a pause if the queue's server does not answer, in milliseconds. */
+/** Time after which another attempt is made to end a pause if the queue does not answer, in milliseconds. */
 const TRY_AGAIN_AFTER = 5000;
 
 /**

@@ -28,9 +28,9 @@ const IN_LINE_FOR = 2500;
 const REST = 19;
 /** Total duration of searches after which a rest is needed, in milliseconds. */
 const SHORT = 5;
-/** Maximum duration of a rest, in milliseconds. Needed because a search on a slow server can take a very long time. */
+/** Maximum duration of a rest, in milliseconds. Needed because a search on a slow engine can take a very long time. */
 const MAX_REST = 30_000;
-/** Longest wait for a search on a server, in milliseconds. */
+/** Longest wait for a search in a shared queue, in milliseconds. */
 const SEARCH_TIMEOUT = 900;
 const MAX_IN_LINE = 1000;
 const MAX_FOUND = 100;

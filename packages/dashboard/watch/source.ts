@@ -20,7 +20,7 @@ export interface Look {
   readonly oldestReadyMs: number | null;
   readonly workers: Workers | null;
   /**
-   * Whether the pool (of an in-memory queue) or the queue (on Redis) is paused. No item is handed out during a pause.
+   * Whether the pool (of an in-memory queue) or the shared queue is paused. No item is handed out during a pause.
    */
   readonly isPaused: boolean;
   /** Time until the queue hands out items again, in milliseconds; 0 if no item asked for a pause of the queue. */
@@ -96,7 +96,7 @@ export interface DelayedItems {
 }
 
 /**
- * Maximum length of a list. Servers return at most this many items at once, and pools list at most this many failing
+ * Maximum length of a list. Engines return at most this many items at once, and pools list at most this many failing
  * items.
  */
 export const MAX_LISTED = 1000;
@@ -109,18 +109,19 @@ export interface Pausing {
   /** Pauses work. Returns the number of this pause, if the queue counts pauses. */
   pause(): number | void | Promise<number | void>;
   resume(): void | Promise<void>;
-  /** Reports whether nobody has paused again since the pause with this number. Missing if only the server knows. */
+  /** Reports whether nobody has paused again since the pause with this number. Missing if only the engine knows. */
   isLatest?(pause: number | void): boolean;
   /** Ends the pause with this number: resumes work, unless someone has paused it again since. */
   end(pause: number | void): void | Promise<void>;
 }
 
 export interface Source extends Partial<Disposable> {
-  readonly engine: "memory" | "redis";
+  /** Name of the engine: `"memory"`, or that of a shared queue. */
+  readonly engine: string;
   /** Name given to the queue when it was created. */
   readonly queueName: string;
   keyOf(item: unknown): unknown;
-  /** Last errors of the failing items. For a queue on Redis, only of those that the server lists. */
+  /** Last errors of the failing items. For a shared queue, only of those that the engine lists. */
   readonly failures: Failures;
   /** Returns the last failure of an item, if it is failing and its error is known. */
   failureOf(item: unknown): KnownFailure | undefined;
@@ -134,7 +135,7 @@ export interface Source extends Partial<Disposable> {
   look(limit: number): Look | Promise<Look>;
   /** Returns all delayed items, but at most as many as can be fetched at once. */
   delayedItems(): DelayedItems | Promise<DelayedItems>;
-  /** Returns the retries that are due and blocked because there is no budget. Missing on Redis. */
+  /** Returns the retries that are due and blocked because there is no budget. Missing for a shared queue. */
   blockedRetries?(): Iterable<DelayedLook>;
   /**
    * Returns the number of delayed items that `delayedItems` would return. The lists of `look` must have been read with

@@ -11,7 +11,7 @@ export interface Throttled {
   readonly name: string;
   /** Throttle of the queue; not an object if there is none. */
   readonly throttleSource: unknown;
-  readonly source: { readonly engine: "memory" | "redis" };
+  readonly source: { readonly engine: string };
 }
 
 /** Throttle whose limit can be set. */
@@ -25,7 +25,7 @@ export interface LimitedThrottle {
 export interface SteeredThrottle {
   /** Whether the throttle is known here. If not, a queue has none, or its pool is in another process. */
   readonly isKnown: boolean;
-  readonly engine: "memory" | "redis";
+  readonly engine: string;
   /** The throttle as a bucket; `undefined` if it isn't a bucket of this process. */
   readonly bucket: TokenBucket | undefined;
   /** The throttle, if its type is `concurrency` and it is in this process. */
@@ -55,8 +55,8 @@ export class Throttles {
   }
 
   /** Returns a throttle for controls. `throttle` is not an object if there is none. */
-  steered(throttle: unknown, engine: "memory" | "redis"): SteeredThrottle {
-    const here = engine === "redis" ? undefined : throttle;
+  steered(throttle: unknown, engine: string): SteeredThrottle {
+    const here = engine === "memory" ? throttle : undefined;
     const { type = null, inside = [] } = this.#descriptions.get(throttle) ?? {};
     const users = isObject(throttle) ? this.#users().get(throttle) ?? [] : [];
     return {
@@ -130,8 +130,8 @@ export class Throttles {
     return used;
   }
 
-  #show(throttle: object, engine: "memory" | "redis"): ThrottleState {
-    const show = engine === "redis" ? showFarBucket : showBucket;
+  #show(throttle: object, engine: string): ThrottleState {
+    const show = engine === "memory" ? showBucket : showFarBucket;
     const bucket = isTokenBucket(throttle) ? show(throttle) : null;
     const { limit, inUse, state } = bucket === null ? snapshotOf(throttle) : NOTHING_KNOWN;
     return {
@@ -175,9 +175,10 @@ function describe(config: WorkQueueConfig): Map<unknown, ThrottleNode> {
   return nodes;
 }
 
-/** Returns the engine of a throttle: `"redis"` if all its queues are on Redis. */
-function engineOf(queues: readonly Throttled[]): "memory" | "redis" {
-  return queues.length > 0 && queues.every(({ source: { engine } }) => engine === "redis") ? "redis" : "memory";
+/** Returns the engine of a throttle: that of its first queue, if all its queues are shared. */
+function engineOf(queues: readonly Throttled[]): string {
+  const engines = queues.map(({ source: { engine } }) => engine);
+  return engines.includes("memory") ? "memory" : engines[0] ?? "memory";
 }
 
 type Shown = Pick<ThrottleState, "limit" | "inUse" | "state">;

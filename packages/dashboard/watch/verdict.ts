@@ -224,7 +224,7 @@ function nameAndState({ name, type, engine, inside, inUse, limit, state }: Throt
   // The type says nothing about a state that is made of the states of several throttles.
   const isTypeShown = type !== null && inside.length === 0 && !isFull({ inUse, limit });
   const words = state === "" ? `${inUse} of ${limit} running` : state;
-  const where = engine === "redis" ? " in this process" : "";
+  const where = engine === "memory" ? "" : " in this process";
   return `${name ?? "Throttle"}: ${isTypeShown ? `${type} ` : ""}${words}${where}`;
 }
 

@@ -13,7 +13,7 @@ import { LatencyWindow } from "./latency.ts";
 import { GivenUpItems, keeperOf } from "./given_up.ts";
 import { type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
-import { isOnRedis, RedisSource } from "./redis_source.ts";
+import { isRemote, RemoteSource } from "./remote_source.ts";
 import { Failures, type KnownFailure } from "./failures.ts";
 import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
@@ -33,7 +33,7 @@ const RECENT = 5000;
 const FRESH_FOR = 950;
 /** Longest wait for the data of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
-/** Time without an answer after which a server is considered unreachable, in milliseconds. */
+/** Time without an answer after which an engine is considered unreachable, in milliseconds. */
 const SILENT_AFTER = 3000;
 
 /**
@@ -102,13 +102,13 @@ export class WatchedQueue implements Disposable {
     this.#times = recordTimes(queue, this.#latency);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     const failures = new Failures(this.textOf);
-    this.source = isOnRedis(queue)
-      ? new RedisSource(queue, pool, failures)
+    this.source = isRemote(queue)
+      ? new RemoteSource(queue, pool, failures)
       : new MemorySource(queue as never, pool, failures, this.#times);
     const { pausing, groups } = this.source;
     this.groups = groups;
     const keeper = keeperOf(queue);
-    this.givenUp = keeper && new GivenUpItems(keeper, this.textOf, this.source.engine === "redis");
+    this.givenUp = keeper && new GivenUpItems(keeper, this.textOf, this.source.engine !== "memory");
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches({
@@ -172,7 +172,7 @@ export class WatchedQueue implements Disposable {
     if (this.#looking === looking) this.#looking = undefined;
   }
 
-  /** Adds a sample of the current state. If the server doesn't answer, adds a sample without numbers. */
+  /** Adds a sample of the current state. If the engine doesn't answer, adds a sample without numbers. */
   async sample(limit: number): Promise<void> {
     const now = systemClock.now();
     await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
@@ -225,7 +225,7 @@ export class WatchedQueue implements Disposable {
     const { bucket } = this.steeredThrottle;
     if (bucket !== undefined) return showBucket(bucket);
     const throttle = this.throttleSource;
-    return this.source.engine === "redis" && isTokenBucket(throttle) ? showFarBucket(throttle) : null;
+    return this.source.engine !== "memory" && isTokenBucket(throttle) ? showFarBucket(throttle) : null;
   }
 
   get #pauseEndsInMs(): number | null {
@@ -268,7 +268,7 @@ export class WatchedQueue implements Disposable {
     };
   }
 
-  /** Returns the verdict for a server that doesn't answer; `undefined` if the server answers. */
+  /** Returns the verdict for an engine that doesn't answer; `undefined` if the engine answers. */
   #away(): Judgement | undefined {
     const since = this.#failure?.since ?? this.#looking?.since;
     const ms = systemClock.now() - (since ?? Infinity);

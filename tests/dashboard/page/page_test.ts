@@ -422,8 +422,8 @@ browserTest("page: an abandoned handler is marked, with the time since its timeo
   assertEquals(await visitor.figure("Abandoned"), "2");
 });
 
-browserTest("page: where more are delayed on Redis than a search looks at, it says so", async () => {
-  await using server = new FakeServer([{ ...outage(), engine: "redis", matching: 1040 }]);
+browserTest("page: where more are delayed in a shared queue than a search looks at, it says so", async () => {
+  await using server = new FakeServer([{ ...outage(), engine: "sqlite", matching: 1040 }]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
   await visitor.button("Retry items due first…").click();

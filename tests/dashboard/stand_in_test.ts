@@ -1,4 +1,4 @@
-/** Tests of the dashboard with queues on a simulated Redis server that may be unavailable. */
+/** Tests of the dashboard with a simulated queue that processes share, whose server may be unavailable. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -6,7 +6,7 @@ import { loadConfig } from "@workqueue/core";
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** Returns a stand-in for a queue on Redis, with the members that the dashboard uses. */
+/** Returns a stand-in for a queue that processes share, with the members that the dashboard uses. */
 function remote(
   {
     processing = 1,
@@ -31,6 +31,7 @@ function remote(
   const numbers = { processing, handedOut: 20, failed: 5 };
   const queue = {
     name: "orders",
+    engine: "redis",
     keyOf,
     add: () => Promise.resolve(),
     snapshot: ({ limit = 100 } = {}) =>
@@ -94,7 +95,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("Redis: one call returns all, of all processes", async () => {
+Deno.test("shared queue: one call returns all, of all processes", async () => {
   const { queue, calls } = remote();
   const config = loadConfig({ queues: { orders: { throttle: { rate: 10, burst: 5 } } } });
   using asked = new Asked({ queues: { shown: { queue } }, config });
@@ -121,7 +122,7 @@ Deno.test("Redis: one call returns all, of all processes", async () => {
   assertEquals(new Set(calls), new Set(["snapshot 0", "snapshot 200", "snapshot 1000"]));
 });
 
-Deno.test("Redis: throttles are those of this process, whose limit the config sets, and there are no groups", async () => {
+Deno.test("shared queue: throttles are those of this process, whose limit the config sets, and there are no groups", async () => {
   const { queue } = remote();
   const config = loadConfig({
     throttles: { slots: { type: "concurrency", limit: 4 }, pace: { rate: 1, burst: 2 } },
@@ -139,7 +140,7 @@ Deno.test("Redis: throttles are those of this process, whose limit the config se
   assertEquals((await asked.post("api/queues/shown/resume-group", { group: "a" }))[0], 422);
 });
 
-Deno.test("Redis: pause, resume, retry and take back", async () => {
+Deno.test("shared queue: pause, resume, retry and take back", async () => {
   const { queue, calls } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
   assertMatch((await asked.post("api/queues/orders/pause"))[1], /^The queue "orders" is paused/);
@@ -156,7 +157,7 @@ Deno.test("Redis: pause, resume, retry and take back", async () => {
 /** Keys of more items than the server lists. The item that is due last is listed as failing. */
 const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
 
-Deno.test("Redis: however many are delayed, a text is retried now or taken back", async () => {
+Deno.test("shared queue: however many are delayed, a text is retried now or taken back", async () => {
   const { queue, calls } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   await asked.details("orders");
@@ -172,7 +173,7 @@ Deno.test("Redis: however many are delayed, a text is retried now or taken back"
   assertEquals(acted, ["promoteDelayed more/1999", "cancelDelayed fails", "forget fails", "promoteDelayed more/1999"]);
 });
 
-Deno.test("Redis: a text that is shown in part is found among those listed", async () => {
+Deno.test("shared queue: a text that is shown in part is found among those listed", async () => {
   const long = "x".repeat(1000);
   const { queue } = remote({ more: [long] });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -182,7 +183,7 @@ Deno.test("Redis: a text that is shown in part is found among those listed", asy
 });
 
 for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) => item }]] as const) {
-  Deno.test(`Redis: by their ${kind}, items are found that are due first or listed as failing`, async () => {
+  Deno.test(`shared queue: by their ${kind}, items are found that are due first or listed as failing`, async () => {
     const { queue } = remote({ more: MORE, ...kind === "key" && { keyOf: (item) => item } });
     using asked = new Asked({ queues: { orders: { queue, ...options } } });
     assertEquals(await asked.post("api/queues/orders/retry", { key: "fails" }), [200, "1 item is ready now."]);
@@ -193,7 +194,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
   });
 }
 
-Deno.test("Redis: a search says what it has looked at", async () => {
+Deno.test("shared queue: a search says what it has looked at", async () => {
   using _time = new FakeTime(); // in real time, a search on a busy machine could reach its time limit
   const { queue } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -214,7 +215,7 @@ Deno.test("Redis: a search says what it has looked at", async () => {
   ]);
 });
 
-Deno.test("Redis: a server that refuses, is silent, or comes back", async () => {
+Deno.test("shared queue: a server that refuses, is silent, or comes back", async () => {
   using time = new FakeTime();
   const { queue, is } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -248,7 +249,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await watching.end();
 });
 
-Deno.test("Redis: while a server is silent, all else is shown each second, and nobody waits for ever", async () => {
+Deno.test("shared queue: while a server is silent, all else is shown each second, and nobody waits for ever", async () => {
   using time = new FakeTime();
   const { queue, is } = remote({ keepsGivenUp: true });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -278,7 +279,7 @@ Deno.test("Redis: while a server is silent, all else is shown each second, and n
   await watching.end();
 });
 
-Deno.test("Redis: what is not known of a server that hangs is so at the times of its samples, and how long only grows", async () => {
+Deno.test("shared queue: what is not known of a server that hangs is so at the times of its samples, and how long only grows", async () => {
   using time = new FakeTime();
   const { queue, is } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -307,7 +308,7 @@ Deno.test("Redis: what is not known of a server that hangs is so at the times of
   await watching.end();
 });
 
-Deno.test("Redis: a pause is no time in which nothing was handed out", async () => {
+Deno.test("shared queue: a pause is no time in which nothing was handed out", async () => {
   using time = new FakeTime();
   const { queue } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -321,7 +322,7 @@ Deno.test("Redis: a pause is no time in which nothing was handed out", async () 
   assertEquals((await asked.verdict())[0], "stuck");
 });
 
-Deno.test("Redis: attempts of all processes are those that have ended", async () => {
+Deno.test("shared queue: attempts of all processes are those that have ended", async () => {
   using time = new FakeTime();
   const { queue, numbers } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -332,7 +333,7 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   assertEquals([verdict, reason.slice(0, 54)], ["failing", '5 of 10 attempts failed in the last 5 s, for example "']);
 });
 
-Deno.test("Redis: what fails is selected by its error, of what the server lists, and the rest is counted", async () => {
+Deno.test("shared queue: what fails is selected by its error, of what the server lists, and the rest is counted", async () => {
   using _time = new FakeTime();
   const { queue, calls } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -359,7 +360,7 @@ Deno.test("Redis: what fails is selected by its error, of what the server lists,
   assertEquals(calls.filter((call) => !call.startsWith("snapshot")), ["promoteDelayed fails", "promoteDelayed a/1"]);
 });
 
-Deno.test("Redis: errors are grouped while somebody looks, and each attempt is counted once", async () => {
+Deno.test("shared queue: errors are grouped while somebody looks, and each attempt is counted once", async () => {
   using time = new FakeTime();
   const { queue } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -374,7 +375,7 @@ Deno.test("Redis: errors are grouped while somebody looks, and each attempt is c
   assertEquals((await asked.details("orders", "?search=first")).delayedItems.map(({ key }) => key), ["a/1"]);
 });
 
-Deno.test("Redis: attempts that timed out in this process are failures before the server knows", async () => {
+Deno.test("shared queue: attempts that timed out in this process are failures before the server knows", async () => {
   using _time = new FakeTime();
   const { queue } = remote();
   const running = (item: string, attempt: number) => ({ item, attempt, runningMs: 9000, abandonedMs: 4000 });

@@ -1,21 +1,21 @@
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
-import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
+import type { RemoteQueueLike, RemoteQueueSnapshotLike } from "../contract.ts";
 import type { GroupList } from "./source.ts";
 
-/** Groups of a queue on Redis that have blocked items, from the latest snapshot. */
-export class ServerGroups implements GroupList {
-  readonly #queue: QueueOnRedis<unknown>;
-  #blocked: QueueOnRedisSnapshot<unknown>["blockedGroups"];
+/** Groups of a shared queue that have blocked items, from the latest snapshot. */
+export class RemoteGroups implements GroupList {
+  readonly #queue: RemoteQueueLike<unknown>;
+  #blocked: RemoteQueueSnapshotLike<unknown>["blockedGroups"];
   isMissing = false;
   /** Whether the snapshot has all groups with blocked items. */
   #isWhole = false;
 
-  constructor(queue: QueueOnRedis<unknown>) {
+  constructor(queue: RemoteQueueLike<unknown>) {
     this.#queue = queue;
   }
 
   /** Takes the groups from a snapshot with up to `limit` of them. */
-  update({ blockedGroups }: QueueOnRedisSnapshot<unknown>, limit: number): void {
+  update({ blockedGroups }: RemoteQueueSnapshotLike<unknown>, limit: number): void {
     this.#blocked = blockedGroups;
     this.isMissing = blockedGroups === undefined;
     this.#isWhole = blockedGroups !== undefined && blockedGroups.length < limit;

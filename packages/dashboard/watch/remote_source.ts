@@ -1,8 +1,8 @@
 import type { FailingItem, PoolSnapshot, RunningItem, WorkerPool } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/internal";
-import type { QueueOnRedis, QueueOnRedisSnapshot } from "../contract.ts";
+import type { RemoteQueueLike, RemoteQueueSnapshotLike } from "../contract.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
-import { ServerGroups } from "./server_groups.ts";
+import { RemoteGroups } from "./remote_groups.ts";
 import {
   type DelayedItems,
   type DelayedLook,
@@ -14,27 +14,29 @@ import {
 } from "./source.ts";
 
 /**
- * Reports whether a queue is on Redis. Checks which methods the queue has, so that this package doesn't need to import
- * `@workqueue/redis`.
+ * Reports whether processes share a queue. Checks which members the queue has, so that this package doesn't need to
+ * import the packages of the engines.
  */
-export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
-  return hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
+export function isRemote(queue: unknown): queue is RemoteQueueLike<unknown> {
+  return typeof (queue as { engine?: unknown } | null | undefined)?.engine === "string" &&
+    hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
 }
 
-/** Source for a queue on a Redis server, with the pool of this process. All processes share the queue. */
-export class RedisSource implements Source {
-  readonly engine = "redis";
+/** Source for a queue that processes share, with the pool of this process. */
+export class RemoteSource implements Source {
+  readonly engine: string;
   readonly failures: Failures;
   readonly pausing: Source["pausing"];
-  readonly groups: ServerGroups | undefined;
-  readonly #queue: QueueOnRedis<unknown>;
+  readonly groups: RemoteGroups | undefined;
+  readonly #queue: RemoteQueueLike<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
-  constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined, failures: Failures) {
+  constructor(queue: RemoteQueueLike<unknown>, pool: WorkerPool<unknown> | undefined, failures: Failures) {
+    this.engine = queue.engine;
     this.#queue = queue;
     this.#pool = pool;
     this.failures = failures;
-    this.groups = hasMethods(queue, "pauseGroup", "resumeGroup") ? new ServerGroups(queue) : undefined;
+    this.groups = hasMethods(queue, "pauseGroup", "resumeGroup") ? new RemoteGroups(queue) : undefined;
     this.pausing = {
       pause: () => queue.pause(),
       async resume() {
@@ -65,7 +67,7 @@ export class RedisSource implements Source {
     const pool = this.#pool?.snapshot({ limit: Math.max(MAX_LISTED, this.#pool.active) });
     const here = new Map(pool?.runningItems.map((running) => [this.#knownBy(running.item), running]));
     const { handedOut, failed, givenUp, givenUpFor = null } = totals;
-    // The server learns of these failures only when their handlers end.
+    // The engine learns of these failures only when their handlers end.
     const abandoned = pool?.runningItems.filter(({ abandonedMs }) => abandonedMs !== undefined) ?? [];
     const failingItems = this.#failingItems(snapshot, pool, here);
     if (limit >= MAX_LISTED) this.failures.replace(failingItems.filter(({ key }) => typeof key === "string"));
@@ -103,9 +105,9 @@ export class RedisSource implements Source {
     };
   }
 
-  /** Returns the failing items that the server lists, and first those whose handlers are abandoned in this process. */
+  /** Returns the failing items that the engine lists, and first those whose handlers are abandoned in this process. */
   #failingItems(
-    { failingItems }: QueueOnRedisSnapshot<unknown>,
+    { failingItems }: RemoteQueueSnapshotLike<unknown>,
     pool: PoolSnapshot | undefined,
     here: ReadonlyMap<unknown, RunningItem<unknown>>,
   ): (LookFailing & { key: unknown })[] {
