@@ -1,6 +1,7 @@
 /** Supported runtimes, as commands that run a script. */
 
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -18,6 +19,9 @@ async function find(global: string, npmPackage: string, print: readonly string[]
   const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print], { shell });
   return stdout.trim();
 }
+
+/** Whether Node can run scripts. It needs a package that Bun's tests install: see `node_preload.mjs`. */
+export const HAS_NODE: boolean = existsSync(new URL("node_modules/esbuild", import.meta.url));
 
 /** Module that Node loads first, because it neither runs TypeScript nor finds the packages by itself. */
 const NODE_PRELOAD: string = new URL("node_preload.mjs", import.meta.url).href;
@@ -40,11 +44,13 @@ export const runtimes: Record<string, () => Promise<string[]>> = {
   Bun: async () => [await (bun ??= find("Bun", "bun@1", ["-e", "console.log(process.execPath)"]))],
 };
 
-/** The runtimes of {@linkcode runtimes}, and Node 22, which has SQLite. */
+/** The runtimes of {@linkcode runtimes}, and Node 22, which has SQLite, if it can run scripts. */
 export const allRuntimes: Record<string, () => Promise<string[]>> = {
   ...runtimes,
-  Node: async () => {
-    const path = await (node ??= find("Node", "node@22", ["-p", "process.execPath"]));
-    return [path, "--no-warnings", "--import", NODE_PRELOAD];
+  ...HAS_NODE && {
+    Node: async () => {
+      const path = await (node ??= find("Node", "node@22", ["-p", "process.execPath"]));
+      return [path, "--no-warnings", "--import", NODE_PRELOAD];
+    },
   },
 };

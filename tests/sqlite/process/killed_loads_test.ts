@@ -4,10 +4,12 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { HAS_NODE } from "../../runtimes.ts";
 import { killedLoad, RUNTIMES, STRACE } from "./killed_loads.ts";
 
 const RUNS = 4;
 
+if (!HAS_NODE) console.log("The tests for Bun have not been installed: leaving out Node.");
 if (STRACE === undefined) console.log("There is no strace on the PATH: leaving out kills at system calls.");
 
 for (const runtime of RUNTIMES) {

@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startWorker, type Worker } from "../../redis/faults/process/workers.ts";
 import { seeded } from "../../redis/faults/seeded.ts";
+import { HAS_NODE } from "../../runtimes.ts";
 import { check, type Rules } from "../../redis/history/check.ts";
 import { createFolder, readFolder, removeFolder } from "../../redis/history/folder.ts";
 import { unsound } from "../sound.ts";
@@ -21,7 +22,13 @@ const WORKER = fileURLToPath(new URL("storm_worker.ts", import.meta.url));
 const LEASE = 1500;
 const MAX_PER_GROUP = 2;
 /** Runtime of each process, and whether its database is in a thread. */
-const PROCESSES = [["Deno", false], ["Bun", false], ["Deno", true], ["Bun", true], ["Node", false]] as const;
+const PROCESSES: readonly (readonly [runtime: string, thread: boolean])[] = [
+  ["Deno", false],
+  ["Bun", false],
+  ["Deno", true],
+  ["Bun", true],
+  [HAS_NODE ? "Node" : "Bun", false],
+];
 
 const AGING = { type: "priority", min: 0, max: 3, maxHeadStart: "3s" } as const;
 const groupOf = (key: string) => key.split("/", 1)[0]!;
