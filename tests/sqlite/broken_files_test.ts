@@ -42,6 +42,25 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
   }
 });
 
+Deno.test("SQLite: while the folder of the file can't be read, adds reject, and afterwards they work", async () => {
+  using folder = new Folder();
+  const [home, away] = [join(folder.path, "..", "home"), join(folder.path, "..", "away")];
+  mkdirSync(home);
+  await using queue = createSqliteQueue({ name: "queue", path: join(home, "queue.db"), ...noErrors });
+  await queue.add("a");
+  renameSync(home, away);
+  writeFileSync(home, ""); // on Deno and Bun, a look at a file in this folder throws
+  for (const item of ["b", "c"]) {
+    const { message, mayHaveRun } = await errorOf(queue.add(item));
+    assertMatch(message, /^Cannot write to .*queue\.db: .*(not a directory|was removed or replaced)/i);
+    assert(mayHaveRun);
+  }
+  rmSync(home);
+  renameSync(away, home);
+  await queue.add("d");
+  assertEquals((await queue.snapshot()).readyItems.map(({ item }) => item), ["a", "b", "c", "d"]);
+});
+
 Deno.test("SQLite: a removed wake-up file is created again", async () => {
   using folder = new Folder();
   await using queue = folder.open();

@@ -204,7 +204,11 @@ export class Database {
 
   #rollBack(): void {
     this.#kept.clear();
-    if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
+    try {
+      if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
+    } catch {
+      // The transaction is still open, so that the next one can't begin, and tries this again.
+    }
   }
 
   /** Runs each of several tasks again by itself, because the error of one of them must not fail the others. */
@@ -223,9 +227,13 @@ export class Database {
     this.#usedAt = performance.now();
     if (!isAnyFull(tasks) && this.#usedAt < this.#checkedFilesAt + CHECK_FILES) return undefined;
     this.#checkedFilesAt = this.#usedAt;
-    const path = this.#files.findReplaced();
-    if (path === undefined) return undefined;
-    return new Error(`${path} was removed or replaced while it was open. Restart all processes that use it`);
+    try {
+      const path = this.#files.findReplaced();
+      if (path === undefined) return undefined;
+      return new Error(`${path} was removed or replaced while it was open. Restart all processes that use it`);
+    } catch (error) {
+      return error as Error; // for example, the permissions of the folder were changed
+    }
   }
 
   #errorOf(error: unknown, within = "", mayHaveRun = false): SqliteConnectionError {

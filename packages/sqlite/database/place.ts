@@ -63,7 +63,11 @@ export class OpenFiles {
     this.#nodes = this.#paths.map(nodeOf);
   }
 
-  /** Returns the path of a file that is not the one that was opened; `undefined` if all are. */
+  /**
+   * Returns the path of a file that is not the one that was opened; `undefined` if all are.
+   *
+   * @throws {Error} If the folder can't be read.
+   */
   findReplaced(): string | undefined {
     return this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
   }
