@@ -11,12 +11,21 @@ type Exec = SqliteConnection & { exec(sql: string): unknown; close(): void };
 /** Opens a connection of each kind that this runtime has. */
 const CONNECTIONS: Record<string, (path: string) => Promise<Exec>> = {
   "node:sqlite": (path) => Promise.resolve(new DatabaseSync(path, { timeout: 5000 })),
+  "node:sqlite that reads bigints and arrays": (path) => {
+    const options: object = { timeout: 5000, readBigInts: true, returnArrays: true };
+    return Promise.resolve(new DatabaseSync(path, options));
+  },
 };
 if ("Bun" in globalThis) {
   CONNECTIONS["bun:sqlite"] = async (path) => {
     const name = "bun:sqlite"; // a literal is looked for by Deno
     const { Database } = await import(name) as { Database: new (path: string) => Exec };
     return new Database(path);
+  };
+  CONNECTIONS["bun:sqlite that reads bigints"] = async (path) => {
+    const name = "bun:sqlite";
+    const { Database } = await import(name) as { Database: new (path: string, options: object) => Exec };
+    return new Database(path, { safeIntegers: true, readwrite: true, create: true });
   };
 }
 
@@ -42,6 +51,20 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     assertEquals([worked, ready, delayed, delayedItems[0]!.item.id], [["a"], 0, 1, "b"]);
     database.close();
     await pool.stop();
+  });
+
+  Deno.test(name("a delayed key that it adds is ready in its place"), async () => {
+    using folder = new Folder();
+    await using queue = folder.open({ discipline: { type: "fair", separator: "/", maxPerGroup: 2 } });
+    await queue.addAfter("a/1", "1h");
+    await queue.addAll(["a/2", "a/3"]);
+    const database = await open(folder.path);
+    database.exec("BEGIN IMMEDIATE");
+    queue.addWithin(database, ["a/1", "b/1"]);
+    database.exec("COMMIT");
+    database.close();
+    const { readyItems, blocked } = await queue.snapshot();
+    assertEquals([readyItems.map(({ item }) => item), blocked], [["a/2", "b/1", "a/3"], 1]);
   });
 
   Deno.test(name("a transaction that is rolled back adds nothing"), async () => {

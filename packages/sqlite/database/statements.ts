@@ -8,6 +8,12 @@ export interface SqliteStatement {
   all(...values: (number | string | null)[]): unknown[];
   /** Runs the statement. Returns the number of changed rows, and the id of the last inserted row. */
   run(...values: (number | string | null)[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  /** Sets whether integers are read as bigints, in `node:sqlite`. */
+  setReadBigInts?(enabled: boolean): unknown;
+  /** Sets whether rows are arrays, in `node:sqlite`. */
+  setReturnArrays?(enabled: boolean): unknown;
+  /** Sets whether integers are read as bigints, in `bun:sqlite` and `better-sqlite3`. */
+  safeIntegers?(enabled: boolean): unknown;
 }
 
 /**
@@ -45,12 +51,15 @@ export class Statements {
   }
 
   #prepare(sql: string): SqliteStatement {
-    let statement = this.#prepared.get(sql);
-    if (statement === undefined) {
-      // SQLite plans a statement again, in about 40 µs, each time that a parameter is bound which is a whole limit.
-      statement = this.#connection.prepare(sql.replaceAll("LIMIT ?", "LIMIT ? + 0"));
-      this.#prepared.set(sql, statement);
-    }
+    const prepared = this.#prepared.get(sql);
+    if (prepared !== undefined) return prepared;
+    // SQLite plans a statement again, in about 40 µs, each time that a parameter is bound which is a whole limit.
+    const statement = this.#connection.prepare(sql.replaceAll("LIMIT ?", "LIMIT ? + 0"));
+    // The connection may be a user's, with options that give rows another form.
+    statement.setReadBigInts?.(false);
+    statement.setReturnArrays?.(false);
+    statement.safeIntegers?.(false);
+    this.#prepared.set(sql, statement);
     return statement;
   }
 }
