@@ -32,7 +32,7 @@ import { queueIn } from "./store/queue_in.ts";
 import { beginRedrive, continueRedrive, redriveProgress, stopRedrive } from "./store/redrive.ts";
 import { newBudget } from "./store/retry_budget.ts";
 import { takeSnapshot } from "./store/snapshot.ts";
-import { toMicroseconds } from "./store/time.ts";
+import { FAR, toMicroseconds } from "./store/time.ts";
 import { turn } from "./store/turn.ts";
 
 /** Settings of a queue, with its first limiter. */
@@ -226,7 +226,7 @@ export class SqliteEngine implements Engine {
 
   pauseUntil(duration: number): Promise<void> {
     return this.#call("normal", ({ tx: { state, now }, waking }) => {
-      state.pausedUntil = Math.max(state.pausedUntil ?? 0, now + toMicroseconds(duration));
+      state.pausedUntil = Math.max(state.pausedUntil ?? 0, Math.min(now + toMicroseconds(duration), FAR));
       waking.plan();
     });
   }

@@ -1,7 +1,7 @@
 /** Tests of queues in files, within one process. */
 
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { runWorkers } from "@workqueue/core";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { runWorkers, TerminalError } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError, type SqliteQueue } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,6 +44,43 @@ fileTest("queues in one file have nothing in common but the file", async (folder
   await other.add("b");
   assertEquals((await other.counts()).ready, 1);
   await other.shutDownWithDrain();
+});
+
+fileTest("a delay, a pause or a rate that lasts for thousands of years stops nothing else", async (folder) => {
+  const errors: unknown[] = [];
+  const open = () =>
+    folder.open({
+      discipline: { type: "fair", separator: "/" },
+      limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 },
+      retryBudget: { ratio: 0, minRate: Number.MIN_VALUE },
+      onQueueError: (error) => errors.push(error),
+    });
+  const queues = [open(), open(), open(), open()];
+  const worked: string[] = [];
+  const pools = queues.slice(1).map((queue) =>
+    runWorkers(queue, (item) => {
+      worked.push(item);
+      if (item.startsWith("failing/")) throw new Error("no");
+      if (item.startsWith("hopeless/")) throw new TerminalError("no");
+    }, { concurrency: 1, onError() {}, onGiveUp() {} })
+  );
+  const [queue] = queues as [SqliteQueue];
+  await queue.addAfter("delayed/1", 1e15);
+  await queue.pauseGroup("paused", 1e15);
+  await queue.addAll(["failing/1", "hopeless/1", "hopeless/2", "paused/1"]);
+  while ((await queue.counts()).givenUp < 2);
+  await queue.redrive({ rate: Number.MIN_VALUE });
+  while ((await queue.snapshot()).blockedRetries! < 1);
+  for (const item of ["a", "b", "c"]) await queue.add(item);
+  while (!["a", "b", "c"].every((item) => worked.includes(item))) await queue.counts();
+  const { delayedItems, blockedGroups, blockedRetries, givenUp } = await queue.snapshot();
+  assertEquals([delayedItems[0]!.item, blockedGroups![0]!.group, blockedRetries], ["delayed/1", "paused", 1]);
+  assert(givenUp >= 1 && (await queue.stopRedrive())!.redriven === 1);
+  await queue.resumeGroup("paused");
+  while (!worked.includes("paused/1")) await queue.counts();
+  await Promise.all(pools.map((pool) => pool.stop()));
+  await Promise.all(queues.map((each) => each.shutDownWithDrain()));
+  assertEquals(errors, []);
 });
 
 fileTest("while another program writes, an add waits and blocks nothing", async (folder) => {

@@ -6,12 +6,10 @@
 
 import { endDelay, type Item } from "./item.ts";
 import type { Queue } from "./queue.ts";
+import { FAR } from "./time.ts";
 
 /** Maximum number of keys that one call makes ready, so that other calls don't wait for long. */
 export const BATCH = 200;
-
-/** Largest time of a queue: larger numbers are not exact. */
-const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /** Rules for the add of a key that is delayed. */
 export interface AddRules {
@@ -81,7 +79,7 @@ export function delayUntil(queue: Queue, item: Item, due: number, priority: numb
   if (item.due !== null) priority = Math.max(priority, item.due_priority);
   item.due_priority = priority;
   if (item.due !== null && item.due <= due) return;
-  item.due = Math.min(due, FOREVER);
+  item.due = Math.min(due, FAR);
   item.due_turn = queue.tx.tick();
   item.due_is_retry = isRetry ? 1 : 0;
   queue.tx.mayChangeEarlier = true;

@@ -1,9 +1,8 @@
+import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Milliseconds that stand for never: 2^63 ns, as in memory. */
 export const NEVER = 9_223_372_036_854.775808;
-/** Largest stored time, in microseconds: the year 2255. */
-export const FAR = 9e15;
 /** Replaces an infinite rate, because 0 times infinity is not a number. */
 const LARGEST = Number.MAX_VALUE;
 

@@ -1,5 +1,5 @@
-import { Buckets, FAR } from "./buckets.ts";
-import { toMicroseconds } from "./time.ts";
+import { Buckets } from "./buckets.ts";
+import { FAR, toMicroseconds } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Limiter in a plan: see `limiter_plan.ts`. */

@@ -8,6 +8,7 @@ import { LineOrder, type LinePlan } from "./line_order.ts";
 import type { Order } from "./order.ts";
 import { Owners } from "./owners.ts";
 import { RetryBudget } from "./retry_budget.ts";
+import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 import { type Awaited, Waking } from "./waking.ts";
 
@@ -169,14 +170,15 @@ export class Queue implements Awaited {
     const { sql, queue, now } = this.tx;
     sql.run("DELETE FROM paused_groups WHERE queue = ? AND until <= ?", queue, now);
     if (duration <= 0) return;
+    const until = Math.min(now + duration, FAR);
     sql.run(
       `INSERT INTO paused_groups (queue, grp, until) VALUES (?, ?, ?)
         ON CONFLICT (queue, grp) DO UPDATE SET until = MAX(until, excluded.until)`,
       queue,
       group,
-      now + duration,
+      until,
     );
-    this.order.pauseGroup(group, now + duration);
+    this.order.pauseGroup(group, until);
     this.waking.plan();
   }
 

@@ -10,6 +10,7 @@ import { addNow } from "./arrivals.ts";
 import { type GivenUpRow, isFound } from "./given_up_keys.ts";
 import type { Queue } from "./queue.ts";
 import type { RedriveState } from "./state.ts";
+import { FAR } from "./time.ts";
 
 /** Maximum number of keys that one step checks. */
 const BATCH = 200;
@@ -97,7 +98,7 @@ function step(queue: Queue, job: RedriveState): void {
     item.payload = row.payload;
     addNow(queue, item, { replaces: true, folds: false }, 0);
     job.redriven++;
-    job.next += rate === undefined ? 0 : 1_000_000 / rate;
+    if (rate !== undefined) job.next = Math.min(job.next + 1_000_000 / rate, FAR);
   }
   if (checked === page.length) return end(queue, job, 0);
   const isPaced = rate !== undefined && job.next > tx.now;

@@ -1,5 +1,6 @@
 import { type Item, Line } from "./item.ts";
 import type { BudgetState } from "./state.ts";
+import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Credit that a retry costs. */
@@ -13,7 +14,7 @@ const BATCH = 200;
 
 /** Returns the numbers of a budget, which keeps the credit of the budget before. */
 export function newBudget({ ratio, minRate }: { ratio: number; minRate: number }, before?: BudgetState): BudgetState {
-  const interval = minRate >= 1_000_000 ? 0 : minRate > 0 ? 1_000_000 / minRate : undefined;
+  const interval = minRate >= 1_000_000 ? 0 : minRate > 0 ? Math.min(1_000_000 / minRate, FAR) : undefined;
   return {
     left: 0,
     used: 0,

@@ -1,3 +1,6 @@
+/** Largest stored time, in microseconds: the year 2255. Later times would not be exact. */
+export const FAR = 9e15;
+
 /** Converts milliseconds to whole microseconds. The largest result is the largest exact number. */
 export function toMicroseconds(ms: number): number {
   return Math.min(Math.floor(ms * 1000 + 0.5), Number.MAX_SAFE_INTEGER);

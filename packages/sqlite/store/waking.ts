@@ -4,6 +4,7 @@
  * @module
  */
 
+import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Microseconds after which a second process checks what a first one should have found, in case that one is gone. */
@@ -103,7 +104,7 @@ export class Waking {
     if (due === undefined) return undefined;
     let own: number | undefined;
     for (const [rank, idle] of this.#longest().entries()) {
-      const at = due + rank * SECOND_LOOK;
+      const at = Math.min(Math.ceil(due) + rank * SECOND_LOOK, FAR);
       if (idle.process === caller) own = at;
       this.#look(idle, at, caller);
     }
