@@ -11,6 +11,11 @@ const A_DURABILITY: Rule = [
   'must be "full" or "normal"',
 ];
 
+const A_NAME: Rule = [
+  (value: unknown) => typeof value === "string" && value !== "" && value.isWellFormed(),
+  `${A_TEXT[1]} without unpaired surrogates`,
+];
+
 /** Options of `sqliteQueues`. */
 export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
   path: A_TEXT,
@@ -29,7 +34,7 @@ export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf" | "dura
 
 /** Options of `createSqliteQueue`. */
 export const OF_QUEUE: RulesOf<keyof SqliteQueueOptions> = {
-  name: A_TEXT,
+  name: A_NAME,
   ...OWN_OPTIONS,
   ...OF_QUEUES,
   ...OF_ONE_QUEUE,

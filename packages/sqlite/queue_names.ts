@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "./database/open_file.ts";
+import { Statements } from "./database/statements.ts";
 
 /**
  * Returns the names of the queues in a file, sorted. Neither creates nor changes the file. If there is no file, or the
@@ -24,7 +25,7 @@ import { readFile } from "./database/open_file.ts";
 export function sqliteQueueNames(path: string): string[] {
   if (!existsSync(path)) return [];
   return readFile(path, (database) => {
-    const rows = database.prepare("SELECT name FROM queues WHERE kind = 'queue' ORDER BY name").all();
-    return rows.map((row) => String(row["name"]));
+    const rows = new Statements(database).all<{ name: string }>("SELECT name FROM queues WHERE kind = 'queue'");
+    return rows.map(({ name }) => name).sort();
   }) ?? [];
 }

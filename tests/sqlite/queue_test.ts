@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { runWorkers, TerminalError } from "@workqueue/core";
-import { createSqliteQueue, SqliteConnectionError, type SqliteQueue } from "@workqueue/sqlite";
+import { createSqliteQueue, SqliteConnectionError, type SqliteQueue, sqliteQueueNames } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -44,6 +44,47 @@ fileTest("queues in one file have nothing in common but the file", async (folder
   await other.add("b");
   assertEquals((await other.counts()).ready, 1);
   await other.shutDownWithDrain();
+});
+
+fileTest("names, keys, groups and errors can have any characters", async (folder) => {
+  const parts = [
+    "",
+    "a",
+    "a\0b",
+    "a\0",
+    "\0",
+    "\0\0",
+    "\x01",
+    "\x01\0",
+    "\0\x01",
+    "\x01\x02",
+    "\x01\x01",
+    "é",
+    "e\u0301",
+    "😀",
+  ];
+  const names = ["a", "a\0b", "\x01\0"];
+  for (const name of names) {
+    const queue = folder.open({ name, discipline: { type: "fair", separator: "\0/" }, onQueueError() {} });
+    await queue.addAll(parts.map((part) => `${part}\0/${part}`));
+    const pool = runWorkers(queue, (item) => {
+      throw new TerminalError(item);
+    }, { concurrency: 3, onError() {}, onGiveUp() {} });
+    while ((await queue.counts()).givenUp < parts.length);
+    await pool.stop();
+    const { items } = await queue.givenUp();
+    assertEquals(
+      items.map(({ item, group }) => [item, group]).sort(),
+      parts.map((part) => [`${part}\0/${part}`, part]).sort(),
+    );
+    await queue.redrive({ keys: ["\0\0/\0"] });
+    const { readyItems } = await queue.snapshot();
+    assertEquals(readyItems.map(({ item }) => item), ["\0\0/\0"]);
+    assertEquals(await queue.discard(), parts.length - 1);
+    await queue.shutDownWithDrain();
+  }
+  assertEquals(sqliteQueueNames(folder.path), names.sort());
+  assertThrows(() => folder.open({ name: "\ud800" }), TypeError, "without unpaired surrogates");
 });
 
 fileTest("a delay, a pause or a rate that lasts for thousands of years stops nothing else", async (folder) => {

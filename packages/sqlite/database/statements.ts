@@ -28,38 +28,75 @@ export interface SqliteConnection {
   readonly inTransaction?: boolean;
 }
 
-/** Statements of a connection, each prepared when it is first used. */
+/** Columns with texts of users. */
+const TEXTS: readonly string[] = ["key", "name", "grp", "trace", "error", "probe"];
+
+/** Prepared statement, and the columns of its rows that are in `TEXTS`, once it has returned a row. */
+interface Prepared {
+  readonly statement: SqliteStatement;
+  texts: readonly string[] | undefined;
+}
+
+/**
+ * Statements of a connection, each prepared when it is first used. Texts may contain NUL. They are stored without it,
+ * because Deno and Node 22 read a text only up to a NUL.
+ */
 export class Statements {
   readonly #connection: SqliteConnection;
-  readonly #prepared = new Map<string, SqliteStatement>();
+  readonly #prepared = new Map<string, Prepared>();
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
   get<Row>(sql: string, ...values: Value[]): Row | undefined {
-    return (this.#prepare(sql).get(...values) ?? undefined) as Row | undefined; // `bun:sqlite` returns null
+    const prepared = this.#prepare(sql);
+    const row = prepared.statement.get(...written(values)) ?? undefined; // `bun:sqlite` returns null
+    return row === undefined ? undefined : read<Row>(prepared, row);
   }
 
   all<Row>(sql: string, ...values: Value[]): Row[] {
-    return this.#prepare(sql).all(...values) as Row[];
+    const prepared = this.#prepare(sql);
+    return prepared.statement.all(...written(values)).map((row) => read<Row>(prepared, row));
   }
 
   /** Runs a statement. Returns the number of changed rows, and the id of the last inserted row. */
   run(sql: string, ...values: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
-    return this.#prepare(sql).run(...values);
+    return this.#prepare(sql).statement.run(...written(values));
   }
 
-  #prepare(sql: string): SqliteStatement {
-    const prepared = this.#prepared.get(sql);
-    if (prepared !== undefined) return prepared;
+  #prepare(sql: string): Prepared {
+    const found = this.#prepared.get(sql);
+    if (found !== undefined) return found;
     // SQLite plans a statement again, in about 40 µs, each time that a parameter is bound which is a whole limit.
     const statement = this.#connection.prepare(sql.replaceAll("LIMIT ?", "LIMIT ? + 0"));
     // The connection may be a user's, with options that give rows another form.
     statement.setReadBigInts?.(false);
     statement.setReturnArrays?.(false);
     statement.safeIntegers?.(false);
-    this.#prepared.set(sql, statement);
-    return statement;
+    const prepared = { statement, texts: undefined };
+    this.#prepared.set(sql, prepared);
+    return prepared;
   }
+}
+
+/** Returns values as they are stored: a NUL is written as two U+0001, and U+0001 as U+0001 and U+0002. */
+function written(values: Value[]): Value[] {
+  for (const [i, value] of values.entries()) {
+    if (typeof value !== "string" || !value.includes("\0") && !value.includes("\x01")) continue;
+    values[i] = value.replaceAll("\x01", "\x01\x02").replaceAll("\0", "\x01\x01");
+  }
+  return values;
+}
+
+/** Returns a row with its texts as they were before `written`. */
+function read<Row>(prepared: Prepared, row: unknown): Row {
+  const columns = row as Record<string, unknown>;
+  prepared.texts ??= TEXTS.filter((column) => column in columns);
+  for (const column of prepared.texts) {
+    const value = columns[column];
+    if (typeof value !== "string" || !value.includes("\x01")) continue;
+    columns[column] = value.replaceAll("\x01\x01", "\0").replaceAll("\x01\x02", "\x01");
+  }
+  return row as Row;
 }
