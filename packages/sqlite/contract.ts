@@ -90,11 +90,12 @@ export interface SqliteQueue<T = string> extends RemoteQueue<T> {
    * ```
    *
    * @param connection A connection with an open transaction, whose main database is the file of the queue: a
-   * `DatabaseSync` of `node:sqlite`, or a `Database` of `bun:sqlite` or `better-sqlite3`.
+   * `DatabaseSync` of `node:sqlite`, or on Bun a `Database` of `bun:sqlite`. Other libraries, such as `better-sqlite3`,
+   * have their own copy of SQLite: if a process opens one file with two copies, the file is damaged.
    * @param items The items.
    * @param options Priorities and delays, and the span that adds the items.
-   * @throws {Error} If the queue object was shut down, if no transaction is open, if the connection is to another file,
-   * or if SQLite fails. Nothing was added then, and the transaction is still open.
+   * @throws {Error} If the queue object was shut down, if no transaction is open, if the connection is to another file
+   * or comes from another copy of SQLite, or if SQLite fails. Nothing was added then, and the transaction is still open.
    * @throws {RangeError} If a priority or a delay is invalid.
    * @throws {TypeError} If an item has no valid key or no JSON form, or if an argument is of the wrong type.
    */

@@ -122,6 +122,27 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
   });
 }
 
+Deno.test("SQLite: addWithin: a connection of another copy of SQLite, whose lock does not hold, is refused", async () => {
+  using folder = new Folder();
+  using other = new Folder();
+  await using queue = folder.open();
+  await using otherQueue = other.open();
+  await Promise.all([queue.add("before"), otherQueue.counts()]);
+  // A second copy is imitated: the transaction of this connection locks another file.
+  const database = new DatabaseSync(other.path);
+  const stranger: SqliteConnection = {
+    prepare: (sql) => database.prepare(sql.replace("SELECT file FROM", `SELECT '${folder.path}' AS file FROM`)),
+    get isTransaction() {
+      return database.isTransaction;
+    },
+  };
+  database.exec("BEGIN IMMEDIATE");
+  assertThrows(() => queue.addWithin(stranger, ["a"]), Error, "comes from another copy of SQLite than node:sqlite");
+  database.exec("COMMIT");
+  assertEquals([(await queue.counts()).ready, (await otherQueue.counts()).ready], [1, 0]);
+  database.close();
+});
+
 Deno.test("SQLite: addWithin: an error of SQLite undoes only the items", async () => {
   using folder = new Folder();
   await using queue = folder.open();

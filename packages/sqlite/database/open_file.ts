@@ -52,6 +52,20 @@ export function readFile<R>(path: string, read: (database: DatabaseSync) => R): 
   }
 }
 
+/** Reports whether a connection has the right to write to a file, as far as `node:sqlite` can see its lock. */
+export function isLocked(path: string): boolean {
+  const { DatabaseSync } = requireSqlite(path);
+  const database = new DatabaseSync(path);
+  try {
+    database.prepare("BEGIN IMMEDIATE").run();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    database.close();
+  }
+}
+
 /** Returns the module `node:sqlite` of this runtime, unless it can't be used for a file. */
 function requireSqlite(path: string): typeof import("node:sqlite") {
   const sqlite = process.getBuiltinModule?.("node:sqlite") as typeof import("node:sqlite") | undefined;

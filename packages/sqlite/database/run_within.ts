@@ -2,9 +2,12 @@ import { realpathSync } from "node:fs";
 import { setImmediate } from "node:timers";
 import type { Batch } from "./batch.ts";
 import { announce, storeMessages } from "./messages.ts";
+import { isLocked } from "./open_file.ts";
 import { type SqliteConnection, Statements } from "./statements.ts";
 
 const statements = new WeakMap<SqliteConnection, Statements>();
+/** Connections whose locks hold for the queue. */
+const trusted = new WeakSet<SqliteConnection>();
 
 /**
  * Runs a task in the open transaction of a user's connection to the file. If the task fails, it has changed nothing,
@@ -12,7 +15,8 @@ const statements = new WeakMap<SqliteConnection, Statements>();
  *
  * @param path The real path of the file.
  * @throws {TypeError} If `connection` is no connection.
- * @throws {Error} If no transaction is open, if the connection is to another file, or if SQLite fails.
+ * @throws {Error} If no transaction is open, if the connection is to another file or comes from another copy of SQLite,
+ * or if SQLite fails.
  */
 export function runWithin(action: string, path: string, connection: SqliteConnection, task: (batch: Batch) => void) {
   const sql = statementsOf(connection);
@@ -25,6 +29,7 @@ export function runWithin(action: string, path: string, connection: SqliteConnec
       each.end();
       storeMessages(sql, each.tx.messages, each.tx.now);
     }
+    requireLock(action, path, connection);
     sql.run("RELEASE workqueue");
   } catch (error) {
     if (isInTransaction(connection) !== false) { // some errors of SQLite end the whole transaction
@@ -52,6 +57,22 @@ function requireTransaction(action: string, path: string, connection: SqliteConn
   if (isInTransaction(connection) === false) {
     throw new Error(`Cannot ${action}: the connection has no open transaction. Begin one first`);
   }
+}
+
+/**
+ * Throws unless the queue is locked out while the transaction of a connection writes. A process has each lock of a file
+ * only once, so two libraries with their own copies of SQLite don't see each other's: their transactions would
+ * overwrite each other. See https://www.sqlite.org/howtocorrupt.html#_multiple_copies_of_sqlite_linked_into_the_same_application
+ */
+function requireLock(action: string, path: string, connection: SqliteConnection): void {
+  if (trusted.has(connection)) return;
+  if (!isLocked(path)) {
+    throw new Error(
+      `Cannot ${action}: the connection comes from another copy of SQLite than node:sqlite. In one process, the locks ` +
+        "of the two do not hold for each other, and they would damage the file. Open the connection with node:sqlite",
+    );
+  }
+  trusted.add(connection);
 }
 
 /** Reports whether a transaction is open; `undefined` if the connection doesn't say so. */

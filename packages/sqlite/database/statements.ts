@@ -12,19 +12,19 @@ export interface SqliteStatement {
   setReadBigInts?(enabled: boolean): unknown;
   /** Sets whether rows are arrays, in `node:sqlite`. */
   setReturnArrays?(enabled: boolean): unknown;
-  /** Sets whether integers are read as bigints, in `bun:sqlite` and `better-sqlite3`. */
+  /** Sets whether integers are read as bigints, in `bun:sqlite`. */
   safeIntegers?(enabled: boolean): unknown;
 }
 
 /**
- * Connection to a database: a `DatabaseSync` of `node:sqlite`, or a `Database` of `bun:sqlite` or `better-sqlite3`.
+ * Connection to a database: a `DatabaseSync` of `node:sqlite`, or a `Database` of `bun:sqlite`.
  */
 export interface SqliteConnection {
   /** Prepares a statement. */
   prepare(sql: string): SqliteStatement;
   /** Whether a transaction is open, in `node:sqlite`. */
   readonly isTransaction?: boolean;
-  /** Whether a transaction is open, in `bun:sqlite` and `better-sqlite3`. */
+  /** Whether a transaction is open, in `bun:sqlite`. */
   readonly inTransaction?: boolean;
 }
 
