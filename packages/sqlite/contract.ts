@@ -95,7 +95,7 @@ export interface SqliteQueue<T = string> extends RemoteQueue<T> {
    * @param items The items.
    * @param options Priorities and delays, and the span that adds the items.
    * @throws {Error} If the queue object was shut down, if no transaction is open, if the connection is to another file
-   * or comes from another copy of SQLite, or if SQLite fails. Nothing was added then, and the transaction is still open.
+   * or comes from another copy of SQLite, or if SQLite fails. Nothing was added then, and the transaction stays open.
    * @throws {RangeError} If a priority or a delay is invalid.
    * @throws {TypeError} If an item has no valid key or no JSON form, or if an argument is of the wrong type.
    */

@@ -62,7 +62,7 @@ function requireTransaction(action: string, path: string, connection: SqliteConn
 /**
  * Throws unless the queue is locked out while the transaction of a connection writes. A process has each lock of a file
  * only once, so two libraries with their own copies of SQLite don't see each other's: their transactions would
- * overwrite each other. See https://www.sqlite.org/howtocorrupt.html#_multiple_copies_of_sqlite_linked_into_the_same_application
+ * overwrite each other: https://www.sqlite.org/howtocorrupt.html, section 2.2.1.
  */
 function requireLock(action: string, path: string, connection: SqliteConnection): void {
   if (trusted.has(connection)) return;
