@@ -82,7 +82,8 @@ export class Statements {
 
 /** Returns values as they are stored: a NUL is written as two U+0001, and U+0001 as U+0001 and U+0002. */
 function written(values: Value[]): Value[] {
-  for (const [i, value] of values.entries()) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
     if (typeof value !== "string" || !value.includes("\0") && !value.includes("\x01")) continue;
     values[i] = value.replaceAll("\x01", "\x01\x02").replaceAll("\0", "\x01\x01");
   }

@@ -1,5 +1,5 @@
-/** Largest stored time, in microseconds: the year 2255. Later times would not be exact. */
-export const FAR = 9e15;
+/** Largest stored time, in microseconds: the year 2255. Larger numbers are not exact. */
+export const FAR = Number.MAX_SAFE_INTEGER;
 
 /** Converts milliseconds to whole microseconds. The largest result is the largest exact number. */
 export function toMicroseconds(ms: number): number {
