@@ -1,6 +1,7 @@
 /** Tests of files that are broken, full, removed, or used from elsewhere. Each has an error that says so. */
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { delay } from "@std/async";
 import { runWorkers } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
 import { spawnSync } from "node:child_process";
@@ -59,6 +60,38 @@ Deno.test("SQLite: while the folder of the file can't be read, adds reject, and 
   renameSync(away, home);
   await queue.add("d");
   assertEquals((await queue.snapshot()).readyItems.map(({ item }) => item), ["a", "b", "c", "d"]);
+});
+
+Deno.test("SQLite: adds that needn't be on the disk are not acknowledged once the file is known to be removed", async () => {
+  using folder = new Folder();
+  const queue = folder.open({ durability: "normal", ...noErrors });
+  await queue.add("a");
+  rmSync(folder.path);
+  await delay(300); // the files are checked every 250 ms
+  for (const item of ["b", "c", "d"]) assertMatch((await errorOf(queue.add(item))).message, /was removed or replaced/);
+  await queue.shutDownWithDrain().catch(() => {});
+});
+
+Deno.test("SQLite: a file in a folder that does not exist is refused", () => {
+  using folder = new Folder();
+  const path = join(folder.path, "..", "missing", "queue.db");
+  assertThrows(
+    () => createSqliteQueue({ name: "queue", path }),
+    Error,
+    `Cannot open ${path}: its folder does not exist`,
+  );
+});
+
+Deno.test("SQLite: a file with another program's table of the same name is refused", () => {
+  using folder = new Folder();
+  const database = new DatabaseSync(folder.path);
+  database.exec("CREATE TABLE items (id TEXT)");
+  database.close();
+  const { message } = assertThrows(() => folder.open(), Error);
+  assertMatch(
+    message,
+    /a table of another program has a name that the queue uses \(table items already exists\)$/,
+  );
 });
 
 Deno.test("SQLite: a removed wake-up file is created again", async () => {

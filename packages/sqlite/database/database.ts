@@ -226,10 +226,13 @@ export class Database {
   #whyLost(tasks: readonly Task[]): Error | undefined {
     this.#usedAt = performance.now();
     if (!isAnyFull(tasks) && this.#usedAt < this.#checkedFilesAt + CHECK_FILES) return undefined;
-    this.#checkedFilesAt = this.#usedAt;
+    this.#checkedFilesAt = -Infinity; // if the check fails, the next transaction is checked too
     try {
       const path = this.#files.findReplaced();
-      if (path === undefined) return undefined;
+      if (path === undefined) {
+        this.#checkedFilesAt = this.#usedAt;
+        return undefined;
+      }
       return new Error(`${path} was removed or replaced while it was open. Restart all processes that use it`);
     } catch (error) {
       return error as Error; // for example, the permissions of the folder were changed

@@ -33,6 +33,7 @@ const REASONS: readonly (readonly [message: RegExp, reason: string])[] = [
   [/is full/, "the disk is full"],
   [/disk I\/O/, "the disk reports an error"],
   [/unable to open/, "the file or its folder can't be read or written"],
+  [/table \S+ already exists/, "a table of another program has a name that the queue uses"],
 ];
 
 /** Reports whether an error means that another connection writes. */
@@ -52,7 +53,7 @@ export function isOfSqlite(error: unknown): boolean {
 
 /** Returns why SQLite failed. */
 export function reasonOf(error: unknown): string {
-  const { message } = error as Error;
+  const message = (error as Error).message.replace(/ in \s[^]* at offset \d+$/, ""); // Deno adds the statements
   const reason = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return reason === undefined ? message : `${reason} (${message})`;
 }

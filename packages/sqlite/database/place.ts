@@ -14,7 +14,9 @@ export function realPathOf(path: string): string {
       ? join(realpathSync(dirname(path)), basename(path))
       : realpathSync(path);
   } catch (error) {
-    throw new Error(`Cannot open ${path}: ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "its folder does not exist" : message;
+    throw new Error(`Cannot open ${path}: ${reason}`, { cause: error });
   }
 }
 
