@@ -6,7 +6,10 @@ import type { ItemReport, ReportHeader } from "../../packages/cli/report/records
 import { installed, type Runtime } from "../../release/installed.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 
-/** Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
+/**
+ * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must be
+ * 22.13 or later, because the tests use queues in files.
+ */
 const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 
 /** Runtimes on which the command is tested. */
