@@ -1,7 +1,8 @@
 /** Tests of `sqliteQueueNames`. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { sqliteQueueNames } from "@workqueue/sqlite";
+import { loadConfig } from "@workqueue/core";
+import { sqliteQueueNames, sqliteQueues } from "@workqueue/sqlite";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -16,6 +17,18 @@ Deno.test("SQLite: the names of the queues in a file are those that were used, a
     await queue.shutDownWithDrain();
   }
   assertEquals(sqliteQueueNames(folder.path), ["a", "b"]);
+});
+
+Deno.test("SQLite: a throttle in a file is no queue", async () => {
+  using folder = new Folder();
+  const config = loadConfig({ queues: { images: { throttle: { type: "concurrency", limit: 1 } } } });
+  const queue = sqliteQueues(config, { path: folder.path }).queue("images");
+  const pool = config.runWorkers("images", queue, () => {});
+  await queue.add("item");
+  await queue.whenIdle();
+  assertEquals(sqliteQueueNames(folder.path), ["images"]);
+  await pool.stop();
+  await queue.shutDownWithDrain();
 });
 
 Deno.test("SQLite: looking for queues creates no file, and changes none", () => {
