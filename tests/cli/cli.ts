@@ -7,8 +7,8 @@ import { installed, type Runtime } from "../../release/installed.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 
 /**
- * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must be
- * 22.13 or later, because the tests use queues in files.
+ * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must
+ * be 22.13 or later, because the tests use queues in files.
  */
 const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 
