@@ -11,6 +11,12 @@ const A_DURABILITY: Rule = [
   'must be "full" or "normal"',
 ];
 
+/** SQLite gives some names a meaning. Here they would be names of files, which nobody expects. */
+const A_PATH: Rule = [
+  (value: unknown) => A_TEXT[0](value as never) && !/^(:|file:)/.test(value as string),
+  "must be the path of a file, such as queue.db",
+];
+
 const A_NAME: Rule = [
   (value: unknown) => typeof value === "string" && value !== "" && value.isWellFormed(),
   `${A_TEXT[1]} without unpaired surrogates`,
@@ -18,7 +24,7 @@ const A_NAME: Rule = [
 
 /** Options of `sqliteQueues`. */
 export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
-  path: A_TEXT,
+  path: A_PATH,
   durability: A_DURABILITY,
   thread: A_BOOLEAN,
   ...COMMON_OPTIONS,

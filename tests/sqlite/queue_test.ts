@@ -171,6 +171,9 @@ Deno.test("SQLite: wrong options are refused", () => {
   const create = (options: object) => () => createSqliteQueue(options as never);
   assertThrows(create({ path: "q.db" }), TypeError, "Cannot create SQLite queue: 'name' must be a non-empty string");
   assertThrows(create({ name: "q" }), TypeError, "'path' must be a non-empty string");
+  for (const path of [":memory:", "file:q.db"]) {
+    assertThrows(create({ name: "q", path }), TypeError, "'path' must be the path of a file, such as queue.db");
+  }
   assertThrows(create({ name: "q", path: "q.db", url: "x" }), TypeError, '"url" is not an option here');
   assertThrows(create({ name: "q", path: "q.db", clock: () => 0 }), TypeError, "on SQLite");
   assertThrows(create({ name: "q", path: "/no/such/folder/q.db" }), Error, "Cannot open /no/such/folder/q.db");

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { hostname, uptime } from "node:os";
+import { uptime } from "node:os";
 import type { Statements } from "./statements.ts";
 
 /** Milliseconds between two notes that this machine uses the file. */
@@ -13,22 +13,25 @@ export interface Machine {
   readonly startedAt: number;
 }
 
-/** Returns this machine. Its containers are the same machine. */
-export function thisMachine(): Machine {
+/**
+ * Returns this machine. Its containers are the same machine. `undefined` if it is not known, as on other systems than
+ * Linux, or on Deno without permission to read `/proc`: another process of this machine may have another name for it.
+ */
+export function thisMachine(): Machine | undefined {
   try {
     const id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     return { id, startedAt: Date.now() - uptime() * 1000 };
   } catch {
-    return { id: hostname(), startedAt: 0 };
+    return undefined;
   }
 }
 
 /** Notes in the file that this machine uses it, because the processes of several machines would damage it. */
 export class Machines {
-  readonly #machine: Machine;
+  readonly #machine: Machine | undefined;
   #notedAt = -Infinity;
 
-  constructor(machine: Machine = thisMachine()) {
+  constructor(machine: Machine | undefined = thisMachine()) {
     this.#machine = machine;
   }
 
@@ -38,6 +41,7 @@ export class Machines {
    * @throws {Error} If another machine uses the file.
    */
   note(sql: Statements): void {
+    if (this.#machine === undefined) return;
     const now = Date.now();
     if (now < this.#notedAt + EVERY && now >= this.#notedAt) return;
     const { id, startedAt } = this.#machine;
