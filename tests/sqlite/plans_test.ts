@@ -1,9 +1,11 @@
 /** Tests that statements of the engine don't read all rows of a queue, however many there are. */
 
 import { assert, assertEquals } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
+import { disciplines } from "@workqueue/core";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { MIGRATIONS } from "../../packages/sqlite/database/schema.ts";
-import type { EngineTest } from "../contracts/engine_bench.ts";
+import { type EngineTest, keysOf } from "../contracts/engine_bench.ts";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
@@ -21,6 +23,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "DELETE FROM redrive_keys WHERE queue = ?": "the end of a redrive deletes what its begin has listed",
   "SELECT * FROM items WHERE queue = ? AND line IN (1, 2) ORDER BY place LIMIT ? + 0": "only keys that stalled",
 };
+
+const FAIR = { type: "fair", separator: "/" } as const;
 
 /** Returns the statements that the suites of engines make. */
 async function recordStatements(): Promise<Set<string>> {
@@ -77,4 +81,34 @@ Deno.test("SQLite: no statement reads all keys, groups or failures of a queue", 
   assertEquals(problems, []);
   assert(checked > 80, `${checked} statements`);
   assertEquals(allowed, Object.keys(ALLOWED).length);
+});
+
+Deno.test("SQLite: with many groups, lists and hand-outs read few more keys than they return", async () => {
+  let read = 0;
+  const { prepare } = DatabaseSync.prototype;
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string) {
+    const statement = prepare.call(this, sql);
+    if (!sql.startsWith("SELECT * FROM items")) return statement;
+    const all = statement.all.bind(statement) as (...values: unknown[]) => Record<string, SQLOutputValue>[];
+    statement.all = (...values: unknown[]) => {
+      const rows = all(...values);
+      read += rows.length;
+      return rows;
+    };
+    return statement;
+  };
+  try {
+    await using bench = new Bench({ discipline: planDiscipline("test", disciplines.describe(FAIR)) });
+    const keys = Array.from({ length: 4000 }, (_, i) => `group ${i % 200}/${i}`);
+    await bench.add(...keys);
+    read = 0;
+    const { readyEntries } = await bench.engine.snapshot(500);
+    assertEquals(readyEntries.map(({ key }) => key), keys.slice(0, 500)); // each group in turn
+    assert(read <= 500, `a list of 500 keys reads ${read}`);
+    read = 0;
+    assertEquals(keysOf(await bench.take("one", 500)), keys.slice(0, 500));
+    assert(read <= 1000, `a hand-out of 500 keys reads ${read}`);
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+  }
 });

@@ -28,6 +28,9 @@ const FIRST_MEAN = 1000;
 /** End of a turn after all others, in virtual time. */
 const LAST = 1e300;
 
+/** Query for the next keys of a group. */
+const NEXT = "line = ? AND grp = ? AND score IS NOT NULL ORDER BY score, turn LIMIT ?";
+
 /** Start-time fair queuing over groups, as in memory: see disciplines/fair_order.ts of the core. */
 export class FairOrder implements Order {
   readonly #tx: Transaction;
@@ -86,12 +89,17 @@ export class FairOrder implements Order {
 
   take(count: number): Taken[] {
     const taken: Taken[] = [];
-    const left = new Map<Group, Item[]>();
+    const read = new Map<Group, { items: Item[]; given: number }>();
     while (taken.length < count) {
       const group = this.#groups.first();
       if (group === undefined) break;
-      if (!left.has(group)) left.set(group, this.#listOf(group, count - taken.length));
-      const item = left.get(group)!.shift()!;
+      let keys = read.get(group);
+      if (keys === undefined) read.set(group, keys = { items: [], given: 0 });
+      if (keys.items.length === 0) {
+        keys.items = this.#tx.items(NEXT, ...this.#next(group, Math.min(keys.given + 1, count - taken.length)));
+      }
+      const item = keys.items.shift()!;
+      keys.given++;
       const place = item.place!;
       leaveLine(item);
       this.#groups.endTurn(group);
@@ -103,33 +111,39 @@ export class FairOrder implements Order {
     return taken;
   }
 
-  list(count: number): Item[] {
-    const items: Item[] = [];
-    const groups = this.#groups.next(count).map((group) => ({
-      group,
-      start: group.start,
-      turn: group.turn!,
-      items: this.#listOf(group, Math.min(group.ready, count)),
+  list(count: number): Readonly<Item>[] {
+    const turns = this.#turns(count);
+    const counts = new Map<Group, number>();
+    for (const group of turns) counts.set(group, (counts.get(group) ?? 0) + 1);
+    const rows = new Map(Array.from(counts, ([group, count]) => {
+      return [group, this.#tx.rows(NEXT, ...this.#next(group, count)).values()];
     }));
-    let { turns } = this.#groups.state;
-    while (items.length < count) {
-      const [first] = groups.filter((each) => each.items.length > 0)
-        .sort((one, other) => one.start - other.start || one.turn - other.turn);
-      if (first === undefined) break;
-      items.push(first.items.shift()!);
-      first.start += this.#costOf(first.group);
-      first.turn = ++turns;
-    }
-    return items;
+    return turns.map((group) => rows.get(group)!.next().value!);
   }
 
-  #listOf(group: Group, count: number): Item[] {
-    return this.#tx.items(
-      "line = ? AND grp = ? AND score IS NOT NULL ORDER BY score, turn LIMIT ?",
-      this.#tx.state.line,
-      group.name,
-      count,
-    );
+  /** Returns the groups of the next keys, without changing them. */
+  #turns(count: number): Group[] {
+    const turns: Group[] = [];
+    const waiting = this.#groups.next(count).map((group) => ({ group, start: group.start, left: group.ready }));
+    while (turns.length < count && waiting.length > 0) {
+      const first = waiting.shift()!;
+      turns.push(first.group);
+      if (--first.left === 0) continue;
+      first.start += this.#costOf(first.group);
+      let [from, to] = [0, waiting.length]; // behind all groups with the same start
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if (waiting[middle]!.start <= first.start) from = middle + 1;
+        else to = middle;
+      }
+      waiting.splice(from, 0, first);
+    }
+    return turns;
+  }
+
+  /** Returns the values for `NEXT`. */
+  #next(group: Group, count: number): [line: number, group: string, count: number] {
+    return [this.#tx.state.line, group.name, count];
   }
 
   admits(item: Item): boolean {

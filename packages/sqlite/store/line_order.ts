@@ -59,20 +59,25 @@ export class LineOrder implements Order {
   }
 
   take(count: number): Taken[] {
-    return this.list(count).map((item) => {
+    return this.#tx.items(...this.#next(count)).map((item) => {
       const place = item.place!;
       leaveLine(item);
       return { item, place };
     });
   }
 
-  list(count: number): Item[] {
+  list(count: number): Readonly<Item>[] {
+    return this.#tx.rows(...this.#next(count));
+  }
+
+  /** Returns the query for the next keys, and its values. */
+  #next(count: number): [where: string, ...values: number[]] {
     const { behind = Number.MAX_SAFE_INTEGER, state: { line } } = this.#tx;
     if (this.#plan[0] !== "fifo") {
-      return this.#tx.items("line = ? AND grp = '' AND score IS NOT NULL ORDER BY score, turn LIMIT ?", line, count);
+      return ["line = ? AND grp = '' AND score IS NOT NULL ORDER BY score, turn LIMIT ?", line, count];
     }
     // Keys that became ready after a due key that still is delayed come later.
-    return this.#tx.items("line = ? AND place <= ? ORDER BY place LIMIT ?", line, behind, count);
+    return ["line = ? AND place <= ? ORDER BY place LIMIT ?", line, behind, count];
   }
 
   admits(): boolean {

@@ -42,8 +42,8 @@ export interface Order {
   flush(): void;
   /** Removes the next keys from their lines. The notes about them are in the items. */
   take(count: number): Taken[];
-  /** Returns the next keys, without removing them. */
-  list(count: number): Item[];
+  /** Returns the rows of the next keys. */
+  list(count: number): Readonly<Item>[];
 }
 
 /** Key that was taken, and the time when it became ready. */

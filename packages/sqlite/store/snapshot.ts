@@ -12,8 +12,8 @@ const SPARE = 1000;
 export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): EngineSnapshot {
   const { tx } = queue;
   const { state, now } = tx;
-  const payloadOf = ({ payload }: Item) => hasItems ? payload ?? undefined : undefined;
-  const ranked = (item: Item, priority: number) => ({
+  const payloadOf = ({ payload }: Readonly<Item>) => hasItems ? payload ?? undefined : undefined;
+  const ranked = (item: Readonly<Item>, priority: number) => ({
     key: item.key,
     payload: payloadOf(item),
     priority: state.isRanked ? priority : undefined,
@@ -25,11 +25,11 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
     totals: { handedOut: state.handedOut, failed: state.failed, givenUp: state.givenUp },
     givenUpFor,
     readyEntries: nextKeys(queue, limit).map((item) => ranked(item, item.priority)),
-    delayedEntries: tx.items("due > ? ORDER BY due, due_turn LIMIT ?", now, limit).map((item) => ({
+    delayedEntries: tx.rows("due > ? ORDER BY due, due_turn LIMIT ?", now, limit).map((item) => ({
       ...ranked(item, item.due_priority),
       dueInMs: (item.due! - now) / 1000,
     })),
-    processingEntries: tx.items("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
+    processingEntries: tx.rows("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
       ...ranked(item, item.held_priority),
       addedAgain: item.is_added_again === 1,
     })),
@@ -44,13 +44,13 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
 }
 
 /** Returns the keys that are ready, the next one first. */
-function nextKeys(queue: Queue, limit: number): Item[] {
+function nextKeys(queue: Queue, limit: number): Readonly<Item>[] {
   const { tx, order } = queue;
   const isPlain = tx.state.discipline === undefined;
-  const first = tx.items(`line IN (${Line.STALLED}, ${Line.SUSPECT}) ORDER BY place LIMIT ?`, limit);
+  const first = tx.rows(`line IN (${Line.STALLED}, ${Line.SUSPECT}) ORDER BY place LIMIT ?`, limit);
   const ready = [...order.list(limit), ...queue.inEarlierLines(limit)];
-  const due = tx.behind === undefined ? [] : tx.items("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, limit);
-  const placeOf = ({ place, due }: Item) => place ?? due!;
+  const due = tx.behind === undefined ? [] : tx.rows("due <= ? ORDER BY due, due_turn LIMIT ?", tx.now, limit);
+  const placeOf = ({ place, due }: Readonly<Item>) => place ?? due!;
   const byPlace = [...first, ...isPlain ? ready : [], ...due].sort((one, other) => placeOf(one) - placeOf(other));
   return [...byPlace, ...isPlain ? [] : ready].slice(0, limit);
 }
@@ -59,15 +59,15 @@ function nextKeys(queue: Queue, limit: number): Item[] {
 function failingKeys(
   { tx, failures }: Queue,
   limit: number,
-  payloadOf: (item: Item) => string | undefined,
+  payloadOf: (item: Readonly<Item>) => string | undefined,
 ): FailingKey[] {
   const found: FailingKey[] = [];
   const page = Math.max(limit, PAGE);
   for (let from = 0; found.length < limit && from < limit + SPARE; from += page) {
     const keys = failures.worst(page, from);
     for (const { key, count, error } of keys) {
-      const item = tx.item(key);
-      if (item.id === 0 || found.length === limit) continue;
+      const [item] = tx.rows("key = ?", key);
+      if (item === undefined || found.length === limit) continue;
       const dueInMs = item.due === null ? undefined : (item.due - tx.now) / 1000;
       found.push({ key, payload: payloadOf(item), attempts: count, error, dueInMs });
     }

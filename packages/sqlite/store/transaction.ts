@@ -94,12 +94,16 @@ export class Transaction {
 
   /** Returns the rows that a query finds. The query has the id of the queue as its first parameter. */
   items(where: string, ...values: readonly (number | string)[]): Item[] {
+    return this.rows(where, ...values).map((row) => {
+      const loaded = this.#loaded.get(row.key);
+      return loaded === undefined ? this.#load(row) : this.#activate(loaded);
+    });
+  }
+
+  /** Returns the rows that a query finds, as {@linkcode items} does, but not for changes. */
+  rows(where: string, ...values: readonly (number | string)[]): Readonly<Item>[] {
     this.flush();
-    return this.sql.all<Item>(`SELECT * FROM items WHERE queue = ? AND ${where}`, this.queue, ...values)
-      .map((row) => {
-        const loaded = this.#loaded.get(row.key);
-        return loaded === undefined ? this.#load(row) : this.#activate(loaded);
-      });
+    return this.sql.all(`SELECT * FROM items WHERE queue = ? AND ${where}`, this.queue, ...values);
   }
 
   #load(row: Item): Item {

@@ -236,7 +236,7 @@ class Turn {
     }
     const stalled = tx.items(`line = ${Line.STALLED} ORDER BY place LIMIT ?`, few);
     const first = [...stalled, ...order.list(count)].sort((one, other) => one.place! - other.place!).slice(0, count);
-    return first.map((item) => this.#takeStalled(item));
+    return first.map(({ key }) => this.#takeStalled(tx.item(key)));
   }
 
   #takeStalled(item: Item): Taken {
