@@ -23,8 +23,13 @@ export class Folder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // A thread of a queue that is still open may write meanwhile.
-    rmSync(this.#folder, { recursive: true, maxRetries: 10, retryDelay: 20 });
+    for (let tries = 1;; tries++) {
+      try {
+        return rmSync(this.#folder, { recursive: true });
+      } catch (error) {
+        if (tries === 20) throw error; // the thread of a queue that is still open may have created a file meanwhile
+      }
+    }
   }
 }
 
