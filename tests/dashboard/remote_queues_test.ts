@@ -3,9 +3,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import type { RemoteLease } from "@workqueue/engine";
+import { DatabaseSync } from "node:sqlite";
 import type { RemotePlace } from "../contracts/remote_place.ts";
 import { onRedis } from "../redis/place.ts";
 import { uniqueName } from "../redis/unique_name.ts";
+import { fileTest, keepAlive } from "../sqlite/files.ts";
 import { inFile } from "../sqlite/place.ts";
 import { Asked } from "./dashboards.ts";
 
@@ -324,3 +326,23 @@ for (const test of [onRedis, inFile]) {
     assertMatch(cannot.throttle!, /Each process takes the rate from its own config/);
   });
 }
+
+fileTest(
+  "dashboard: while another program locks the file, the verdict says so, and its end is seen",
+  async (folder) => {
+    using _alive = keepAlive();
+    await using queue = folder.open({ callTimeout: 100, onQueueError() {} });
+    await queue.add("a");
+    using asked = new Asked({ queues: { images: { queue } } });
+    assertEquals((await asked.row()).counts.ready, 1);
+    const program = new DatabaseSync(folder.path);
+    program.exec("BEGIN IMMEDIATE");
+    while ((await asked.row()).verdict !== "unknown");
+    assertMatch((await asked.row()).reason, /^The queue has not responded for .*: .* another program has locked it/);
+    assertMatch((await asked.post("api/queues/images/pause"))[1], /^Failed, or only partly done: .* has locked it/);
+    program.exec("ROLLBACK");
+    program.close();
+    while ((await asked.row()).verdict === "unknown");
+    assertEquals((await asked.post("api/queues/images/pause"))[0], 200);
+  },
+);
