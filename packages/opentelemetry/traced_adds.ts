@@ -37,7 +37,7 @@ export interface TracedRemoteAdds<T> {
  * remembered. The spans of the 100,000 items that were added last are remembered, until the item succeeds or its
  * handler throws a `TerminalError`.
  *
- * A queue on Redis keeps the span of each item, so that attempts in other processes link to it. There,
+ * A queue on Redis or in a file keeps the span of each item, so that attempts in other processes link to it. There,
  * `tracedHandler` needs no option.
  *
  * @example Usage
@@ -64,8 +64,8 @@ export interface TracedRemoteAdds<T> {
  */
 export function tracedAdds<T>(queue: RateLimitingQueue<T>): TracedAdds<T>;
 /**
- * Returns methods that add items to a queue on Redis, which keeps the active span of each item's newest add. With
- * {@linkcode tracedHandler}, the span of each attempt links to it, in whatever process.
+ * Returns methods that add items to a queue on Redis or in a file, which keeps the active span of each item's newest
+ * add. With {@linkcode tracedHandler}, the span of each attempt links to it, in whatever process.
  *
  * @example Usage
  * ```ts ignore

@@ -9,7 +9,8 @@ import { contextIn, spansOf, type TracedAdds, type TracedRemoteAdds } from "./tr
 /** Options of {@linkcode tracedHandler}. */
 export interface TracedHandlerOptions<T> {
   /**
-   * The result of {@linkcode tracedAdds}, for links to the spans that added the items. Not needed for a queue on Redis.
+   * The result of {@linkcode tracedAdds}, for links to the spans that added the items. Not needed for a queue
+   * on Redis or in a file.
    */
   readonly adds?: TracedAdds<T> | TracedRemoteAdds<T> | undefined;
 }
@@ -29,7 +30,7 @@ export interface TracedHandlerOptions<T> {
  *
  * | attribute | value |
  * | --- | --- |
- * | `messaging.system` | `workqueue`, for queues in memory and on Redis |
+ * | `messaging.system` | `workqueue`, for queues on every engine |
  * | `messaging.operation.name` | `process` |
  * | `messaging.operation.type` | `process` |
  * | `messaging.destination.name` | the name of the queue, if it has a name |
