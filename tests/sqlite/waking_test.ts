@@ -1,7 +1,34 @@
 /** Tests of messages to idle processes. */
 
 import { assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { Database } from "../../packages/sqlite/database/database.ts";
+import { announce, storeMessages } from "../../packages/sqlite/database/messages.ts";
+import { Statements } from "../../packages/sqlite/database/statements.ts";
 import { engineTest, keysOf } from "./bench.ts";
+import { Folder } from "./files.ts";
+
+Deno.test("SQLite: a process is told again after its earlier message was deleted", async () => {
+  using folder = new Folder();
+  const database = new Database(folder.path);
+  const sender = new DatabaseSync(folder.path, { timeout: 5000 });
+  const told: number[] = [];
+  const stop = database.messages.listen("process", (delay) => told.push(delay));
+  for (const hour of [1, 2, 3]) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stopWitness = database.messages.listen(`witness ${hour}`, () => resolve());
+    const messages = [["process", hour], [`witness ${hour}`, 0]] as const;
+    storeMessages(new Statements(sender), messages, hour * 3_600_000_001);
+    announce(folder.path);
+    await promise;
+    storeMessages(new Statements(sender), [["another process", 0]], (hour + 1) * 3_600_000_001);
+    stopWitness();
+  }
+  assertEquals(told, [1, 2, 3]);
+  stop();
+  sender.close();
+  await database.close();
+});
 
 engineTest(
   "an add wakes one idle process, and a second one checks later, in case the first was killed",

@@ -16,9 +16,10 @@ export function storeMessages(sql: Statements, messages: Iterable<readonly [stri
   for (const [process, delay] of messages) {
     isAny = true;
     sql.run(
-      `INSERT INTO messages (process, number, delay, sent) VALUES (?, 1, ?, ?)
+      `INSERT INTO messages (process, number, delay, sent) VALUES (?, ?, ?, ?)
         ON CONFLICT (process) DO UPDATE SET number = number + 1, delay = excluded.delay, sent = excluded.sent`,
       process,
+      at, // a number that no earlier message to the process has, although its row may have been deleted since
       delay,
       at,
     );
