@@ -5,7 +5,16 @@ import { delay } from "@std/async";
 import { runWorkers } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError } from "@workqueue/sqlite";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Database } from "../../packages/sqlite/database/database.ts";
@@ -41,6 +50,31 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
     await errorOf(queue.add("c"));
     await queue.shutDownWithDrain().catch(() => {});
   }
+});
+
+Deno.test("SQLite: a file whose user_version another program has set is refused", () => {
+  for (const version of [1, 5]) {
+    using folder = new Folder();
+    const database = new DatabaseSync(folder.path);
+    database.exec(`CREATE TABLE orders (id TEXT); PRAGMA user_version = ${version}`);
+    database.close();
+    assertThrows(() => folder.open(), Error, `another program has set its user_version to ${version}`);
+  }
+});
+
+Deno.test("SQLite: a link to a file that is not there yet is as good as its path", async () => {
+  using folder = new Folder();
+  const [link, second] = [join(folder.path, "..", "link.db"), join(folder.path, "..", "second.db")];
+  symlinkSync("queue.db", link);
+  symlinkSync("link.db", second);
+  await using queue = createSqliteQueue({ name: "queue", path: second });
+  const database = new DatabaseSync(link);
+  database.exec("BEGIN IMMEDIATE");
+  queue.addWithin(database, ["a"]);
+  database.exec("COMMIT");
+  database.close();
+  await using other = folder.open();
+  assertEquals((await other.counts()).ready, 1);
 });
 
 Deno.test("SQLite: while the folder of the file can't be read, adds reject, and afterwards they work", async () => {

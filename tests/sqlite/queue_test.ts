@@ -155,8 +155,9 @@ fileTest("an add rejects when another program writes for longer than the call ti
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: a file of a later release, and one that is no database, are refused", () => {
+Deno.test("SQLite: a file of a later release, and one that is no database, are refused", async () => {
   using folder = new Folder();
+  await folder.open().shutDownWithDrain();
   const program = new DatabaseSync(folder.path);
   program.exec("PRAGMA user_version = 99");
   program.close();

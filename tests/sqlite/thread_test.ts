@@ -21,10 +21,13 @@ Deno.test("SQLite, in a thread: adds in the user's transaction wake workers", as
   database.close();
 });
 
-Deno.test("SQLite, in a thread: a file that can't be opened is refused at once", () => {
+Deno.test("SQLite, in a thread: a file that can't be opened is refused at once", async () => {
   using folder = new Folder(true);
   assertThrows(() => folder.open({ path: `${folder.path}/no/queue.db` }), Error, "Cannot open");
-  new DatabaseSync(folder.path).exec("PRAGMA user_version = 99");
+  await folder.open().shutDownWithDrain();
+  const database = new DatabaseSync(folder.path);
+  database.exec("PRAGMA user_version = 99");
+  database.close();
   assertThrows(() => folder.open(), Error, "it has version 99 of the tables");
 });
 

@@ -90,10 +90,14 @@ function cannotOpen(path: string, error: unknown): Error {
 /**
  * Returns the version of the tables.
  *
- * @throws {Error} If a later release wrote them.
+ * @throws {Error} If a later release wrote them, or if another program has set the version.
  */
 function versionOf(database: DatabaseSync): number {
   const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  const isOfQueues = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'queues'").get() !== undefined;
+  if (version !== 0 && !isOfQueues) {
+    throw new Error(`another program has set its user_version to ${version}. Give the queue a file of its own`);
+  }
   if (version <= SCHEMA_VERSION) return version;
   throw new Error(
     `it has version ${version} of the tables, and this release uses ${SCHEMA_VERSION}. ` +

@@ -4,15 +4,16 @@
  * @module
  */
 
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 
 /** Returns the path without links, as SQLite must have one connection to a file, not one for each of its names. */
 export function realPathOf(path: string): string {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined
-      ? join(realpathSync(dirname(path)), basename(path))
-      : realpathSync(path);
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
+    const folder = realpathSync(dirname(path));
+    const isLink = lstatSync(path, { throwIfNoEntry: false }) !== undefined; // SQLite will create the file it leads to
+    return isLink ? realPathOf(resolve(folder, readlinkSync(path))) : join(folder, basename(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "its folder does not exist" : message;
