@@ -4,6 +4,7 @@
  */
 
 import { stdout } from "node:process";
+import { installPackages } from "./packages_from_npm.ts";
 import { allParts, defaultParts, type Part } from "./parts.ts";
 import { isJsrReachable, testArguments } from "./std/arguments.ts";
 
@@ -131,6 +132,7 @@ if (Deno.build.os !== "windows") { // Windows has no SIGTERM
 }
 const isAll = Deno.args[0] === "--all";
 console.log(isAll ? "Running everything: about 15 minutes." : "Running the default tests: a few minutes.");
+if (isAll) await installPackages(); // two parts need them, and can't install them at the same time
 // With `--all`, three parts run at a time, because most of their tests wait for processes and servers.
 const results = await (isAll ? runAll(allParts, 3) : runAll(defaultParts, 2));
 report(results);

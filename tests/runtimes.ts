@@ -20,7 +20,7 @@ async function find(global: string, npmPackage: string, print: readonly string[]
   return stdout.trim();
 }
 
-/** Whether Node can run scripts. It needs a package that Bun's tests install: see `node_preload.mjs`. */
+/** Whether Node can run scripts: see `node_preload.mjs`. `packages_from_npm.ts` installs what it needs. */
 export const HAS_NODE: boolean = existsSync(new URL("node_modules/esbuild", import.meta.url));
 
 /** Module that Node loads first, because it neither runs TypeScript nor finds the packages by itself. */

@@ -7,6 +7,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { installPackages } from "./packages_from_npm.ts";
+import { HAS_NODE } from "./runtimes.ts";
 import { testsIn } from "./test_files.ts";
 
 const NODE = ["npx", "-y", "node@22"];
@@ -15,6 +17,7 @@ const given = process.argv.slice(2);
 const files = given.length > 0 ? given : testsIn("sqlite").filter((file) => !file.endsWith("/demo_test.ts"));
 const preload = new URL("node_preload.mjs", import.meta.url).href;
 const args = ["--no-warnings", "--import", preload, "--test", "--test-force-exit", "--test-reporter", "spec", ...files];
+if (!HAS_NODE) await installPackages();
 const tests = spawn(NODE[0]!, [...NODE.slice(1), ...args], {
   cwd: fileURLToPath(new URL("..", import.meta.url)),
   stdio: "inherit",

@@ -9,7 +9,7 @@ import { killedLoad, RUNTIMES, STRACE } from "./killed_loads.ts";
 
 const RUNS = 4;
 
-if (!HAS_NODE) console.log("The tests for Bun have not been installed: leaving out Node.");
+if (!HAS_NODE) console.log("The packages from npm are not installed (deno task test:node): leaving out Node.");
 if (STRACE === undefined) console.log("There is no strace on the PATH: leaving out kills at system calls.");
 
 for (const runtime of RUNTIMES) {
