@@ -374,7 +374,7 @@ export interface Partitions {
  * effect. Calls that may run twice without harm are repeated until then.
  */
 export interface QueueEngine {
-  /** Name of the product for messages, such as "Redis". Names of classes begin with it when objects are printed. */
+  /** Name of the product, such as "Redis", for messages and for the names of classes when objects are printed. */
   readonly product: string;
   /** Place of the queue, for messages, such as `localhost:6379/0`. Contains no password. */
   readonly address: string;

@@ -1,5 +1,6 @@
 import type { Outcome } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
+import { classNameOf } from "./class_name.ts";
 import type { RemoteLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
 import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
@@ -108,7 +109,7 @@ export class HeldLease<T> implements RemoteLease<T> {
   }
 
   static {
-    const title = (lease: HeldLease<unknown>) => `${lease.#events.product}Lease ${inspect(lease.key)}`;
+    const title = (lease: HeldLease<unknown>) => `${classNameOf(lease.#events.product, "Lease")} ${inspect(lease.key)}`;
     setInspection<HeldLease<unknown>>(HeldLease.prototype, title, (lease) => {
       const state = lease.isLost ? "lost" : lease.#answer === undefined ? "processing" : "finished";
       return `attempt ${lease.attempt}, ${state}`;

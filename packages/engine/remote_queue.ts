@@ -43,6 +43,7 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
+import { classNameOf } from "./class_name.ts";
 import type {
   QueueCounts,
   RemoteAddAllOptions,
@@ -514,7 +515,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   static {
     const title = (queue: RemoteQueueObject<unknown>) => {
       const { product, address } = queue.#engine;
-      return `${product}Queue ${inspect(queue.name)} on ${address}`;
+      return `${classNameOf(product, "Queue")} ${inspect(queue.name)} on ${address}`;
     };
     setInspection<RemoteQueueObject<unknown>>(RemoteQueueObject.prototype, title, (queue) => {
       const state = queue.#isShutDown ? "shut down" : queue.#engine.isConnected ? "connected" : "not connected";

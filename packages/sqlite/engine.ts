@@ -52,6 +52,8 @@ export interface SqliteEngineSettings extends EngineSettings {
   readonly clock: () => number;
 }
 
+/** Maximum number of entries that one call adds. */
+const MAX_ENTRIES = 200;
 /** Maximum number of given-up keys that a list checks. */
 const MAX_CHECKED = 10_000;
 
@@ -101,8 +103,11 @@ export class SqliteEngine implements Engine {
     return this.#add(entries);
   }
 
-  #add(entries: readonly RankedEntry[]): Promise<void> {
-    return this.#call(this.#durability, (queue) => addEntries(queue, entries, this.#rules));
+  async #add(entries: readonly RankedEntry[]): Promise<void> {
+    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+      const some = entries.slice(from, from + MAX_ENTRIES);
+      await this.#call(this.#durability, (queue) => addEntries(queue, some, this.#rules), some.length);
+    }
   }
 
   addRateLimited(
@@ -170,7 +175,8 @@ export class SqliteEngine implements Engine {
       plan: this.limiter.text,
       measuresTimes: this.measuresTimes,
     };
-    return this.#call("normal", (queue) => turn(queue, request, settings));
+    const keys = request.finishes.length + request.wanted;
+    return this.#call("normal", (queue) => turn(queue, request, settings), keys);
   }
 
   renew(owner: string): Promise<boolean> {
@@ -360,8 +366,8 @@ export class SqliteEngine implements Engine {
     await this.#database.close();
   }
 
-  async #call<R>(durability: Durability, run: (queue: Queue) => R): Promise<R> {
-    const result = await this.#database.run(durability, this.#callTimeout, (batch) => this.#use(batch, run));
+  async #call<R>(durability: Durability, run: (queue: Queue) => R, keys = 1): Promise<R> {
+    const result = await this.#database.run(durability, this.#callTimeout, (batch) => this.#use(batch, run), keys);
     this.#isSetUp = true;
     this.#budget = this.#retention = undefined;
     return result;

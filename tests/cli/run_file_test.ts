@@ -78,8 +78,11 @@ for (const runtime of Object.keys(runtimes)) {
     await open.shutDownWithDrain();
     Deno.removeSync(`${workspace.directory}/stop`);
     await until(() => itemsIn(workspace, "ended").length === 22, "the commands that were left have ended");
+    const next = await workspace.start(run);
+    await until(() => next.stderr.includes("Waiting for 2 items that other processes have."), "the run says why");
+    assertEquals(itemsIn(workspace, "ended").length, 40);
     await queue.expireLeases();
-    const { code, stderr } = await workspace.run(run);
+    const { code, stderr } = await next.ended;
     assertEquals(code, 0, stderr);
     assertMatch(stderr, /^Items +20\nSucceeded +20\n/m);
     const began = itemsIn(workspace, "began");

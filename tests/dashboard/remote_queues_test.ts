@@ -338,7 +338,7 @@ fileTest(
     const program = new DatabaseSync(folder.path);
     program.exec("BEGIN IMMEDIATE");
     while ((await asked.row()).verdict !== "unknown");
-    assertMatch((await asked.row()).reason, /^The queue has not responded for .*: .* another program has locked it/);
+    assertMatch((await asked.row()).reason, /^The queue has not responded for .*: .* another connection has locked it/);
     assertMatch((await asked.post("api/queues/images/pause"))[1], /^Failed, or only partly done: .* has locked it/);
     program.exec("ROLLBACK");
     program.close();

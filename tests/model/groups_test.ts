@@ -89,10 +89,13 @@ class PlainGroups {
     return this.#sum(({ items }) => items.length);
   }
 
-  /** Returns the first time after `now` at which more items are ready; `Infinity` if there is none within 10 s. */
+  /**
+   * Returns the first time after `now` at which more items are ready; `Infinity` if there is none. Pauses and intervals
+   * end within a second.
+   */
   nextChangeAfter(now: number): number {
     const ready = this.readyAt(now);
-    for (let time = now + 1; time < now + 10_000; time++) if (this.readyAt(time) > ready) return time;
+    for (let time = now + 1; time < now + 1000; time++) if (this.readyAt(time) > ready) return time;
     return Infinity;
   }
 

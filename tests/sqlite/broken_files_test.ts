@@ -235,6 +235,31 @@ Deno.test("SQLite: an error in one call fails no other call of the same transact
   database.close();
 });
 
+Deno.test("SQLite: when one of many calls fails, the others soon share transactions again", async () => {
+  using folder = new Folder();
+  const database = new Database(folder.path);
+  const found = new Set<unknown>();
+  const calls = Array.from({ length: 500 }, (_, i) =>
+    database.run("normal", 1000, (batch) => {
+      found.add(batch);
+      if (i === 123) throw new Error("no");
+    }));
+  const results = await Promise.allSettled(calls);
+  assertEquals(results.flatMap(({ status }, i) => status === "rejected" ? [i] : []), [123]);
+  assert(found.size < 30, `${found.size} transactions`);
+  await database.close();
+});
+
+Deno.test("SQLite: a transaction has calls for at most 500 keys, unless one call is for more", async () => {
+  using folder = new Folder();
+  const database = new Database(folder.path);
+  const sizes = [300, 200, 1, 500, 600, 1, 499, 1];
+  const batches = await Promise.all(sizes.map((keys) => database.run("normal", 1000, (batch) => batch, keys)));
+  const all = [...new Set(batches)];
+  assertEquals(batches.map((batch) => all.indexOf(batch)), [0, 0, 1, 2, 3, 4, 4, 5]);
+  await database.close();
+});
+
 Deno.test("SQLite: a call that runs again because another one failed has the same effect", async () => {
   using folder = new Folder();
   await using queue = folder.open(noErrors);
@@ -270,7 +295,12 @@ Deno.test("SQLite: a file that another machine uses is refused, and so is one on
   );
   const rebooted = new Database(folder.path, { machine: { id: "here, again", startedAt: Date.now() + 1 } });
   await rebooted.run("full", 1000, second);
-  for (const database of [here, there, rebooted]) await database.close();
+  const program = new DatabaseSync(folder.path);
+  program.exec("UPDATE machines SET seen = seen + 86400000"); // noted before the clock was set back
+  program.close();
+  const later = new Database(folder.path, { machine: { id: "here, with another clock", startedAt: now - 1e6 } });
+  await later.run("full", 1000, second);
+  for (const database of [here, there, rebooted, later]) await database.close();
 
   const mounts = [
     "/dev/vda / ext4 rw 0 0",

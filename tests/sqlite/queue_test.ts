@@ -6,6 +6,7 @@ import { createSqliteQueue, SqliteConnectionError, type SqliteQueue, sqliteQueue
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
 import { seeded } from "../redis/faults/seeded.ts";
 import { fileTest, Folder } from "./files.ts";
 
@@ -34,6 +35,36 @@ fileTest("what was added, delayed, failed and given up is there when the file is
   const { ready, delayed, processing, givenUp } = await again.counts();
   assertEquals({ ready, delayed, processing, givenUp }, { ready: 0, delayed: 1, processing: 1, givenUp: 2 });
   await again.shutDownWithDrain();
+});
+
+fileTest(
+  "many items are added in calls of 200, and what earlier calls have added stays if one fails",
+  async (folder) => {
+    const queue = folder.open({ onQueueError() {} });
+    await queue.counts();
+    const program = new DatabaseSync(folder.path);
+    program.exec(
+      "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    program.close();
+    const items = Array.from({ length: 1000 }, (_, i) => i === 450 ? "bad" : `${i}`);
+    await assertRejects(() => queue.addAll(items), SqliteConnectionError, "no");
+    assertEquals((await queue.counts()).ready, 400);
+    await queue.addAll(items.filter((item) => item !== "bad"));
+    assertEquals((await queue.counts()).ready, 999);
+    await queue.shutDownWithDrain();
+  },
+);
+
+fileTest("a printed queue and its lease have the names of their types", async (folder) => {
+  const queue = folder.open({ name: "q" });
+  assertEquals(inspect(queue), `SqliteQueue "q" on ${folder.path}: 0 processing here, connected`);
+  await queue.add("a");
+  const lease = await queue.get();
+  assert(!lease.shutdown);
+  assertEquals(inspect(lease), 'SqliteLease "a": attempt 1, processing');
+  await lease.finish();
+  await queue.shutDownWithDrain();
 });
 
 fileTest("queues in one file have nothing in common but the file", async (folder) => {
@@ -146,7 +177,7 @@ fileTest("an add rejects when another program writes for longer than the call ti
   await queue.counts();
   const program = new DatabaseSync(folder.path);
   program.exec("BEGIN IMMEDIATE");
-  const error = await assertRejects(() => queue.add("a"), SqliteConnectionError, "another program has locked it");
+  const error = await assertRejects(() => queue.add("a"), SqliteConnectionError, "another connection has locked it");
   assertEquals([error.code, error.mayHaveRun, errors.includes(error)], ["WQ_CONNECTION", false, true]);
   program.exec("ROLLBACK");
   program.close();

@@ -52,13 +52,22 @@ export async function executeOn(
   const onAdded = (count: number) => {
     if (count > 0 && plan.progress !== "quiet") stderr.write(`Added ${countLines(count)} to ${found.file}.\n`);
   };
+  const onWaiting = (items: number) => {
+    if (plan.progress !== "quiet") stderr.write(describeWaiting(items));
+  };
   try {
     await queue.counts(); // a server or a file that can't be used is found before a command starts
-    const remote = { queue, endsWhenEmpty, outlastsFailures, onAdded, onError };
+    const remote = { queue, endsWhenEmpty, outlastsFailures, onAdded, onWaiting, onError };
     return await executeRun(plan, { ...prepared, remote }, lock, hint);
   } finally {
     queue.shutDown();
   }
+}
+
+function describeWaiting(items: number): string {
+  return items === 1
+    ? "Waiting for 1 item that another process has. If that process was killed, the item comes back within 30 s.\n"
+    : `Waiting for ${items} items that other processes have. Items of a killed process come back within 30 s.\n`;
 }
 
 /** Returns a callback that prints each error, unless it equals the previous one. */

@@ -28,12 +28,16 @@ export interface RemoteSource {
   readonly outlastsFailures: boolean;
   /** Called with the number of added lines when the run adds no more lines. */
   onAdded(count: number): void;
+  /** Called when the run has nothing to do but wait for items that others have. Their number is greater than 0. */
+  onWaiting(items: number): void;
   /** Called with the error when the result of an attempt was not stored, for example because its lease was lost. */
   onError(error: Error): void;
 }
 
 /** Pause after a failed look at whether the queue is empty, in milliseconds. */
 const LOOK_AGAIN = 1000;
+/** Milliseconds between two looks at what the run waits for. */
+const LOOK_WHY = 2000;
 
 /**
  * Adds the lines of the input to a queue that processes share, and runs a command for each item of the queue. The queue
@@ -72,7 +76,10 @@ export class RemoteRun extends CommandRun {
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
     });
     const fed = this.#feed(onAdded);
-    if (endsWhenEmpty) void this.#stopWhenEmpty(fed, source);
+    if (endsWhenEmpty) {
+      void this.#stopWhenEmpty(fed, source);
+      void this.#tellWhatIsMissing(fed, source);
+    }
     this.finished = this.#finish(fed);
   }
 
@@ -163,6 +170,19 @@ export class RemoteRun extends CommandRun {
         }
         await delay(LOOK_AGAIN, undefined, { signal: this.stopped }).catch(() => {});
       }
+    }
+  }
+
+  /** Says for which items the run waits, when their number changes. */
+  async #tellWhatIsMissing(fed: Promise<void>, { queue, onWaiting }: RemoteSource): Promise<void> {
+    await fed;
+    for (let told = 0;;) {
+      await delay(LOOK_WHY, undefined, { signal: this.stopped }).catch(() => {});
+      if (this.stopped.aborted) return;
+      const { ready, processing } = await queue.counts().catch(() => ({ ready: 0, processing: 0 }));
+      const elsewhere = this.#working > 0 || ready > 0 ? 0 : processing;
+      if (elsewhere > 0 && elsewhere !== told) onWaiting(elsewhere);
+      told = elsewhere;
     }
   }
 

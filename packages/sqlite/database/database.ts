@@ -11,8 +11,8 @@ import { Statements } from "./statements.ts";
 /** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
 export type Durability = "full" | "normal";
 
-/** Maximum number of tasks in one transaction. The event loop stands still during a transaction. */
-const MAX_TASKS = 500;
+/** Maximum number of keys that one transaction changes. The event loop stands still during a transaction. */
+const MAX_KEYS = 500;
 /** Shortest and longest pause between two tries to write while another process writes, in milliseconds. */
 const [MIN_PAUSE, MAX_PAUSE] = [1, 50];
 /**
@@ -33,6 +33,8 @@ interface Sent {
 interface Task {
   readonly durability: Durability;
   readonly run: (batch: Batch) => unknown;
+  /** Number of keys that the task may change. */
+  readonly keys: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly callTimeout: number;
@@ -60,6 +62,8 @@ export class Database {
   readonly #sql: Statements;
   readonly #onClose: () => boolean;
   #tasks: Task[] = [];
+  /** Number of keys that the next transaction may change. Lower after a transaction failed. */
+  #maxKeys = MAX_KEYS;
   #isScheduled = false;
   #isClosed = false;
   #checkedFilesAt = -Infinity;
@@ -94,12 +98,13 @@ export class Database {
    * Runs a task in a transaction. Tasks run in the order of the calls.
    *
    * @param callTimeout The time for which the task waits until it can write, in milliseconds.
+   * @param keys The number of keys that the task may change.
    */
-  run<R>(durability: Durability, callTimeout: number, task: (batch: Batch) => R): Promise<R> {
+  run<R>(durability: Durability, callTimeout: number, task: (batch: Batch) => R, keys = 1): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const end = performance.now() + callTimeout;
     if (this.#isClosed) reject(new Error(`Cannot use ${this.path}: it was closed`));
-    else this.#tasks.push({ durability, run: task, resolve, reject, callTimeout, end });
+    else this.#tasks.push({ durability, run: task, keys, resolve, reject, callTimeout, end });
     this.#schedule();
     return promise as Promise<R>;
   }
@@ -129,7 +134,7 @@ export class Database {
   }
 
   #flush(pause: number): void {
-    const tasks = this.#tasks.slice(0, MAX_TASKS);
+    const tasks = this.#nextTasks();
     if (!this.#begin(tasks)) {
       const wait = pause * (0.5 + Math.random() / 2);
       return void setTimeout(
@@ -141,6 +146,17 @@ export class Database {
     this.#commit(tasks);
     // Lets whoever waited for these tasks make the next ones first, so that these share a transaction too.
     setImmediate(() => this.#rest());
+  }
+
+  /** Returns the tasks that share the next transaction. */
+  #nextTasks(): Task[] {
+    let [count, keys] = [0, 0];
+    for (const task of this.#tasks) {
+      keys += task.keys;
+      if (count > 0 && keys > this.#maxKeys) break;
+      count++;
+    }
+    return this.#tasks.slice(0, count);
   }
 
   /** Begins a transaction. If that fails, rejects the tasks that can't wait, and returns false. */
@@ -190,6 +206,7 @@ export class Database {
     }
     const reason = this.#whyLost(tasks);
     if (reason !== undefined) return rejectAll(tasks, this.#errorOf(reason, "", true));
+    this.#maxKeys = Math.min(2 * this.#maxKeys, MAX_KEYS);
     for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
     for (const { messages, isStored } of sent) this.messages.send(messages, isStored);
     this.#planCheckpoint();
@@ -211,15 +228,14 @@ export class Database {
     }
   }
 
-  /** Runs each of several tasks again by itself, because the error of one of them must not fail the others. */
+  /**
+   * Handles the failure of a transaction, of which nothing is in the file. The error of one task must not fail the
+   * others, so the tasks run again, in smaller and smaller transactions.
+   */
   #failed(tasks: readonly Task[], error: unknown): void {
     if (tasks.length === 1) return tasks[0]!.reject(isOfSqlite(error) ? this.#errorOf(error) : error);
     this.#tasks.unshift(...tasks);
-    for (const task of tasks) {
-      if (!this.#begin([task])) return;
-      this.#tasks.shift();
-      this.#commit([task]);
-    }
+    this.#maxKeys = Math.floor(tasks.reduce((sum, { keys }) => sum + keys, 0) / 2);
   }
 
   /** Returns why a transaction is not in the file, although SQLite says that it is; `undefined` if it is there. */

@@ -26,7 +26,7 @@ const [SQLITE_BUSY, SQLITE_IOERR] = [5, 10];
 
 /** Reasons by messages of SQLite, because some errors have no code on Deno. */
 const REASONS: readonly (readonly [message: RegExp, reason: string])[] = [
-  [/is locked/, "another program has locked it"],
+  [/is locked/, "another connection has locked it"],
   [/readonly/, "it is read-only"],
   [/malformed/, "it is damaged. Restore a backup"],
   [/not a database/, "it is damaged, or no SQLite database"],

@@ -45,9 +45,14 @@ export class Machines {
     const now = Date.now();
     if (now < this.#notedAt + EVERY && now >= this.#notedAt) return;
     const { id, startedAt } = this.#machine;
-    // A note from before this machine was started may be its own.
+    // A note from before this machine was started may be its own. So may one from the future: a clock was set back.
     const since = Math.max(now - SILENCE, startedAt);
-    const other = sql.get<{ seen: number }>("SELECT seen FROM machines WHERE id <> ? AND seen > ?", id, since);
+    const other = sql.get<{ seen: number }>(
+      "SELECT seen FROM machines WHERE id <> ? AND seen BETWEEN ? AND ?",
+      id,
+      since,
+      now + SILENCE,
+    );
     if (other !== undefined) {
       const ago = Math.max(0, Math.round((now - other.seen) / 1000));
       throw new Error(
