@@ -61,8 +61,8 @@ function defineWork(parts: WorkParts): FileWork {
 }
 
 function adds(parts: Omit<WorkParts, "time" | "fills" | "items">): FileWork {
-  const slower = [ONE_COMMIT_EACH, ...PEERS].map((contender) => [contender, 400]);
-  const items = parts.concurrency === 1 ? 400 : 8000;
+  const slower = [ONE_COMMIT_EACH, ...PEERS].map((contender) => [contender, 1000]);
+  const items = parts.concurrency === 1 ? 1000 : 8000;
   return defineWork({ time: add, fills: true, items, itemsOf: Object.fromEntries(slower), ...parts });
 }
 
@@ -73,6 +73,7 @@ function takes(concurrency: number, items: number, more: readonly string[], boun
     title: `take + finish, workers, ${concurrency} at once`,
     durability: "normal",
     contenders: [OURS, REDIS, ...more],
+    itemsOf: { [BUNQUEUE]: 1000, [LITEQUE]: 1000 },
     ...{ concurrency, items, bounds },
   });
 }
@@ -138,9 +139,9 @@ export function worksOn(syncTime: number): Readonly<Record<string, FileWork>> {
       contenders: [OURS, ...PEERS],
       bounds: aheadOfPeers,
     }),
-    work1: takes(1, 1000, [IN_THREAD, ...PEERS], aheadOfPeers),
-    work10: takes(10, 2000, [IN_THREAD, ...PEERS], [aheadOf(REDIS), ...aheadOfPeers]),
-    work50: takes(50, 4000, [IN_THREAD], []),
+    work1: takes(1, 4000, [IN_THREAD, ...PEERS], aheadOfPeers),
+    work10: takes(10, 8000, [IN_THREAD, ...PEERS], [aheadOf(REDIS), ...aheadOfPeers]),
+    work50: takes(50, 8000, [IN_THREAD], []),
   };
 }
 

@@ -56,24 +56,49 @@ export function networkTypeOf(path: string, mounts: string): string | undefined 
   }
 }
 
+/** Milliseconds after a change to a folder during which another change may have the same time. */
+const SAME_TIME = 20;
+
+/** State of a folder, which changes whenever a file in it is created, removed or renamed. */
+interface FolderState {
+  readonly ino: number;
+  readonly mtimeMs: number;
+}
+
 /** Files of an open database. While they are open, somebody may remove or replace them: SQLite would not notice. */
 export class OpenFiles {
+  readonly #folder: string;
   readonly #paths: readonly string[];
   readonly #nodes: readonly (number | undefined)[];
+  /** State of the folder in which the files were last found. */
+  #known: FolderState | undefined = undefined;
 
   constructor(path: string) {
+    this.#folder = dirname(path);
     this.#paths = [path, `${path}-wal`];
     this.#nodes = this.#paths.map(nodeOf);
   }
 
   /**
-   * Returns the path of a file that is not the one that was opened; `undefined` if all are.
+   * Returns the path of a file that is not the one that was opened; `undefined` if all are. Looks at the files only if
+   * their folder has changed, because syncs of a file take longer when its state was read since the last one: Linux
+   * then stores the time of the next write exactly.
    *
    * @throws {Error} If the folder can't be read.
    */
   findReplaced(): string | undefined {
-    return this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
+    const folder = statSync(this.#folder, { throwIfNoEntry: false });
+    if (folder !== undefined && this.#known?.ino === folder.ino && this.#known.mtimeMs === folder.mtimeMs) return;
+    this.#known = undefined;
+    const replaced = this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
+    if (replaced === undefined && isExact(folder)) this.#known = folder;
+    return replaced;
   }
+}
+
+/** Reports whether the next change to a folder will have another time. Some file systems only store whole seconds. */
+function isExact(folder: FolderState | undefined): boolean {
+  return folder !== undefined && folder.mtimeMs % 1000 !== 0 && Date.now() > folder.mtimeMs + SAME_TIME;
 }
 
 function nodeOf(path: string): number | undefined {
