@@ -202,7 +202,8 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   add(item: T, options?: RemoteAddOptions): Promise<void>;
 
   /**
-   * Adds items in order, in calls of up to 200 items. If a call fails, items from earlier calls stay in the queue.
+   * Adds items in order, in calls of up to 200 items. Other calls may take effect between these. If one of them fails,
+   * items of the others stay in the queue.
    *
    * @param items The items.
    * @param options Priorities and delays: a value for all items, or a function that returns the value for each item.

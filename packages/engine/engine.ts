@@ -387,7 +387,7 @@ export interface QueueEngine {
   /** Whether replies include how long each taken key had been ready. */
   measuresTimes: boolean;
 
-  /** Adds entries after a delay in milliseconds. */
+  /** Adds entries after a delay in milliseconds. Many entries are added in parts, between which others may call. */
   add(entries: readonly Entry[], delay?: number): Promise<void>;
 
   /** Adds entries with delays and priorities of their own. */

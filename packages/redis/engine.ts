@@ -19,6 +19,7 @@ import {
   type TurnRequest,
 } from "@workqueue/engine";
 import type { Connection, Retry } from "./connection/connection.ts";
+import { RedisConnectionError } from "./connection/errors.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
@@ -104,24 +105,22 @@ export class RedisEngine implements Engine {
    * Adds entries after a delay in milliseconds. Entries added in one turn of the event loop are sent in one call,
    * unless their delays differ or another call is made in between.
    */
-  async add(entries: readonly Entry[], delay = 0): Promise<void> {
-    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
-      const some = entries.slice(from, from + MAX_ENTRIES);
+  add(entries: readonly Entry[], delay = 0): Promise<void> {
+    return inParts(entries, (some) => {
       const hasRoom = this.#adds?.delay === delay && this.#adds.entries.length + some.length <= MAX_ENTRIES;
       const adds = hasRoom ? this.#adds! : this.#gather(delay);
       adds.entries.push(...some);
-      await adds.done;
-    }
+      return adds.done;
+    });
   }
 
-  async addEach(entries: readonly RankedEntry[]): Promise<void> {
+  addEach(entries: readonly RankedEntry[]): Promise<void> {
     const { replaces, folds, hasItems } = this.settings;
-    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
-      const some = entries.slice(from, from + MAX_ENTRIES);
+    return inParts(entries, (some) => {
       const rows = some.map(({ delay, trace, ...entry }) => ({ ...entry, trace, delayMs: delay }));
       const hasTraces = rows.some(({ trace }) => trace !== undefined);
-      await this.#run(hasTraces ? "addTraced" : "addEach", { replaces, folds, hasItems }, rows);
-    }
+      return this.#run(hasTraces ? "addTraced" : "addEach", { replaces, folds, hasItems }, rows);
+    });
   }
 
   addRateLimited(
@@ -422,6 +421,23 @@ interface AnyScript {
 
 function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why, priority }: Finish): RowOf<"turn"> {
   return { key, token, kind, delayMs: delay, given: why ?? given, reason, priority };
+}
+
+/**
+ * Adds entries in parts, one after the other.
+ *
+ * @throws The error of the first part that failed. If earlier parts were added, the error says so.
+ */
+async function inParts<E>(entries: readonly E[], add: (some: readonly E[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+    try {
+      await add(entries.slice(from, from + MAX_ENTRIES));
+    } catch (error) {
+      if (from === 0 || !(error instanceof RedisConnectionError)) throw error;
+      const message = `${error.message} (${from} of ${entries.length} items were added before)`;
+      throw new RedisConnectionError(message, { mayHaveRun: true, cause: error });
+    }
+  }
 }
 
 /** Divides keys into parts for several calls. */

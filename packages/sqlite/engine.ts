@@ -18,6 +18,7 @@ import type {
 } from "@workqueue/engine";
 import type { Batch } from "./database/batch.ts";
 import type { Database, Durability } from "./database/database.ts";
+import { SqliteConnectionError } from "./database/errors.ts";
 import { PRODUCT } from "./product.ts";
 import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
@@ -103,11 +104,20 @@ export class SqliteEngine implements Engine {
     return this.#add(entries);
   }
 
+  /** Adds entries in parts. The parts are in line at once, so that calls made later take effect later. */
   async #add(entries: readonly RankedEntry[]): Promise<void> {
-    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
-      const some = entries.slice(from, from + MAX_ENTRIES);
-      await this.#call(this.#durability, (queue) => addEntries(queue, some, this.#rules), some.length);
-    }
+    const parts: (readonly RankedEntry[])[] = [];
+    for (let from = 0; from < entries.length; from += MAX_ENTRIES) parts.push(entries.slice(from, from + MAX_ENTRIES));
+    const results = await Promise.allSettled(
+      parts.map((some) => this.#call(this.#durability, (queue) => addEntries(queue, some, this.#rules), some.length)),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed === undefined) return;
+    const added = results.reduce((sum, { status }, i) => sum + (status === "fulfilled" ? parts[i]!.length : 0), 0);
+    const error = failed.reason;
+    if (added === 0 || !(error instanceof SqliteConnectionError)) throw error;
+    const message = `${error.message} (${added} of ${entries.length} items were added)`;
+    throw new SqliteConnectionError(message, { mayHaveRun: true, cause: error });
   }
 
   addRateLimited(

@@ -7,6 +7,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import type { Connection } from "../../packages/redis/connection/connection.ts";
+import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
 import { RedisEngine } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
@@ -72,4 +73,22 @@ Deno.test("gathered adds: all reject when their call fails, and the next is not"
   const adds = [engine.add(entries("a")), engine.add(entries("b"))];
   for (const add of adds) await assertRejects(() => add, Error, "full");
   await engine.add(entries("c"));
+});
+
+Deno.test("gathered adds: if a later call of many items fails, the error says what was added before", async () => {
+  const many = Array.from({ length: 500 }, (_, i) => ({ key: `${i}`, payload: "" }));
+  const ranked = many.map((entry) => ({ ...entry, delay: 0, priority: 1 }));
+  for (const [failing, added] of [[1, 0], [2, 200], [3, 400]] as const) {
+    let made = 0;
+    const { engine } = engineWith(() => {
+      const isFailing = ++made % 3 === failing % 3;
+      return isFailing ? Promise.reject(new RedisConnectionError("no", { mayHaveRun: false })) : Promise.resolve(0);
+    });
+    for (const add of [() => engine.add(many), () => engine.addEach(ranked)]) {
+      made = 0;
+      const error = await assertRejects(add, RedisConnectionError);
+      const message = added === 0 ? "no" : `no (${added} of 500 items were added before)`;
+      assertEquals([error.message, error.mayHaveRun], [message, added > 0]);
+    }
+  }
 });

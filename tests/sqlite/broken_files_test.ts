@@ -13,9 +13,10 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Database } from "../../packages/sqlite/database/database.ts";
 import { networkTypeOf } from "../../packages/sqlite/database/place.ts";
@@ -38,9 +39,14 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
       renameSync(`${path}.copy`, path);
     }],
     [/queue\.db-wal was removed or replaced/, (path) => rmSync(`${path}-wal`)],
+    [/queue\.db was removed or replaced/, (path) => { // as rsync does
+      const { atime, mtime } = statSync(dirname(path));
+      renameSync(path, `${path}.old`);
+      utimesSync(dirname(path), atime, mtime);
+    }],
   ];
   for (const [message, change] of ways) {
-    for (const age of [0, 50]) { // a folder that has not changed for a while is known
+    for (const age of [0, 50, 2500]) { // a folder that has not changed for a while is known, on Deno after 2 s
       using folder = new Folder();
       const queue = folder.open(noErrors);
       await queue.add("a");
@@ -87,7 +93,7 @@ Deno.test("SQLite: while the folder of the file can't be read, adds reject, and 
   mkdirSync(home);
   await using queue = createSqliteQueue({ name: "queue", path: join(home, "queue.db"), ...noErrors });
   await queue.add("a");
-  await delay(50); // the folder is known then
+  await delay(2500); // the folder is known then
   await queue.add("a");
   renameSync(home, away);
   writeFileSync(home, ""); // on Deno and Bun, a look at a file in this folder throws
@@ -253,6 +259,19 @@ Deno.test("SQLite: when one of many calls fails, the others soon share transacti
   const results = await Promise.allSettled(calls);
   assertEquals(results.flatMap(({ status }, i) => status === "rejected" ? [i] : []), [123]);
   assert(found.size < 30, `${found.size} transactions`);
+
+  // Calls for no keys, which the pools of idle processes make, fail alone too.
+  const none = [0, 1, 2].map((i) =>
+    database.run("normal", 1000, () => {
+      if (i === 1) throw new Error("no");
+      return i;
+    }, 0)
+  );
+  const settled = await Promise.allSettled(none);
+  assertEquals(settled.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+  for (let i = 0; i < 9; i++) await database.run("normal", 1000, () => {}, 0);
+  const batches = await Promise.all(Array.from({ length: 500 }, () => database.run("normal", 1000, (batch) => batch)));
+  assertEquals(new Set(batches).size, 1, "one transaction again");
   await database.close();
 });
 

@@ -37,24 +37,35 @@ fileTest("what was added, delayed, failed and given up is there when the file is
   await again.shutDownWithDrain();
 });
 
-fileTest(
-  "many items are added in calls of 200, and what earlier calls have added stays if one fails",
-  async (folder) => {
-    const queue = folder.open({ onQueueError() {} });
-    await queue.counts();
-    const program = new DatabaseSync(folder.path);
-    program.exec(
-      "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
-    );
-    program.close();
-    const items = Array.from({ length: 1000 }, (_, i) => i === 450 ? "bad" : `${i}`);
-    await assertRejects(() => queue.addAll(items), SqliteConnectionError, "no");
-    assertEquals((await queue.counts()).ready, 400);
-    await queue.addAll(items.filter((item) => item !== "bad"));
-    assertEquals((await queue.counts()).ready, 999);
-    await queue.shutDownWithDrain();
-  },
-);
+fileTest("many items are added in calls of 200, and what other calls have added stays if one fails", async (folder) => {
+  const queue = folder.open({ onQueueError() {} });
+  await queue.counts();
+  const program = new DatabaseSync(folder.path);
+  program.exec(
+    "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  program.close();
+  const items = Array.from({ length: 1000 }, (_, i) => i === 450 ? "bad" : `${i}`);
+  const error = await assertRejects(
+    () => queue.addAll(items),
+    SqliteConnectionError,
+    "no (800 of 1000 items were added)",
+  );
+  assertEquals([error.mayHaveRun, (await queue.counts()).ready], [true, 800]);
+  await queue.addAll(items.filter((item) => item !== "bad"));
+  assertEquals((await queue.counts()).ready, 999);
+  await queue.shutDownWithDrain();
+});
+
+fileTest("calls that are made after an add of many items take effect after it", async (folder) => {
+  const queue = folder.open();
+  const items = Array.from({ length: 900 }, (_, i) => `${i}`);
+  const [, isCancelled] = await Promise.all([queue.addAll(items, { delay: "1h" }), queue.cancelDelayed("899")]);
+  await Promise.all([queue.addAll(items), queue.add("last")]);
+  const { readyItems } = await queue.snapshot({ limit: 1000 });
+  assertEquals([isCancelled, readyItems.length, readyItems.at(-1)!.item], [true, 901, "last"]);
+  await queue.shutDownWithDrain();
+});
 
 fileTest("a printed queue and its lease have the names of their types", async (folder) => {
   const queue = folder.open({ name: "q" });

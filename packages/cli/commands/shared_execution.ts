@@ -65,9 +65,8 @@ export async function executeOn(
 }
 
 function describeWaiting(items: number): string {
-  return items === 1
-    ? "Waiting for 1 item that another process has. If that process was killed, the item comes back within 30 s.\n"
-    : `Waiting for ${items} items that other processes have. Items of a killed process come back within 30 s.\n`;
+  const what = items === 1 ? "1 item that another process has" : `${items} items that other processes have`;
+  return `Waiting for ${what}. Items of a killed process come back when its lease ends: by default, within 30 s.\n`;
 }
 
 /** Returns a callback that prints each error, unless it equals the previous one. */

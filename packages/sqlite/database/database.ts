@@ -38,8 +38,8 @@ interface Task {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly callTimeout: number;
-  /** Time at which the task fails if no transaction has begun. */
-  readonly end: number;
+  /** Time of the call. */
+  readonly since: number;
 }
 
 /** Settings of an open file that tests change. */
@@ -65,6 +65,8 @@ export class Database {
   /** Number of keys that the next transaction may change. Lower after a transaction failed. */
   #maxKeys = MAX_KEYS;
   #isScheduled = false;
+  /** Time since when each try to begin a transaction has failed because another connection writes. */
+  #lockedSince: number | undefined = undefined;
   #isClosed = false;
   #checkedFilesAt = -Infinity;
   /** Durability of the connection. */
@@ -97,14 +99,14 @@ export class Database {
   /**
    * Runs a task in a transaction. Tasks run in the order of the calls.
    *
-   * @param callTimeout The time for which the task waits until it can write, in milliseconds.
+   * @param callTimeout The time for which the task waits while another connection writes, in milliseconds.
    * @param keys The number of keys that the task may change.
    */
   run<R>(durability: Durability, callTimeout: number, task: (batch: Batch) => R, keys = 1): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const end = performance.now() + callTimeout;
+    const since = performance.now();
     if (this.#isClosed) reject(new Error(`Cannot use ${this.path}: it was closed`));
-    else this.#tasks.push({ durability, run: task, keys, resolve, reject, callTimeout, end });
+    else this.#tasks.push({ durability, run: task, keys: Math.max(keys, 1), resolve, reject, callTimeout, since });
     this.#schedule();
     return promise as Promise<R>;
   }
@@ -166,17 +168,24 @@ export class Database {
       this.#sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
       this.#machines.note(this.#sql);
       this.#dropOld();
+      this.#lockedSince = undefined;
       return true;
     } catch (error) {
       this.#rollBack();
-      const now = performance.now();
-      const failed = isBusy(error) ? this.#tasks.filter(({ end }) => end <= now) : this.#tasks;
+      const failed = isBusy(error) ? this.#overdue() : this.#tasks;
       this.#tasks = this.#tasks.filter((task) => !failed.includes(task));
       for (const { reject, callTimeout } of failed) {
         reject(this.#errorOf(error, isBusy(error) ? ` within ${callTimeout} ms` : ""));
       }
       return false;
     }
+  }
+
+  /** Returns the tasks that have waited for too long since another connection has begun to write. */
+  #overdue(): Task[] {
+    const now = performance.now();
+    const locked = this.#lockedSince ??= now;
+    return this.#tasks.filter(({ since, callTimeout }) => now >= Math.max(since, locked) + callTimeout);
   }
 
   #setDurability(durability: Durability): void {

@@ -56,13 +56,17 @@ export function networkTypeOf(path: string, mounts: string): string | undefined 
   }
 }
 
-/** Milliseconds after a change to a folder during which another change may have the same time. */
-const SAME_TIME = 20;
+/**
+ * Milliseconds after a change to a folder during which another change may have the same time, and steps in which some
+ * file systems, and Deno, count times.
+ */
+const [SAME_TIME, LARGE_STEP] = [20, 2000];
 
-/** State of a folder, which changes whenever a file in it is created, removed or renamed. */
+/** State of a folder, which changes whenever a file in it is created, removed or renamed. Nobody can set its time. */
 interface FolderState {
+  readonly dev: number;
   readonly ino: number;
-  readonly mtimeMs: number;
+  readonly ctimeMs: number;
 }
 
 /** Files of an open database. While they are open, somebody may remove or replace them: SQLite would not notice. */
@@ -88,17 +92,22 @@ export class OpenFiles {
    */
   findReplaced(): string | undefined {
     const folder = statSync(this.#folder, { throwIfNoEntry: false });
-    if (folder !== undefined && this.#known?.ino === folder.ino && this.#known.mtimeMs === folder.mtimeMs) return;
+    if (folder !== undefined && isSame(folder, this.#known)) return undefined;
     this.#known = undefined;
     const replaced = this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
-    if (replaced === undefined && isExact(folder)) this.#known = folder;
+    if (folder !== undefined && replaced === undefined && isAtRest(folder)) this.#known = folder;
     return replaced;
   }
 }
 
-/** Reports whether the next change to a folder will have another time. Some file systems only store whole seconds. */
-function isExact(folder: FolderState | undefined): boolean {
-  return folder !== undefined && folder.mtimeMs % 1000 !== 0 && Date.now() > folder.mtimeMs + SAME_TIME;
+function isSame({ dev, ino, ctimeMs }: FolderState, known: FolderState | undefined): boolean {
+  return known !== undefined && known.dev === dev && known.ino === ino && known.ctimeMs === ctimeMs;
+}
+
+/** Reports whether the next change to a folder will have another time. */
+function isAtRest({ ctimeMs }: FolderState): boolean {
+  const step = ctimeMs % 1000 === 0 ? LARGE_STEP : 0;
+  return Date.now() > ctimeMs + step + SAME_TIME;
 }
 
 function nodeOf(path: string): number | undefined {
