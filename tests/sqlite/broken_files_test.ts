@@ -275,6 +275,24 @@ Deno.test("SQLite: when one of many calls fails, the others soon share transacti
   await database.close();
 });
 
+Deno.test("SQLite: a call that has waited for others still has its time when the file is locked", async () => {
+  using folder = new Folder();
+  const database = new Database(folder.path);
+  await database.run("normal", 30, () => {});
+  const program = new DatabaseSync(folder.path);
+  const first = database.run("normal", 30, () => {
+    for (const end = performance.now() + 60; performance.now() < end;);
+  }, 500);
+  const second = database.run("normal", 30, () => "done", 500);
+  await first;
+  program.exec("BEGIN IMMEDIATE");
+  await delay(5);
+  program.exec("ROLLBACK");
+  assertEquals(await second, "done");
+  program.close();
+  await database.close();
+});
+
 Deno.test("SQLite: a transaction has calls for at most 500 keys, unless one call is for more", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
