@@ -27,7 +27,7 @@ import { measureSync } from "./sync.ts";
 import { type FileWork, runtimesOf, worksOn } from "./works.ts";
 
 /** Part of the items that a process processes before it is measured, so that code is compiled. */
-const WARM_UP = 0.5;
+const WARM_UP = 1;
 /** Part of the items that `--quick` measures. */
 const QUICK = 0.1;
 /** Number of runs in a round, of which the median counts, because the time of a sync varies. */

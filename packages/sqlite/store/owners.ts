@@ -4,7 +4,15 @@
  * @module
  */
 
-import type { OwnerRow, Transaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Row of the table `owners`. */
+interface Row {
+  readonly id: number;
+  readonly name: string;
+  readonly ends: number | null;
+  readonly has_grace: number;
+}
 
 /** Condition for the rows of the keys of an owner. Its parameters are the id of the queue and the name of the owner. */
 export const OF_OWNER = "owner = (SELECT id FROM owners WHERE queue = ? AND name = ?)";
@@ -31,19 +39,9 @@ export class Owners {
     return row === undefined ? "none" : row.ends === null ? "expired" : "valid";
   }
 
-  #row(name: string): OwnerRow | undefined {
-    const { sql, queue, memory } = this.#tx;
-    const known = memory.owners.get(name);
-    if (known !== undefined) return known;
-    const row = sql.get<OwnerRow>("SELECT * FROM owners WHERE queue = ? AND name = ?", queue, name);
-    if (row !== undefined) memory.owners.set(name, row);
-    return row;
-  }
-
-  /** Runs a statement that changes rows. */
-  #change(text: string, ...values: (number | string)[]): void {
-    this.#tx.memory.owners.clear();
-    this.#tx.sql.run(text, ...values);
+  #row(name: string): Row | undefined {
+    const { sql, queue } = this.#tx;
+    return sql.get<Row>("SELECT * FROM owners WHERE queue = ? AND name = ?", queue, name);
   }
 
   /** Reports whether an owner has keys. */
@@ -58,13 +56,12 @@ export class Owners {
    * time gets a little more, so that not each of its calls writes.
    */
   renew(name: string, lease: number): number {
-    const { sql, queue, now, memory } = this.#tx;
+    const { sql, queue, now } = this.#tx;
     const row = this.#row(name);
     const left = row === undefined || row.ends === null || row.has_grace === 1 ? 0 : row.ends - now;
     if (left >= lease) return row!.id;
     const more = lease / 100;
     const ends = Math.floor(now + lease + (left > lease - more ? more : 0));
-    memory.owners.delete(name);
     const { id } = sql.get<{ id: number }>(
       `INSERT INTO owners (queue, name, ends, has_grace) VALUES (?, ?, ?, 0)
         ON CONFLICT (queue, name) DO UPDATE SET ends = excluded.ends, has_grace = 0 RETURNING id`,
@@ -77,13 +74,13 @@ export class Owners {
 
   /** Forgets an owner without keys. */
   forget(name: string): void {
-    this.#change("DELETE FROM owners WHERE queue = ? AND name = ?", this.#tx.queue, name);
+    this.#tx.sql.run("DELETE FROM owners WHERE queue = ? AND name = ?", this.#tx.queue, name);
   }
 
   /** Returns the owners whose leases end first. */
   first(count: number): Owner[] {
     const { sql, queue } = this.#tx;
-    return sql.all<OwnerRow>(
+    return sql.all<Row>(
       "SELECT * FROM owners WHERE queue = ? AND ends IS NOT NULL ORDER BY ends LIMIT ?",
       queue,
       count,
@@ -92,13 +89,13 @@ export class Owners {
 
   /** Extends the lease of an owner by the grace of a gap. */
   extend({ id }: Owner, ends: number): void {
-    this.#change("UPDATE owners SET ends = ?, has_grace = 1 WHERE id = ?", ends, id);
+    this.#tx.sql.run("UPDATE owners SET ends = ?, has_grace = 1 WHERE id = ?", ends, id);
   }
 
   /** Ends the lease of an owner, whose keys are taken away from now on. */
   expire({ id, name }: Owner): void {
     if (!this.hasKeys(name)) return this.forget(name);
-    this.#change("UPDATE owners SET ends = NULL, expired = ? WHERE id = ?", this.#tx.now, id);
+    this.#tx.sql.run("UPDATE owners SET ends = NULL, expired = ? WHERE id = ?", this.#tx.now, id);
   }
 
   /** Returns the id of the owner whose keys have been taken away for the longest time; `undefined` if there is none. */
@@ -112,10 +109,10 @@ export class Owners {
 
   /** Forgets an owner whose keys have been taken away. */
   forgetExpired(id: number): void {
-    this.#change("DELETE FROM owners WHERE id = ?", id);
+    this.#tx.sql.run("DELETE FROM owners WHERE id = ?", id);
   }
 }
 
-function ownerOf({ id, name, ends, has_grace }: OwnerRow): Owner {
+function ownerOf({ id, name, ends, has_grace }: Row): Owner {
   return { id, name, ends: ends!, hasGrace: has_grace === 1 };
 }

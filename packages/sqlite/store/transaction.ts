@@ -12,22 +12,6 @@ interface Loaded {
   stored: Item;
 }
 
-/** Row of the table `owners`. */
-export interface OwnerRow {
-  readonly id: number;
-  readonly name: string;
-  readonly ends: number | null;
-  readonly has_grace: number;
-}
-
-/** Results of statements that hardly ever change. */
-interface Memory {
-  /** Rows of owners, by name. */
-  readonly owners: Map<string, OwnerRow>;
-  /** Whether any process wants work, if that is known. */
-  hasIdle: boolean | undefined;
-}
-
 /** Contents that a transaction leaves in memory for the next one. */
 interface Kept {
   /** Id of the queue in the database. */
@@ -37,7 +21,6 @@ interface Kept {
   readonly text: string;
   /** Rows of the keys that are processing, of those that a transaction has read. */
   readonly loaded: Map<string, Loaded>;
-  readonly memory: Memory;
 }
 
 const COLUMNS = PARTS.flat();
@@ -69,7 +52,6 @@ export class Transaction {
   mayChangeEarlier = false;
   /** Whether all due keys were made ready. */
   isUpToDate = false;
-  readonly memory: Memory;
   readonly #loaded: Map<string, Loaded>;
   /** Rows that the current call may change. */
   readonly #active = new Set<Loaded>();
@@ -88,12 +70,11 @@ export class Transaction {
     this.sql = sql;
     this.#kept = kept;
     this.#name = `${kind} ${name}`;
-    const { queue, state, text, loaded, memory } = kept.get(this.#name) as Kept | undefined ?? read(sql, kind, name);
+    const { queue, state, text, loaded } = kept.get(this.#name) as Kept | undefined ?? read(sql, kind, name);
     this.queue = queue;
     this.state = state;
     this.#before = text;
     this.#loaded = loaded;
-    this.memory = memory;
     if (state.last - time - state.offset > STEP_BACK) state.offset = state.last - time;
     this.now = state.last = Math.max(state.last + 1, Math.floor(time + state.offset));
   }
@@ -181,14 +162,12 @@ export class Transaction {
 
   /** Writes everything that has changed. Nothing may be called after that. */
   end(): void {
-    for (const [key, loaded] of this.#loaded) {
-      this.#write(loaded);
-      if (loaded.item.token === null) this.#loaded.delete(key);
-    }
-    const { queue, state, memory } = this;
+    this.endCall();
+    for (const [key, { item }] of this.#loaded) if (item.token === null) this.#loaded.delete(key);
+    const { queue, state } = this;
     const text = JSON.stringify(state);
     if (text !== this.#before) this.sql.run("UPDATE queues SET state = ? WHERE id = ?", text, queue);
-    this.#kept.set(this.#name, { queue, state, text, loaded: this.#loaded, memory } satisfies Kept);
+    this.#kept.set(this.#name, { queue, state, text, loaded: this.#loaded } satisfies Kept);
   }
 }
 
@@ -206,6 +185,5 @@ function read(sql: Statements, kind: string, name: string): Kept {
     state: row === undefined ? newState() : JSON.parse(row.state),
     text: row?.state ?? "",
     loaded: new Map(),
-    memory: { owners: new Map(), hasIdle: undefined },
   };
 }

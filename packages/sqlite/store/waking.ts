@@ -31,6 +31,8 @@ export interface Awaited {
 /** Processes of one queue that want work, in one transaction. */
 export class Waking {
   readonly #queue: Awaited;
+  /** Whether any process wants work, if that is known. */
+  #hasIdle: boolean | undefined = undefined;
 
   constructor(queue: Awaited) {
     this.#queue = queue;
@@ -38,13 +40,14 @@ export class Waking {
 
   /** Whether any process wants work. */
   get hasIdle(): boolean {
-    const { sql, queue, memory } = this.#queue.tx;
-    return memory.hasIdle ??= sql.get("SELECT 1 FROM idle WHERE queue = ? LIMIT 1", queue) !== undefined;
+    const { sql, queue } = this.#queue.tx;
+    return this.#hasIdle ??= sql.get("SELECT 1 FROM idle WHERE queue = ? LIMIT 1", queue) !== undefined;
   }
 
   /** Records that a process wants work. Returns whether it is one of the two that have wanted work for longest. */
   begin(process: string): boolean {
     const { sql, queue, now } = this.#queue.tx;
+    this.#hasIdle = true;
     sql.run(
       `INSERT INTO idle (queue, process, since, seen) VALUES (?, ?, ?, ?)
         ON CONFLICT (queue, process) DO UPDATE SET seen = excluded.seen, look = NULL`,
@@ -58,8 +61,8 @@ export class Waking {
 
   /** Records that a process no longer wants work. Returns whether it wanted work before. */
   end(process: string): boolean {
-    const { sql, queue, memory } = this.#queue.tx;
-    memory.hasIdle = undefined;
+    const { sql, queue } = this.#queue.tx;
+    this.#hasIdle = undefined;
     return Number(sql.run("DELETE FROM idle WHERE queue = ? AND process = ?", queue, process).changes) > 0;
   }
 
@@ -68,8 +71,8 @@ export class Waking {
    * idle for longest checks a little later. Returns whether a process was woken.
    */
   wake(): boolean {
-    const { sql, queue, now, memory } = this.#queue.tx;
-    memory.hasIdle = undefined;
+    const { sql, queue, now } = this.#queue.tx;
+    this.#hasIdle = undefined;
     sql.run("DELETE FROM idle WHERE queue = ? AND seen < ?", queue, now - LONGEST_SILENCE);
     const last = sql.get<{ process: string }>(
       `DELETE FROM idle WHERE queue = ? AND process =
@@ -120,8 +123,8 @@ export class Waking {
 
   /** Returns the two processes that have been idle for longest. A process that did not look when it had to is gone. */
   #longest(): Idle[] {
-    const { sql, queue, now, memory } = this.#queue.tx;
-    memory.hasIdle = undefined;
+    const { sql, queue, now } = this.#queue.tx;
+    this.#hasIdle = undefined;
     sql.run("DELETE FROM idle WHERE queue = ? AND look < ?", queue, now - SECOND_LOOK);
     return sql.all<Idle>("SELECT process, look FROM idle WHERE queue = ? ORDER BY since LIMIT 2", queue);
   }
