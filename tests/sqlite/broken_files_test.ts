@@ -278,12 +278,12 @@ Deno.test("SQLite: when one of many calls fails, the others soon share transacti
 Deno.test("SQLite: a call that has waited for others still has its time when the file is locked", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
-  await database.run("normal", 30, () => {});
+  await database.run("normal", 1000, () => {});
   const program = new DatabaseSync(folder.path);
-  const first = database.run("normal", 30, () => {
-    for (const end = performance.now() + 60; performance.now() < end;);
+  const first = database.run("normal", 1000, () => {
+    for (const end = performance.now() + 1100; performance.now() < end;);
   }, 500);
-  const second = database.run("normal", 30, () => "done", 500);
+  const second = database.run("normal", 1000, () => "done", 500);
   await first;
   program.exec("BEGIN IMMEDIATE");
   await delay(5);
