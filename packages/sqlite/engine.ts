@@ -104,13 +104,19 @@ export class SqliteEngine implements Engine {
     return this.#add(entries);
   }
 
+  #add(entries: readonly RankedEntry[]): Promise<void> {
+    return entries.length <= MAX_ENTRIES ? this.#addPart(entries) : this.#addInParts(entries);
+  }
+
+  #addPart(entries: readonly RankedEntry[]): Promise<void> {
+    return this.#call(this.#durability, (queue) => addEntries(queue, entries, this.#rules), entries.length);
+  }
+
   /** Adds entries in parts. The parts are in line at once, so that calls made later take effect later. */
-  async #add(entries: readonly RankedEntry[]): Promise<void> {
+  async #addInParts(entries: readonly RankedEntry[]): Promise<void> {
     const parts: (readonly RankedEntry[])[] = [];
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) parts.push(entries.slice(from, from + MAX_ENTRIES));
-    const results = await Promise.allSettled(
-      parts.map((some) => this.#call(this.#durability, (queue) => addEntries(queue, some, this.#rules), some.length)),
-    );
+    const results = await Promise.allSettled(parts.map((some) => this.#addPart(some)));
     const failed = results.find((result) => result.status === "rejected");
     if (failed === undefined) return;
     const added = results.reduce((sum, { status }, i) => sum + (status === "fulfilled" ? parts[i]!.length : 0), 0);

@@ -237,7 +237,7 @@ Deno.test({
     for (const env of [{ TERM: "dumb" }, { CI: "true" }]) {
       await using terminal = await PseudoTerminal.start(workspace, args, { env });
       await terminal.until(
-        (rows) => rows.some((row) => row.startsWith("0 of 9 done, 6 running")),
+        (rows) => rows[0]!.startsWith("0 of 9 done, ") && rows.some((row) => row.startsWith("0 of 9 done, 6 running")),
         "there is a plain line",
       );
       assert(!terminal.output.includes("\x1b[?2026"));

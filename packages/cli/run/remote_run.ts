@@ -179,9 +179,12 @@ export class RemoteRun extends CommandRun {
     for (let told = 0;;) {
       await delay(LOOK_WHY, undefined, { signal: this.stopped }).catch(() => {});
       if (this.stopped.aborted) return;
-      const wasWorking = this.#working > 0;
+      if (this.#working > 0) {
+        told = 0;
+        continue;
+      }
       const { ready, processing } = await queue.counts().catch(() => ({ ready: 0, processing: 0 }));
-      const elsewhere = wasWorking || this.#working > 0 || ready > 0 ? 0 : processing;
+      const elsewhere = this.#working > 0 || ready > 0 ? 0 : processing;
       if (elsewhere > 0 && elsewhere !== told) onWaiting(elsewhere);
       told = elsewhere;
     }
