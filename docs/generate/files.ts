@@ -4,6 +4,7 @@ import { alerts } from "./alerts.ts";
 import { allPackages, packageFolders, tsconfig } from "./all_packages.ts";
 import { mainEntry, manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
+import { coreLock } from "./core_lock.ts";
 import { dashboard } from "./dashboard.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
@@ -34,5 +35,6 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "deno.json": () => manifest("deno.json"),
   "jsr.json": () => manifest("jsr.json"),
   "deno.all.json": allPackages,
+  "tests/core.lock": coreLock,
   "tsconfig.json": tsconfig,
 };

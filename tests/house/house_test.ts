@@ -48,15 +48,6 @@ Deno.test("jsr.json and deno.json say the same", async () => {
   for (const field of ["name", "version", "license", "exports"]) assert(field in jsr, field);
 });
 
-Deno.test("tests/core.lock locks the versions that deno.all.lock does", async () => {
-  const [core, all] = await Promise.all(
-    ["tests/core.lock", "deno.all.lock"].map(async (file) => JSON.parse(await Deno.readTextFile(new URL(file, root)))),
-  );
-  for (const [specifier, version] of Object.entries(core.specifiers)) {
-    assertEquals(all.specifiers[specifier], version, `${specifier}: remove tests/core.lock, and run 'deno task test'`);
-  }
-});
-
 /**
  * Names that the main entry exports at run time, not counting the functions that create built-in limiters and
  * disciplines.

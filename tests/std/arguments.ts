@@ -19,6 +19,7 @@ export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 /**
  * Arguments for the tests of the core. As soon as one package is imported, Deno downloads everything in the lock file.
  * The lock file of these tests lists only their imports, so that these tests start quickly even with an empty cache.
+ * `docs/generate/core_lock.ts` generates this lock file.
  */
 export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
 
@@ -33,6 +34,7 @@ function writeStdConfig(): string {
   const config = JSON.parse(readFileSync(new URL("deno.all.json", ROOT), "utf8"));
   for (const name of Object.keys(config.imports)) if (name.startsWith("@std/")) delete config.imports[name];
   for (const name of STD) config.imports[name] = `jsr:${name}@^1`;
+  config.lock.frozen = false; // the copies of the lock files get the versions of the real packages
   replaceFile("deno.std.json", JSON.stringify(config, undefined, 2));
   return "deno.std.json";
 }
