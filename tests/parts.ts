@@ -1,7 +1,7 @@
 /** Parts of the test suite, each a `deno` command. */
 
 import { coreArguments, testArguments } from "./std/arguments.ts";
-import { coreTests, libFolders, testsIn } from "./test_files.ts";
+import { bunTests, coreTests, libFolders, testsIn } from "./test_files.ts";
 
 /** Command. If the command runs tests, its output ends with the numbers of passed and failed tests. */
 export interface Part {
@@ -21,36 +21,41 @@ const packageTests: readonly string[] = [
 ];
 
 /** Enough tests to see that the code runs on Bun. */
-const bunTests: readonly string[] = [...libFolders, "contracts", "opentelemetry"].flatMap(testsIn);
+const someBunTests: readonly string[] = [...libFolders, "contracts", "opentelemetry"].flatMap(testsIn);
 
 /** Returns a part that runs tests without checking their types, because another part checks all types. */
 function tests(name: string, ...args: readonly string[]): Part {
   return { name, args: ["test", "-A", "--no-check", ...args] };
 }
 
+function onBun(files: readonly string[]): Part {
+  return { name: "Bun", args: ["task", "test:bun", ...files.map((file) => `./${file}`)] };
+}
+
+const core = tests("core", ...coreArguments, ...coreTests);
+
 /** Parts of `deno task test`. The output of the first part is shown as it runs. */
 export const defaultParts: readonly Part[] = [
-  tests("core", ...coreArguments, ...coreTests),
-  { name: "Bun", args: ["task", "test:bun", ...bunTests.map((file) => `./${file}`)] },
+  core,
+  onBun(someBunTests),
   tests("packages", ...testArguments, ...packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
 /** Folders that form parts of their own. */
+const FOLDERS: readonly string[] = ["docs", "installs", "redis", "simulate", "sqlite"].map((name) => `tests/${name}`);
 const COMMAND = "tests/cli";
-const REDIS = "tests/redis";
-const PROGRAMS: readonly string[] = ["tests/docs", "tests/installs"];
 
 /**
- * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently. No part takes
- * much longer than the others, so that the last parts end together.
+ * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
+ * `tests/TIMES.md` has their times.
  */
 export const allParts: readonly Part[] = [
-  { name: "Bun", args: ["task", "test:bun"] },
-  tests("the rest", ...testArguments, "--doc", `--ignore=${[COMMAND, REDIS, ...PROGRAMS].join()}`),
-  ...(HAS_SH ? [tests("the command", ...testArguments, COMMAND)] : []),
-  tests("installs and docs", ...testArguments, ...PROGRAMS),
-  tests("Redis", ...testArguments, REDIS),
+  core,
+  ...(HAS_SH ? [tests("cli", ...testArguments, COMMAND)] : []),
+  ...FOLDERS.map((folder) => tests(folder.replace("tests/", ""), ...testArguments, folder)),
+  onBun(bunTests),
+  tests("the rest", ...testArguments, "--doc", `--ignore=${[COMMAND, ...FOLDERS, ...coreTests].join()}`),
   { name: "Node", args: ["task", "test:node"] },
   { name: "style", args: ["task", "style"] },
 ];

@@ -1,88 +1,37 @@
 /**
  * Runs the tests. `deno task test` runs the default parts. `deno task test [FILE or OPTION…]` passes its arguments to
- * `deno test`. `deno task ok` runs everything.
+ * `deno test`. `deno task ok` runs everything, and `deno task times` also writes `tests/TIMES.md`.
  */
 
-import { stdout } from "node:process";
 import { installPackages } from "./packages_from_npm.ts";
 import { allParts, defaultParts, type Part } from "./parts.ts";
+import { countsIn, killParts, type Result, runPart } from "./run_part.ts";
 import { isJsrReachable, testArguments } from "./std/arguments.ts";
+import { timesPage } from "./times.ts";
 
 const ROOT = new URL("..", import.meta.url);
 
-interface Result {
-  readonly part: Part;
-  readonly success: boolean;
-  readonly output: string;
-  readonly seconds: number;
-}
+/** Number of parts that run at a time: one more than cores, because many tests wait for processes and servers. */
+const LANES = navigator.hardwareConcurrency + 1;
 
-const running = new Set<Deno.ChildProcess>();
-
-/** Runs one part to its end. */
-async function run(part: Part, isShown: boolean): Promise<Result> {
-  const begin = performance.now();
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...part.args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  running.add(child);
-  let output = "";
-  const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      output += text;
-      if (isShown) stdout.write(text);
+/** Runs parts, several at a time. Shows the output of the first part as it comes, and that of others if they fail. */
+async function runAll(parts: readonly Part[]): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = parts.entries(); // one iterator for all lanes, so each part runs once
+  await Promise.all(Array.from({ length: LANES }, async () => {
+    for (const [i, part] of left) {
+      const result = results[i] = await runPart(part, i === 0);
+      if (i === 0) continue;
+      console.log(`\n${part.name}: ${result.success ? "ok" : "FAILED"} (${result.seconds.toFixed(0)} s)`);
+      console.log(result.success ? linesAboutLeftOut(result.output) : result.output);
     }
-  };
-  const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
-  running.delete(child);
-  const seconds = (performance.now() - begin) / 1000;
-  if (!isShown) {
-    console.log(`\n${part.name}: ${success ? "ok" : "FAILED"} (${seconds.toFixed(0)} s)`);
-    console.log(success ? linesAboutLeftOut(output) : output);
-  }
-  return { part, success, output, seconds };
+  }));
+  return results;
 }
 
 /** Returns the lines that say which tests were left out because a program is missing. */
 function linesAboutLeftOut(output: string): string {
   return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
-}
-
-/** Runs parts in `lanes` concurrent lanes. Shows the output of the first part as it runs. */
-async function runAll(parts: readonly Part[], lanes: number): Promise<Result[]> {
-  const results: Result[] = [];
-  const left = parts.entries(); // one iterator for all lanes, so each part runs once
-  await Promise.all(Array.from({ length: lanes }, async () => {
-    for (const [i, part] of left) results[i] = await run(part, i === 0);
-  }));
-  return results;
-}
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly leftOut: number;
-}
-
-/**
- * Returns the counts in the summary that a test run printed. For example, Deno prints `ok | 12 passed | 0 failed | 1
- * ignored (2s)`, Bun prints ` 12 pass`, ` 1 skip` and ` 0 fail`, and Node prints `ℹ pass 12`.
- */
-function countsIn(output: string): Counts | undefined {
-  const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
-  const deno = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed(?: \| (\d+) ignored)?/gm;
-  const [, passed, failed, ignored = 0] = [...output.matchAll(deno)].at(-1) ?? [];
-  if (passed !== undefined) return { passed: Number(passed), failed: Number(failed), leftOut: Number(ignored) };
-  if (/^ℹ pass \d+$/m.test(output)) {
-    return { passed: last(/^ℹ pass (\d+)$/gm), failed: last(/^ℹ fail (\d+)$/gm), leftOut: last(/^ℹ skipped (\d+)$/gm) };
-  }
-  if (!/^ *\d+ pass$/m.test(output)) return undefined;
-  return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
 }
 
 /**
@@ -112,28 +61,45 @@ function report(results: readonly Result[]): void {
   console.log(`${passed} passed, ${failed} failed`);
 }
 
+/** Returns the tracked files that differ from the last commit, one per line; an empty text outside a checkout. */
+async function changedFiles(): Promise<string> {
+  const git = new Deno.Command("git", { args: ["status", "--porcelain"], cwd: ROOT, stdin: "null" });
+  const { stdout } = await git.output().catch(() => ({ stdout: new Uint8Array() })); // git may not be installed
+  return new TextDecoder().decode(stdout);
+}
+
 console.log(
   isJsrReachable ? "JSR answers: using the @std packages." : "JSR does not answer: using the stand-ins in tests/std/.",
 );
-if (Deno.args[0] === "--all" && Deno.args.length > 1) {
+const isWritingTimes = Deno.args[0] === "--times";
+const isAll = isWritingTimes || Deno.args[0] === "--all";
+if (isAll && Deno.args.length > 1) {
   console.error("deno task ok runs everything and takes no arguments: run deno task test FILE");
   Deno.exit(2);
 }
-if (Deno.args.length > 0 && Deno.args[0] !== "--all") {
+if (Deno.args.length > 0 && !isAll) {
   const args = ["test", "-A", "--doc", ...testArguments, ...Deno.args];
   const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status;
   Deno.exit(code);
 }
-if (Deno.build.os !== "windows") { // Windows has no SIGTERM
-  Deno.addSignalListener("SIGTERM", () => {
-    for (const child of running) child.kill();
-    Deno.exit(143);
+const signals = { SIGINT: 130, ...Deno.build.os !== "windows" && { SIGTERM: 143 } }; // Windows has no SIGTERM
+for (const [signal, code] of Object.entries(signals)) {
+  Deno.addSignalListener(signal as Deno.Signal, () => {
+    killParts();
+    Deno.exit(code);
   });
 }
-const isAll = Deno.args[0] === "--all";
-console.log(isAll ? "Running everything: about 15 minutes." : "Running the default tests: a few minutes.");
+console.log(isAll ? "Running everything: about 8 minutes." : "Running the default tests: about two minutes.");
+const begin = performance.now();
+const before = await changedFiles();
 if (isAll) await installPackages(); // two parts need them, and can't install them at the same time
-// With `--all`, three parts run at a time, because most of their tests wait for processes and servers.
-const results = await (isAll ? runAll(allParts, 3) : runAll(defaultParts, 2));
+const results = await runAll(isAll ? allParts : defaultParts);
 report(results);
-Deno.exit(results.every(({ success }) => success) ? 0 : 1);
+if (isWritingTimes) {
+  const page = timesPage(results, (performance.now() - begin) / 1000);
+  Deno.writeTextFileSync(new URL("tests/TIMES.md", ROOT), page);
+}
+const after = await changedFiles();
+const isClean = isWritingTimes || after === before;
+if (!isClean) console.error(`\nFiles of the repository have changed during the run. git status says now:\n${after}`);
+Deno.exit(results.every(({ success }) => success) && (isClean || !Deno.env.has("CI")) ? 0 : 1);

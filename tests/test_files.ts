@@ -81,3 +81,35 @@ export const denoFolders: readonly string[] = [
 
 /** Test files of the core and of config files. */
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);
+
+/** Folders whose tests always run on Bun too: the code that every program uses, and the contracts. */
+const bunFolders: readonly string[] = [...libFolders, "contracts", "disciplines", "limiters", "throttles"];
+
+/**
+ * Other test files that always run on Bun too: one per package, and the tests of code for which the runtime matters,
+ * such as servers, sockets, files, SQLite, and the order or size of built-in collections.
+ */
+const bunFiles: readonly string[] = [
+  "tests/config/json_test.ts",
+  "tests/config_file/load_test.ts",
+  "tests/config_file/watch_test.ts",
+  "tests/dashboard/events_test.ts",
+  "tests/dashboard/guard_test.ts",
+  "tests/engine/error_text_test.ts",
+  "tests/faults/full_map_test.ts",
+  "tests/faults/handlers_test.ts",
+  "tests/opentelemetry/traced_handler_test.ts",
+  "tests/prometheus/prometheus_metrics_test.ts",
+  "tests/redis/connection_test.ts",
+  "tests/redis/queue_test.ts",
+  "tests/redis/tls_test.ts",
+  "tests/simulate/simulate_test.ts",
+  "tests/sqlite/broken_files_test.ts",
+  "tests/sqlite/engine_test.ts",
+  "tests/sqlite/queue_test.ts",
+  "tests/sqlite/thread_test.ts",
+  "tests/sqlite/waking_test.ts",
+];
+
+/** Test files that `deno task ok` runs on Bun. `deno task test:bun` runs all that Bun can run. */
+export const bunTests: readonly string[] = [...bunFolders.flatMap(testsIn), ...bunFiles];

@@ -3,10 +3,10 @@
  * in `tests/test_files.ts`.
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { dirname } from "node:path/posix";
 import { allParts, type Part } from "../parts.ts";
-import { coreFolders, denoFolders, libFolders, packageFolders } from "../test_files.ts";
+import { bunTests, coreFolders, denoFolders, libFolders, packageFolders } from "../test_files.ts";
 import { allModules } from "./modules.ts";
 
 /** Files that `deno test` finds in the repository. */
@@ -40,4 +40,12 @@ Deno.test("parts: each room of lib/ has its folder of tests, but for the types",
   const rooms = [...Deno.readDirSync(new URL("../../lib", import.meta.url))].map(({ name }) => name);
   const tested = [...libFolders, "contracts"].filter((folder) => folder !== "std");
   assertEquals(tested.toSorted(), rooms.toSorted(), "folders in tests/test_files.ts, and rooms of lib/");
+});
+
+Deno.test("parts: the tests that run on Bun are there, and at least one is of each package that Bun can run", () => {
+  for (const file of bunTests) assert(testFiles.includes(file), `${file}, which tests/test_files.ts names, is missing`);
+  const tested = packageFolders.filter((folder) => !folder.includes("/"));
+  for (const folder of tested) {
+    assert(bunTests.some((file) => file.startsWith(`tests/${folder}/`)), `no test of ${folder} runs on Bun`);
+  }
 });

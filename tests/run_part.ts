@@ -1,0 +1,105 @@
+/** Runs one part of the tests, and reads the results from its output. */
+
+import { stdout } from "node:process";
+import type { Part } from "./parts.ts";
+
+const ROOT = new URL("..", import.meta.url);
+
+/** End of a part. */
+export interface Result {
+  readonly part: Part;
+  readonly success: boolean;
+  readonly output: string;
+  readonly seconds: number;
+  /** Seconds that each test file took, if the part lists its files in its output. */
+  readonly files: ReadonlyMap<string, number>;
+}
+
+/** Numbers of tests. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly leftOut: number;
+}
+
+const running = new Set<Deno.ChildProcess>();
+const HAS_GROUPS = Deno.build.os !== "windows";
+
+/** Kills all running parts, and the processes that their tests have started. */
+export function killParts(): void {
+  for (const child of running) HAS_GROUPS ? Deno.kill(-child.pid, "SIGKILL") : child.kill();
+}
+
+/** Runs one part to its end. If `isShown` is set, prints its output as it comes. */
+export async function runPart(part: Part, isShown: boolean): Promise<Result> {
+  const begin = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...part.args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    detached: HAS_GROUPS, // a process group of its own
+  }).spawn();
+  running.add(child);
+  const seconds = () => (performance.now() - begin) / 1000;
+  const times = new FileTimes();
+  let output = "";
+  const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      times.read(text, seconds());
+      if (isShown) stdout.write(text);
+    }
+  };
+  const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
+  running.delete(child);
+  return { part, success, output, seconds: seconds(), files: times.end(seconds()) };
+}
+
+/**
+ * Times of test files, from the lines with which Deno and Bun begin a file: `running 3 tests from ./tests/a_test.ts`
+ * and `tests/a_test.ts:`. A file's time ends with the first line of the next file, so it includes loading that file.
+ */
+class FileTimes {
+  readonly #times = new Map<string, number>();
+  #file: string | undefined;
+  #began = 0;
+
+  /** Reads output that came after this number of seconds. */
+  read(text: string, seconds: number): void {
+    for (const [, deno, bun] of text.matchAll(/^running \d+ tests? from \.\/(\S+)|^(tests\/\S+_test\.ts):$/gm)) {
+      this.#endFile(seconds);
+      this.#file = deno ?? bun;
+      this.#began = seconds;
+    }
+  }
+
+  end(seconds: number): ReadonlyMap<string, number> {
+    this.#endFile(seconds);
+    return this.#times;
+  }
+
+  #endFile(seconds: number): void {
+    if (this.#file === undefined) return;
+    this.#times.set(this.#file, (this.#times.get(this.#file) ?? 0) + seconds - this.#began);
+    this.#file = undefined;
+  }
+}
+
+/**
+ * Returns the counts in the summary that a test run printed. For example, Deno prints `ok | 12 passed | 0 failed | 1
+ * ignored (2s)`, Bun prints ` 12 pass`, ` 1 skip` and ` 0 fail`, and Node prints `ℹ pass 12`.
+ */
+export function countsIn(output: string): Counts | undefined {
+  const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
+  const deno = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed(?: \| (\d+) ignored)?/gm;
+  const [, passed, failed, ignored = 0] = [...output.matchAll(deno)].at(-1) ?? [];
+  if (passed !== undefined) return { passed: Number(passed), failed: Number(failed), leftOut: Number(ignored) };
+  if (/^ℹ pass \d+$/m.test(output)) {
+    return { passed: last(/^ℹ pass (\d+)$/gm), failed: last(/^ℹ fail (\d+)$/gm), leftOut: last(/^ℹ skipped (\d+)$/gm) };
+  }
+  if (!/^ *\d+ pass$/m.test(output)) return undefined;
+  return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
+}
