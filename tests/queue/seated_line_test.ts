@@ -14,6 +14,7 @@ import {
   type QueueDiscipline,
   type ReadyEntry,
 } from "@workqueue/core";
+import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { lineOf } from "../../lib/queue/line.ts";
 import { HandClock } from "../helpers.ts";
@@ -132,6 +133,12 @@ const disciplines: Record<string, (notes: unknown[]) => QueueDiscipline<Item>> =
     createFairDiscipline({ groupOf, within: () => new Lifo() }),
 };
 const UNKNOWN_ORDER = ["fair, with a discipline inside whose order is not known"];
+
+Deno.test("seats: each built-in discipline is here", () => {
+  for (const { example: { type } } of builtInDisciplines) {
+    assert(Object.keys(disciplines).some((name) => name.split(",")[0] === type), `no discipline named ${type}`);
+  }
+});
 
 const KEYS = ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "d1"];
 const priority = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.5, -0.5, 100, -100));

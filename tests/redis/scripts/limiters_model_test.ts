@@ -1,6 +1,7 @@
 /** Comparisons of the limiters in the scripts with the in-memory limiters. */
 
 import { bucketChangesModel } from "../../contracts/bucket_changes_model.ts";
+import { limiterExamplesSuite } from "../../contracts/limiter_examples_suite.ts";
 import type { LimiterTest } from "../../contracts/limiter_steps.ts";
 import { limitersModel } from "../../contracts/limiters_model.ts";
 import { reloadModel } from "../../contracts/reload_model.ts";
@@ -14,6 +15,7 @@ const limiterTest: LimiterTest = (name, run) => {
   });
 };
 
+limiterExamplesSuite(limiterTest);
 limitersModel(limiterTest);
 bucketChangesModel(limiterTest);
 reloadModel(limiterTest);
