@@ -166,11 +166,12 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     },
     r: { discipline: "fair", throttle: 5 },
   };
+  const types = disciplines.types().map((type) => `"${type}"`).join(", ");
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
     `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace", "fold", got "drop"`,
     `/queues/q/discipline/separator: 'separator' must be a non-empty string, got ""`,
     "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000, got -1",
-    `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority", got "priorty"; ` +
+    `/queues/q/discipline/within/type: 'type' must be one of ${types}, got "priorty"; ` +
     `did you mean "priority"?`,
     `/queues/q/throttle/brust: "brust" is not an option here; did you mean "burst"?`,
     "/queues/q/throttle/burst: missing required option 'burst' (maximum number of attempts that start at once)",

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import * as core from "@workqueue/core";
 import { LimiterRegistry } from "@workqueue/core/limiters";
 import { metricFamilies } from "@workqueue/core/metrics";
-import { builtInDisciplines, builtIns } from "../../docs/generate/built_ins.ts";
+import { builtInDisciplines, builtIns, builtInThrottles } from "../../docs/generate/built_ins.ts";
 
 const root = new URL("../..", import.meta.url);
 const mod = new URL("mod.ts", root);
@@ -127,11 +127,37 @@ Deno.test("the plugin of the examples is built from its config file, on its own 
 });
 
 Deno.test("every built-in limiter and discipline has tests of its own", () => {
-  for (const { file } of [...builtIns, ...builtInDisciplines]) {
-    const tests = `tests/${file.replace(".ts", "_test.ts")}`;
-    assert(existsSync(new URL(tests, root)), `${tests} is missing: the tests of ${file}`);
+  const tests = [...builtIns, ...builtInDisciplines].map(({ file }) => `tests/${file.replace(".ts", "_test.ts")}`);
+  const missing = tests.filter((file) => !existsSync(new URL(file, root)));
+  assertEquals(missing.map((file) => `${file} is missing`), []);
+});
+
+Deno.test("every built-in throttle has tests of its own", () => {
+  const files = [...Deno.readDirSync(new URL("tests/throttles/", root))].filter(({ name }) =>
+    name.endsWith("_test.ts")
+  );
+  const sources = files.map(({ name }) => Deno.readTextFileSync(new URL(`tests/throttles/${name}`, root)));
+  for (const { file, example: { type } } of builtInThrottles) {
+    const isTested = sources.some((source) => source.includes(`Deno.test("${type}: `));
+    assert(isTested, `tests/${file.replace(".ts", "_test.ts")} is missing: tests whose names begin with "${type}: "`);
   }
 });
+
+/** Pages with a table that says when to choose each part, or what each part does. */
+const TABLES = {
+  "docs/limiters.md": builtIns,
+  "docs/throttles.md": builtInThrottles,
+  "docs/redis.md": builtInThrottles,
+};
+
+for (const [path, parts] of Object.entries(TABLES)) {
+  Deno.test(`${path} has a row for each built-in part`, async () => {
+    const page = await Deno.readTextFile(new URL(path, root));
+    for (const { example: { type } } of parts) {
+      assertMatch(page, new RegExp(`^\\|.*\`${type}\``, "m"), `${path} has no row for ${type}`);
+    }
+  });
+}
 
 Deno.test("docs/ordering.md says when to take each built-in discipline", async () => {
   const page = await Deno.readTextFile(new URL("docs/ordering.md", root));
