@@ -1,0 +1,151 @@
+import { insertAfter, type Recipe } from "./recipe.ts";
+
+/** Discipline that hands out the item that became ready last. */
+export const discipline: Recipe = {
+  heading: "Add a discipline",
+  name: "newest_first",
+  steps: [
+    {
+      path: "disciplines/NAME.ts",
+      round: "modules",
+      says: "disciplines/newest_first.ts",
+      text: `/**
+ * Discipline that hands out the item that became ready last.
+ *
+ * Order: the item that became ready last goes first.
+ *
+ * Choose it when old items have lost their worth.
+ *
+ * \`\`\`json
+ * { "type": "newest-first" }
+ * \`\`\`
+ *
+ * @module
+ */
+
+import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
+import type { OptionsInCode } from "../registry/fields.ts";
+import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
+import { NewestFirstOrder } from "./newest_first_order.ts";
+import { SeatedDiscipline } from "./seated_discipline.ts";
+
+export type * from "./types.ts";
+
+/** Options of a newest-first discipline. */
+export const newestFirstOptions: Record<never, never> = {};
+
+/** Definition of \`{ "type": "newest-first" }\`. */
+export const newestFirstDiscipline: DisciplineDefinition<"newest-first", typeof newestFirstOptions> = {
+  type: "newest-first",
+  description: "Hands out the item that became ready last.",
+  options: newestFirstOptions,
+  create: () => new SeatedDiscipline((seats) => new NewestFirstOrder(seats)),
+};
+
+/** Creates a discipline that hands out the item that became ready last. */
+export function createNewestFirstDiscipline<T = unknown>(
+  options: OptionsInCode<typeof newestFirstOptions> = {},
+): QueueDiscipline<T> {
+  return createDiscipline(newestFirstDiscipline, {}, options) as QueueDiscipline<T>;
+}
+`,
+    },
+    {
+      path: "disciplines/NAME_order.ts",
+      round: "entries",
+      says: "disciplines/newest_first_order.ts",
+      text: `import type { SeatOrder } from "../lib/queue/seat_order.ts";
+import { NONE, SeatList, type Seats } from "../lib/structures/seats.ts";
+
+/** Last in, first out. */
+export class NewestFirstOrder implements SeatOrder {
+  readonly blocked = 0;
+  readonly usesTime = false;
+  readonly awaitsDone = false;
+  readonly #seats: Seats;
+  readonly #list = new SeatList();
+
+  constructor(seats: Seats) {
+    this.#seats = seats;
+  }
+
+  get length(): number {
+    return this.#list.length;
+  }
+
+  push(seat: number): void {
+    this.#list.append(this.#seats, seat);
+  }
+
+  pop(): number {
+    const { last } = this.#list;
+    if (last !== NONE) this.#list.remove(this.#seats, last);
+    return last;
+  }
+
+  touch(): void {}
+
+  done(): void {}
+
+  peek(limit: number): number[] {
+    const seats: number[] = [];
+    for (let seat = this.#list.last; seat !== NONE && seats.length < limit; seat = this.#seats.previousOf(seat)) {
+      seats.push(seat);
+    }
+    return seats;
+  }
+}
+`,
+    },
+    {
+      path: "disciplines/built_ins.ts",
+      round: "lists",
+      says: "'createNewestFirstDiscipline'",
+      edits: [insertAfter('export * from "./fair.ts";\n', 'export * from "./newest_first.ts";\n')],
+    },
+    {
+      path: "tests/disciplines/NAME_test.ts",
+      round: "tests",
+      says: "tests/disciplines/newest_first_test.ts is missing",
+      text: `import { assertEquals } from "@std/assert";
+import { loadConfig } from "@workqueue/core";
+import { createNewestFirstDiscipline } from "@workqueue/core/disciplines";
+import { takeAll } from "../queue_helpers.ts";
+
+Deno.test("newest-first: a queue of a config document hands out the newest item", () => {
+  const queue = loadConfig({ queues: { q: { discipline: { type: "newest-first" } } } }).queue<string>("q");
+  for (const item of ["a", "b", "c"]) queue.add(item);
+  assertEquals(takeAll(queue), ["c", "b", "a"]);
+  assertEquals(createNewestFirstDiscipline().length, 0);
+});
+`,
+    },
+    {
+      path: "tests/queue/seated_line_test.ts",
+      round: "tests",
+      says: "no discipline named newest-first",
+      edits: [
+        insertAfter("import {\n", "  createNewestFirstDiscipline,\n"),
+        insertAfter(
+          '  "strict priority": () => createPriorityDiscipline({ min: -3, max: 3, maxHeadStart: Infinity }),\n',
+          '  "newest-first": () => createNewestFirstDiscipline(),\n',
+        ),
+      ],
+    },
+    {
+      path: "tests/cli/every_type_test.ts",
+      round: "tests",
+      says: "have each built-in discipline ... FAILED",
+      edits: [insertAfter('by: "time" },\n', '    "newest-first": { type: "newest-first" },\n')],
+    },
+    {
+      path: "docs/ordering.md",
+      round: "tests",
+      says: "docs/ordering.md has no row for newest-first",
+      edits: [insertAfter(
+        "and no source adds so many items that it delays the others        |\n",
+        "| `newest-first` | old items have lost their worth |\n",
+      )],
+    },
+  ],
+};

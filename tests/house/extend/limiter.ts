@@ -1,0 +1,160 @@
+import { insertAfter, type Recipe } from "./recipe.ts";
+
+/** Limiter whose delay is proportional to the square of the number of failures. */
+export const limiter: Recipe = {
+  heading: "Add a limiter",
+  name: "quadratic",
+  steps: [
+    {
+      path: "limiters/NAME.ts",
+      round: "modules",
+      says: "limiters/quadratic.ts",
+      text: `/**
+ * Limiter with a delay that grows with the square of the number of failures.
+ *
+ * Delay: \`step\` times the square of the number of the item's failures.
+ *
+ * Choose it when doubled delays grow too fast.
+ *
+ * \`\`\`json
+ * { "type": "quadratic", "step": "100ms" }
+ * \`\`\`
+ *
+ * @module
+ */
+
+import { A_CLOCK } from "../lib/base/arguments.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { durationKind } from "../registry/option_kinds.ts";
+import { builtIn } from "./built_in.ts";
+import { createLimiter, type LimiterDefinition } from "./definition.ts";
+import { ExpiringCounts } from "./expiring_counts.ts";
+import { type DelayAfter, FailureLimiter, forgetAfterField } from "./failures.ts";
+
+export type * from "./types.ts";
+
+/** Options of a quadratic limiter. */
+export const quadraticOptions = {
+  step: { kind: "duration", description: "Delay after an item's first failure." },
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
+} as const satisfies Fields;
+
+/** Definition of \`{ "type": "quadratic" }\`. */
+export const quadraticLimiter: LimiterDefinition<"quadratic", typeof quadraticOptions> = {
+  type: "quadratic",
+  description: "Delays an item by the square of its number of failures.",
+  options: quadraticOptions,
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ step, forgetAfter }, { clock }) =>
+      new FailureLimiter(quadraticDelay(step), new ExpiringCounts(forgetAfter, clock)),
+  ),
+  update: (limiter: FailureLimiter, { step, forgetAfter }) =>
+    limiter.change(quadraticDelay(step), forgetAfter),
+};
+
+function quadraticDelay(step: number): DelayAfter {
+  return (failures) => Math.min(step * failures ** 2, Number.MAX_VALUE);
+}
+
+/** Creates a limiter that delays an item by \`step\` times the square of its number of failures. */
+export function createQuadraticLimiter<T = unknown>(
+  options: OptionsInput<typeof quadraticOptions> & { clock?: Clock | undefined },
+): RateLimiter<T> {
+  return createLimiter(quadraticLimiter, { duration: durationKind }, options, { clock: A_CLOCK });
+}
+`,
+    },
+    {
+      path: "limiters/built_ins.ts",
+      round: "lists",
+      says: `Type '"quadratic"' is not comparable to type`,
+      edits: [insertAfter('export * from "./per_group.ts";\n', 'export * from "./quadratic.ts";\n')],
+    },
+    {
+      path: "packages/engine/limiter_plan.ts",
+      round: "entries",
+      says: "packages/engine/limiter_plan.ts",
+      edits: [
+        insertAfter('  "per-group": 1,\n', '  "quadratic": 1,\n'),
+        insertAfter(
+          '        return ["steps", this.#counting(part.path, options["forgetAfter"]), options["delays"]];\n',
+          `      case "quadratic":
+        return ["quadratic", this.#counting(part.path, options["forgetAfter"]), options["step"]];
+`,
+        ),
+      ],
+    },
+    {
+      path: "packages/sqlite/store/failures.ts",
+      round: "tests",
+      says: 'SQLite, limiters: the example of "quadratic" gives what it gives in memory ... FAILED',
+      edits: [
+        insertAfter('ReadonlySet<string> = new Set(["exponential", ', '"quadratic", '),
+        insertAfter(
+          "number[]): number {\n  switch (type) {\n",
+          `    case "quadratic":
+      return (options[0] as number) * count ** 2;
+`,
+        ),
+      ],
+    },
+    {
+      path: "packages/redis/scripts/limiters.ts",
+      round: "tests",
+      says: 'Redis, limiters: the example of "quadratic" gives what it gives in memory ... FAILED',
+      needsRedis: true,
+      edits: [
+        insertAfter("      if kind == 'exponential' or ", "kind == 'quadratic' or "),
+        insertAfter(
+          "      elseif kind == 'steps' then delay = node[3][math.min(count, #node[3])]\n",
+          "      elseif kind == 'quadratic' then delay = node[3] * count ^ 2\n",
+        ),
+      ],
+    },
+    {
+      path: "tests/limiters/NAME_test.ts",
+      round: "tests",
+      says: "tests/limiters/quadratic_test.ts is missing",
+      text: `import { assertEquals } from "@std/assert";
+import { createQuadraticLimiter, loadConfig } from "@workqueue/core";
+import { delays } from "./helpers.ts";
+
+Deno.test("quadratic: the delay is the square of the number of failures", () => {
+  assertEquals(delays(createQuadraticLimiter({ step: 10 }), "a", 3), [10, 40, 90]);
+});
+
+Deno.test("quadratic: a config document has it", () => {
+  const config = loadConfig({ limiters: { retries: { type: "quadratic", step: "10ms" } } });
+  assertEquals(delays(config.limiter("retries"), "a", 3), [10, 40, 90]);
+});
+`,
+    },
+    {
+      path: "tests/contracts/limiters_test.ts",
+      round: "entries",
+      says: "tests/contracts/limiters_test.ts",
+      edits: [insertAfter(
+        "[what: string, LimiterConfig, LimiterConfig, UpdateTraits?][];\n} = {\n",
+        '  "quadratic": [["its step", { type: "quadratic", step: 5 }, { type: "quadratic", step: 7 }]],\n',
+      )],
+    },
+    {
+      path: "tests/cli/every_type_test.ts",
+      round: "tests",
+      says: "have each built-in limiter ... FAILED",
+      edits: [insertAfter(
+        '    "per-group": { type: "per-group", separator: "/", limiter: EXPONENTIAL },\n',
+        '    "quadratic": { type: "quadratic", step: "1ms" },\n',
+      )],
+    },
+    {
+      path: "docs/limiters.md",
+      round: "tests",
+      says: "docs/limiters.md has no row for quadratic",
+      edits: [["| Other delays", "| Delays that grow slowly | [`quadratic`](config.md#quadratic) |\n| Other delays"]],
+    },
+  ],
+};

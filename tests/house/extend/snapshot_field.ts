@@ -1,0 +1,68 @@
+import { insertAfter, type Recipe } from "./recipe.ts";
+
+/** Field of the snapshots of queues outside the process: whether the queue has a retry budget. */
+export const snapshotField: Recipe = {
+  heading: "Add a field of snapshots",
+  name: "hasBudget",
+  steps: [
+    {
+      path: "packages/engine/engine.ts",
+      round: "lists",
+      says: "Property 'hasBudget' does not exist",
+      edits: [insertAfter(
+        "  /** Whether the queue has groups. */\n  readonly hasGroups: boolean;\n",
+        "  /** Whether the queue has a retry budget. */\n  readonly hasBudget: boolean;\n",
+      )],
+    },
+    {
+      path: "packages/redis/scripts/snapshot.ts",
+      round: "entries",
+      says: "packages/redis/engine.ts",
+      edits: [
+        insertAfter("    hasGroups: FLAG,\n", "    hasBudget: FLAG,\n"),
+        insertAfter("local hasGroups = q.hasGroups and 1 or 0\n", "local hasBudget = q.budget and 1 or 0\n"),
+      ],
+    },
+    {
+      path: "packages/redis/partitioned_engine.ts",
+      round: "entries",
+      says: "packages/redis/partitioned_engine.ts",
+      edits: [insertAfter("      hasGroups: first.hasGroups,\n", "      hasBudget: first.hasBudget,\n")],
+    },
+    {
+      path: "packages/sqlite/store/snapshot.ts",
+      round: "entries",
+      says: "packages/sqlite/store/snapshot.ts",
+      edits: [insertAfter(
+        '    hasGroups: queue.order.groupOf("") !== undefined,\n',
+        "    hasBudget: queue.budget !== undefined,\n",
+      )],
+    },
+    {
+      path: "packages/engine/contract.ts",
+      round: "lists",
+      says: "'hasBudget' does not exist in type 'RemoteQueueSnapshot<T>'",
+      edits: [insertAfter(
+        "  /** Counts since the queue was created. For rates, compare two snapshots. */\n  totals: QueueTotals;\n",
+        "  /** Whether the queue has a retry budget. */\n  hasBudget: boolean;\n",
+      )],
+    },
+    {
+      path: "packages/engine/snapshot.ts",
+      round: "entries",
+      says: "packages/engine/snapshot.ts",
+      edits: [insertAfter("    paused: isPaused,\n", "    hasBudget: snapshot.hasBudget,\n")],
+    },
+    {
+      path: "tests/redis/snapshot_test.ts",
+      round: "tests",
+      says: "a snapshot of an empty queue ... FAILED",
+      needsRedis: true,
+      edits: [
+        insertAfter("blockedRetries: undefined, hasGroups: false, ", "hasBudget: false, "),
+        insertAfter("    ...{ ready: 1, blocked: 0, delayed: 1, processing: 0, paused: true, ", "hasBudget: false, "),
+        insertAfter('new Set([...inMemory, ...counts, "failingItems", ', '"hasBudget", '),
+      ],
+    },
+  ],
+};

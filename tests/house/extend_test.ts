@@ -1,0 +1,119 @@
+/**
+ * Follows the recipes of `CONTRIBUTING.md` in a copy of the repository: adds a limiter, a discipline, a throttle, an
+ * option of a pool and a field of snapshots. If a recipe lacks a step, the copy doesn't compile or its tests fail. In
+ * each round, some steps are left out, and a command must name what is missing.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { REDIS_SERVER } from "../redis/server.ts";
+import { recipes } from "./extend/all.ts";
+import { pathOf, type Round } from "./extend/recipe.ts";
+import { type Result, Trial } from "./extend/trial.ts";
+
+const trial = new Trial(recipes);
+globalThis.addEventListener("unload", () => trial[Symbol.dispose]());
+
+/** Paths of all steps, without repetition. */
+const paths = [...new Set(recipes.flatMap((recipe) => recipe.steps.map((step) => pathOf(recipe, step))))];
+
+/** Modules whose types depend on the steps. */
+const MODULES = ["mod.ts", ...["engine", "redis", "sqlite"].map((name) => `packages/${name}/mod.ts`)];
+
+/** Test files whose types depend on the steps. The other test files have the same types without the steps. */
+const CHECKED = [
+  "tests/contracts/limiters_test.ts",
+  "tests/disciplines/newest_first_test.ts",
+  "tests/limiters/quadratic_test.ts",
+  "tests/throttles/contract_test.ts",
+  "tests/throttles/ramp_test.ts",
+  "tests/workers/every_option_test.ts",
+];
+
+/** Test files that the steps add or change, and test files that find a new part by its registry. */
+const TESTED = [
+  ...paths.filter((path) => path.endsWith("_test.ts")),
+  "tests/config/every_option_test.ts",
+  "tests/contracts/discipline_test.ts",
+  "tests/house/house_test.ts",
+  "tests/redis/scripts/limiters_model_test.ts",
+  "tests/sqlite/model/limiters_test.ts",
+];
+
+/** Names of the tests in these files that concern the new parts, the new option or the new field. */
+const NAMES =
+  /quadratic|newest-first|ramp|leastDelay|each built-in|each type is here|of its own|an empty queue|another one's|its fields/;
+
+/** Files that `deno task generate` changes after all steps. */
+const GENERATED = [
+  "deno.all.json",
+  "deno.json",
+  "docs/config.md",
+  "docs/delays.svg",
+  "docs/throttle-ramp.svg",
+  "jsr.json",
+  "mod.ts",
+  "schema/workqueue.schema.json",
+  "tsconfig.json",
+];
+
+/** Throws an error unless a command failed and named everything that the steps of the round would have added. */
+function assertNamed(round: Round, { success, output }: Result): void {
+  assert(!success, `nothing fails without the steps of the round "${round}"\n${output}`);
+  for (const { heading, steps } of recipes) {
+    for (const { path, says, needsRedis } of steps.filter((step) => step.round === round)) {
+      if (needsRedis && REDIS_SERVER === undefined) continue;
+      assert(output.includes(says), `${heading}: without the step in ${path}, nothing says: ${says}\n${output}`);
+    }
+  }
+}
+
+Deno.test("extend: without the new modules, the type checker names them", async () => {
+  trial.follow("modules");
+  const lists = ["limiters", "disciplines", "throttles"].map((room) => `${room}/built_ins.ts`);
+  assertNamed("modules", await trial.check(...lists));
+});
+
+Deno.test("extend: without the lines in lists and types, the type checker names what is missing", async () => {
+  trial.follow("lists");
+  const tests = CHECKED.filter((path) => /disciplines|throttles/.test(path));
+  assertNamed("lists", await trial.check("packages/engine/mod.ts", ...tests));
+});
+
+Deno.test("extend: without the entries that lists and types require, the type checker names them", async () => {
+  trial.follow("entries");
+  assertNamed("entries", await trial.check(...MODULES, ...CHECKED));
+});
+
+Deno.test("extend: deno task generate names a part that it can't draw", async () => {
+  trial.follow("generate");
+  assertNamed("generate", await trial.generate(...GENERATED));
+});
+
+Deno.test("extend: without the steps that no compiler requires, tests fail", async () => {
+  trial.follow("tests");
+  assertNamed("tests", await trial.test(TESTED.filter((path) => trial.read(path) !== undefined), NAMES));
+});
+
+/** Tests that run for each limiter, discipline, throttle or option, with the names of the new ones. */
+const CONTRACTS = [
+  "every limiter, quadratic of a config: counts",
+  "every update, quadratic",
+  'SQLite, limiters: the example of "quadratic"',
+  "newest-first of a config",
+  "throttle ramp: pools that share it",
+  "'leastDelay' of a queue in a document reaches the pool",
+  "'leastDelay' of a pool has an effect",
+];
+
+Deno.test("extend: with all steps, the parts are generated, compile, and pass the suites of their contracts", async () => {
+  trial.follow();
+  const before = new Map(GENERATED.map((path) => [path, trial.read(path)]));
+  const generated = await trial.generate(...GENERATED);
+  assert(generated.success, generated.output);
+  assertEquals(GENERATED.filter((path) => trial.read(path) !== before.get(path)), GENERATED);
+  const checked = await trial.check(...MODULES, ...CHECKED);
+  assert(checked.success, checked.output);
+  const tested = await trial.test(TESTED, NAMES);
+  assert(tested.success, tested.output);
+  for (const name of CONTRACTS) assert(tested.output.includes(name), `no test "${name}"\n${tested.output}`);
+});
