@@ -1,6 +1,6 @@
 /**
- * Disciplines, which decide which ready item is handed out next, and the registry that builds them from config. Without
- * a discipline, a queue is first in, first out.
+ * Disciplines, which decide which ready item is handed out next, and their registry. Without a discipline, a queue is
+ * first in, first out.
  *
  * Each discipline has a function that creates it, such as {@linkcode createPriorityDiscipline}, and a type, which is
  * its name in configs, such as `"priority"`. Queues can't share a discipline.

@@ -1,5 +1,5 @@
 /**
- * Rate limiters, which decide how long a failed item is delayed, and the registry that builds them from config.
+ * Rate limiters, which decide how long a failed item is delayed, and their registry.
  *
  * Each limiter has a function that creates it, such as {@linkcode createExponentialLimiter}, and a type, which is its
  * name in configs, such as `"exponential"`. Some limiters wrap other limiters.

@@ -1,7 +1,8 @@
 /**
- * Internals that the packages of this repository share, so that other documents are read, checked and described like
- * configs. **Unstable:** this entry point may change in any release. Only packages of this repository should use this
- * entry point, because each of them requires exactly this version of the core.
+ * Registries of part types, and the kinds of their options. The packages of this repository share these internals, so
+ * that other documents are read, checked and described like configs. **Unstable:** this entry point may change in any
+ * release. Only packages of this repository should use this entry point, because each of them requires exactly this
+ * version of the core.
  *
  * @example Usage
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Throttles, which decide whether one more attempt may start, and the registry that builds them from config.
+ * Throttles, which decide whether one more attempt may start, and their registry.
  *
  * Each throttle has a function that creates it, such as {@linkcode createConcurrencyThrottle}, and a type, which is its
  * name in configs, such as `"concurrency"`. Any number of pools can share a throttle.

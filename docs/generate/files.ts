@@ -5,6 +5,7 @@ import { allPackages, packageFolders, tsconfig } from "./all_packages.ts";
 import { mainEntry, manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
 import { coreLock } from "./core_lock.ts";
+import { contributing } from "./contributing.ts";
 import { dashboard } from "./dashboard.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
@@ -21,6 +22,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/load.schema.json": () => JSON.stringify(loadSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,
   "docs/rules.md": rules,
+  "CONTRIBUTING.md": contributing,
   "docs/delays.svg": plotDelays,
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,

@@ -1,7 +1,7 @@
 /**
- * Internals that the packages of this repository share, so that all of them check arguments and report errors in the
- * same way. **Unstable:** this entry point may change in any release. Only packages of this repository should use this
- * entry point, because each of them requires exactly this version of the core.
+ * Clock, durations, errors and checks of arguments, which the packages of this repository share. **Unstable:** this
+ * entry point may change in any release. Only packages of this repository should use this entry point, because each of
+ * them requires exactly this version of the core.
  *
  * @example Usage
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Config files for `@workqueue/core`: loads JSON, JSONC, YAML and TOML, and reloads files when they change.
+ * Config files for `@workqueue/core` in JSON, JSONC, YAML and TOML, reloaded when they change.
  *
  * @module
  */

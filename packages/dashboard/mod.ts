@@ -1,5 +1,5 @@
 /**
- * Dashboard for work queues: shows their state, explains why a queue is stuck, and controls the queues.
+ * Dashboard for work queues: shows their state, explains why a queue is stuck, and controls it.
  *
  * @module
  */

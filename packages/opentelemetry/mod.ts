@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry metrics for work queues, and OpenTelemetry spans for the attempts of handlers.
+ * OpenTelemetry metrics for work queues, and spans for the attempts of handlers.
  *
  * This package requires only `@opentelemetry/api`. The program's SDK, or the OpenTelemetry support that is built into
  * Deno, processes the metrics and spans.

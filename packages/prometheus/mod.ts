@@ -1,5 +1,5 @@
 /**
- * Prometheus metrics for work queues, in a register of `prom-client`, under the names that Kubernetes uses.
+ * Prometheus metrics for work queues, in `prom-client`, under the names that Kubernetes uses.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Work queue on Redis or Valkey: the same queue, handlers and config as in memory, shared by many processes.
+ * Work queue on Redis or Valkey: the same queue and handlers as in memory, for many processes.
  *
  * @module
  */

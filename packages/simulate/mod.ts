@@ -1,5 +1,5 @@
 /**
- * Simulation of work queues: shows how a config of `@workqueue/core` behaves under a load before production does.
+ * Simulation of work queues: shows how a config behaves under a load before production does.
  *
  * {@linkcode simulate} runs the real queue, limiters, discipline and pool of a config with a virtual clock. The load
  * says which items arrive when, how long attempts take, which attempts fail, and what else happens.

@@ -1,6 +1,5 @@
 /**
- * Work queue in a file: the same queue and handlers as in memory, shared by the processes of one machine, with no
- * server.
+ * Work queue in a file: the same queue and handlers as in memory, for the processes of one machine.
  *
  * @module
  */

@@ -65,7 +65,7 @@ if (import.meta.main) {
   if (problems.length > 0) {
     console.error(problems.join("\n"));
     console.error(
-      `Found ${problems.length} comments that are too wide or have no subject: see "Folders" in CONTRIBUTING.md`,
+      `Found ${problems.length} comments that are too wide or have no subject: see "Folders and rules" in CONTRIBUTING.md`,
     );
     Deno.exit(1);
   }
