@@ -32,7 +32,10 @@ export interface Step {
   readonly edits?: readonly Edit[];
   /** Round in which the step is left out. */
   readonly round: Round;
-  /** Text that the round's command prints if the step is left out. It names what is missing. */
+  /**
+   * Text that the round's command prints if the step is left out. For an entry, the file of a type error that also has
+   * the name of the example.
+   */
   readonly says: string;
   /** Whether only the tests on Redis notice that the step is left out. */
   readonly needsRedis?: true;

@@ -43,8 +43,9 @@ export class Trial implements Disposable {
     return textIn(this.#root, path);
   }
 
+  /** Checks types. The output names only files with errors. */
   async check(...files: string[]): Promise<Result> {
-    return await this.#deno("check", ...testArguments, ...files);
+    return await this.#deno("check", "--quiet", ...testArguments, ...files);
   }
 
   /** Runs the tests of some files whose names match an expression. */
