@@ -66,6 +66,7 @@ export const denoFolders: readonly string[] = [
   "docs",
   "faults/process",
   "house",
+  "house/extend",
   "installs",
   "opentelemetry/process",
   "recipes",

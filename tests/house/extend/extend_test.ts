@@ -5,10 +5,10 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { REDIS_SERVER } from "../redis/server.ts";
-import { recipes } from "./extend/all.ts";
-import { pathOf, type Round } from "./extend/recipe.ts";
-import { type Result, Trial } from "./extend/trial.ts";
+import { REDIS_SERVER } from "../../redis/server.ts";
+import { recipes } from "./all.ts";
+import { pathOf, type Round } from "./recipe.ts";
+import { type Result, Trial } from "./trial.ts";
 
 const trial = new Trial(recipes);
 globalThis.addEventListener("unload", () => trial[Symbol.dispose]());
