@@ -65,7 +65,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
-    if (ending.kind !== "succeeded" && this.#keeps(attempt, ending, report)) return;
+    if (this.#keeps(attempt, ending, report)) return;
     try {
       this.#counts.delete(attempt.key);
       this.#queue.forget(attempt.lease.item);
@@ -74,10 +74,12 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Carries out an ending other than success. Reports whether the queue keeps the item's failures. */
+  /** Carries out an ending, but for forgetting the item's failures. Reports whether the queue keeps them. */
   #keeps(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): boolean {
     const { lease } = attempt;
-    switch (ending.kind) {
+    switch (ending.kind) { // no `default` case: a kind without a case is a type error
+      case "succeeded":
+        return false;
       case "failed":
         this.#requeue(attempt, ending.minDelay, this.#asItCame(lease), report);
         return true;
@@ -94,8 +96,8 @@ export class QueueSource<T> implements WorkSource<T> {
         if (!this.#queue.shuttingDown) {
           this.#queue.addAfter(lease.item, ending.delay, this.#optionsOf(lease, ending.priority));
         }
+        return false;
     }
-    return false;
   }
 
   timedOut(attempt: WorkAttempt<T>): void {

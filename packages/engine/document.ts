@@ -1,8 +1,9 @@
 import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
 import { escapePointer } from "@workqueue/core/internal";
-import { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
+import type { DisciplinePlan } from "./discipline_plan.ts";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
-import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
+import { type Interpreter, planDisciplineFor, planLimiterFor } from "./interpreter.ts";
+import { refuseSharedBuckets } from "./limiter_plan.ts";
 import type { LiveRemoteQueue, LiveSettings } from "./remote_queue.ts";
 
 /**
@@ -25,26 +26,32 @@ export function followReloads<T>(
 }
 
 /**
- * Returns a queue's settings from a config document.
+ * Returns a queue's settings from a config document, for an engine.
  *
  * @throws {ConfigError} If queues in the document share a bucket, if the limiter or the discipline can't work
  * outside the process, or if the throttle of a queue with partitions is a limiter's bucket.
  * @throws {RangeError} If the document has no queue with that name.
  */
-export function settingsIn(action: string, document: ConfigContents, name: string, partitions = 1): LiveSettings {
+export function settingsIn(
+  action: string,
+  document: ConfigContents,
+  name: string,
+  engine: Interpreter,
+  partitions = 1,
+): LiveSettings {
   requireOwnBuckets(action, document);
   const { limiter, throttle, keepGivenUp, retryBudget } = document.describe(name);
   if (partitions > 1 && throttle?.path.startsWith("/limiters/")) {
     const message = "a queue with partitions needs a bucket of its own, as a limiter's bucket is divided among them";
     throw new ConfigError(action, [{ path: `/queues/${escapePointer(name)}/throttle`, message }]);
   }
-  disciplineIn(action, document, name);
+  disciplineIn(action, document, name, engine);
   const local = document.workers(name).throttle;
   const gates = throttle === undefined ? [] : planGates(name, throttle, (part) => {
     return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
   });
   return {
-    limiter: planLimiter(action, limiter, undefined, partitions),
+    limiter: planLimiterFor(engine, action, limiter, partitions),
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
     keepGivenUp,
@@ -57,9 +64,14 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
  *
  * @throws {ConfigError} If the discipline can't work outside the process.
  */
-export function disciplineIn(action: string, document: ConfigContents, name: string): DisciplinePlan | undefined {
+export function disciplineIn(
+  action: string,
+  document: ConfigContents,
+  name: string,
+  engine: Interpreter,
+): DisciplinePlan | undefined {
   const { discipline } = document.describe(name);
-  return discipline && planDiscipline(action, discipline);
+  return discipline && planDisciplineFor(engine, action, discipline);
 }
 
 /**

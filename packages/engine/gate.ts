@@ -320,5 +320,10 @@ export class TokensGate extends Gate<TokensPlan> {
 
 /** Creates the gate for a plan. */
 export function createGate(plan: GatePlan, context: GateContext): Gate {
-  return (plan.kind === "permits" ? new PermitsGate(plan, context) : new TokensGate(plan, context)) as Gate;
+  switch (plan.kind) { // no `default` case: a kind without a gate is a type error
+    case "permits":
+      return new PermitsGate(plan, context) as Gate;
+    case "tokens":
+      return new TokensGate(plan, context) as Gate;
+  }
 }

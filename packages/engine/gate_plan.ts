@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ThrottleDescription } from "@workqueue/core";
+import type { BuiltInThrottleOptions, ThrottleDescription, ValueOf } from "@workqueue/core";
 import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
 import type { GatePlan } from "./throttle_store.ts";
 
@@ -28,23 +28,83 @@ export function planGates(queue: string, throttle: ThrottleDescription, objectOf
   const plans = new Map(
     gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.id, plan]),
   );
-  return [...plans.values()].sort((one, other) => rankOf(one) - rankOf(other) || (one.id < other.id ? -1 : 1));
+  return [...plans.values()].sort((one, other) => RANKS[one.kind] - RANKS[other.kind] || (one.id < other.id ? -1 : 1));
 }
 
 /** Function that returns the throttle that a config built for a part; `undefined` if it can't be known. */
 export type ThrottleObjectOf = (part: ThrottleDescription) => object | undefined;
 
+/** Options of a built-in throttle in its description. */
+type DescribedOptions<Type extends keyof BuiltInThrottleOptions> = {
+  readonly [Option in keyof BuiltInThrottleOptions[Type]]: DescribedOption<BuiltInThrottleOptions[Type][Option]>;
+};
+
+type DescribedOption<F> =
+  | (F extends { kind: "throttles" } ? readonly ThrottleDescription[] : ValueOf<F>)
+  | (F extends { required: false } ? undefined : never);
+
+/** Planner of the gates of a built-in throttle. */
+interface BuiltInPlan<Type extends keyof BuiltInThrottleOptions> {
+  readonly definition: object;
+  /** Returns the gates. Must name each option. */
+  gatesOf(part: Part<Type>): GatePlan[];
+}
+
+/** Entry of a throttle that each process has for itself. */
+const OF_EACH_PROCESS = undefined;
+
+/** Throttle, with what its gates depend on. */
+interface Part<Type extends keyof BuiltInThrottleOptions> {
+  readonly path: string;
+  readonly options: DescribedOptions<Type>;
+  /** Identity of the throttle in the store. */
+  readonly id: string;
+  /** Throttle that the config built for the part; `undefined` if it can't be known. */
+  readonly object: object | undefined;
+  readonly objectOf: ThrottleObjectOf;
+}
+
+/** Planner of each built-in throttle. A throttle of the core without an entry is a type error. */
+const BUILT_INS: { readonly [Type in keyof BuiltInThrottleOptions]: BuiltInPlan<Type> | typeof OF_EACH_PROCESS } = {
+  "concurrency": {
+    definition: concurrencyThrottle,
+    gatesOf({ options: { limit, ...others }, id, object }) {
+      others satisfies Record<string, never>;
+      return [{ kind: "permits", id, values: (object ?? { limit }) as { limit: number } }];
+    },
+  },
+  "bucket": {
+    definition: bucketThrottle,
+    gatesOf({ path, options: { rate, burst, counts = "cost", ...others }, id, object }) {
+      others satisfies Record<string, never>;
+      if (path.startsWith("/limiters/")) return [];
+      const values = (object ?? { rate, burst }) as { rate: number; burst: number };
+      return [{ kind: "tokens", id, values, countsCosts: COUNTS_COSTS[counts] }];
+    },
+  },
+  "all-of": {
+    definition: allOfThrottle,
+    gatesOf({ options: { throttles, ...others }, id, objectOf }) {
+      others satisfies Record<string, never>;
+      return throttles.flatMap((each, i) => gatesOf(each, `${id}/throttles/${i}`, objectOf));
+    },
+  },
+  "aimd": OF_EACH_PROCESS,
+  "gradient": OF_EACH_PROCESS,
+  "breaker": OF_EACH_PROCESS,
+};
+
+/** Whether an attempt takes as many tokens as it costs, by the option `counts`. */
+const COUNTS_COSTS: Readonly<Record<"cost" | "attempts", boolean>> = { cost: true, attempts: false };
+
+/** Returns the gates of a part. Each process has a throttle of a custom type for itself. */
 function gatesOf(part: ThrottleDescription, place: string, objectOf: ThrottleObjectOf): GatePlan[] {
-  const prefix = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
-  const { options } = part as { options: Readonly<Record<string, unknown>> };
-  const values = (objectOf(part) ?? options) as { limit: number; rate: number; burst: number };
-  if (isA(part, concurrencyThrottle)) return [{ kind: "permits", id: prefix, values }];
-  if (isA(part, allOfThrottle)) {
-    const parts = options["throttles"] as readonly ThrottleDescription[];
-    return parts.flatMap((each, i) => gatesOf(each, `${prefix}/throttles/${i}`, objectOf));
-  }
-  if (!isA(part, bucketThrottle) || part.path.startsWith("/limiters/")) return [];
-  return [{ kind: "tokens", id: prefix, values, countsCosts: options["counts"] !== "attempts" }];
+  const id = isNamedThrottle(part) ? `workqueue:{throttle:${part.name!.toWellFormed()}}` : place;
+  const { path, options } = part;
+  const planner = Object.values<BuiltInPlan<never> | undefined>(BUILT_INS).find((planner) => {
+    return planner !== undefined && isA(part, planner.definition);
+  });
+  return planner?.gatesOf({ path, options: options as never, id, object: objectOf(part), objectOf }) ?? [];
 }
 
 /** Reports whether a part is in the section `throttles`. Buckets of limiters also have names. */
@@ -57,6 +117,5 @@ function isA(part: ThrottleDescription, definition: object): boolean {
   return (part.definition() as object) === definition;
 }
 
-function rankOf({ kind }: GatePlan): number {
-  return kind === "tokens" ? 0 : 1;
-}
+/** Place of each kind of gate in the order in which permits must be acquired. */
+const RANKS: Readonly<Record<GatePlan["kind"], number>> = { tokens: 0, permits: 1 };

@@ -5,15 +5,18 @@
  */
 
 import {
+  type BuiltInOptions,
   ConfigError,
   type ConfigIssue,
-  type LimiterConfig,
   type LimiterDescription,
   type QueueDescription,
   type Random,
+  type ValueOf,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 import type { AttemptBucket, EngineLimiter } from "./engine.ts";
+import type { PlannedPart } from "./planned_part.ts";
+import type { Counting, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
 const FOREVER = 1e13;
@@ -29,6 +32,8 @@ export interface LimiterPlan extends EngineLimiter {
   readonly needsFailures: boolean;
   /** Whether failures of attempts that began before the retry was due are not counted. */
   readonly ignoresEarly: boolean;
+  /** Limiters in the plan. */
+  readonly parts: readonly PlannedPart[];
   /**
    * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the engine can't
    * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
@@ -58,13 +63,18 @@ export function planLimiter(
   const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early";
   const tree = planner.plan(limiter, false);
   if (planner.issues.length > 0) throw new ConfigError(action, planner.issues);
-  const { draws, passing, hasLasting, needsFailures } = planner;
-  const counts = [tree, passing, passing > 0 && !hasLasting ? 1 : 0];
-  const keepsDue = ignoresEarly ? [Math.min(limiter.options["forgetAfter"] as number, FOREVER)] : [];
-  const text = JSON.stringify(passing === 0 && !ignoresEarly ? [tree] : [...counts, ...keepsDue]);
+  const { draws, passing, hasLasting, needsFailures, parts } = planner;
+  const isPassing = passing > 0 && !hasLasting ? 1 : 0;
+  const keepsDue = Math.min(limiter.options["forgetAfter"] as number, FOREVER);
+  const plan: LimiterTree = ignoresEarly
+    ? [tree, passing, isPassing, keepsDue]
+    : passing > 0
+    ? [tree, passing, isPassing]
+    : [tree];
+  const text = JSON.stringify(plan);
   const given = (failures: number) =>
     JSON.stringify([needsFailures ? failures : -1, ...draws.map((draw) => draw(failures))]);
-  return { text, needsFailures, ignoresEarly, given: draws.length === 0 ? () => "" : given };
+  return { text, needsFailures, ignoresEarly, parts, given: draws.length === 0 ? () => "" : given };
 }
 
 /** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
@@ -107,23 +117,7 @@ function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
 /** Maximum number of limiters in a plan. Engines must be quick, and Redis limits the depth of JSON. */
 const MAX_LIMITERS = 400;
 
-type BuiltInType = Exclude<LimiterConfig, string>["type"];
-
-/**
- * For each built-in limiter, the version that engines can evaluate. Omitting a built-in limiter of the core is a
- * type error.
- */
-const VERSIONS: Readonly<Record<BuiltInType, number>> = {
-  "bucket": 1,
-  "exponential": 1,
-  "fast-slow": 1,
-  "ignore-early": 1,
-  "jitter": 1,
-  "max-of": 1,
-  "max-wait": 1,
-  "per-group": 1,
-  "steps": 1,
-};
+type BuiltInType = keyof BuiltInOptions;
 
 /**
  * Property key under which a built-in limiter's `create` function stores the limiter's version. All copies of the core
@@ -139,7 +133,7 @@ type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
  */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
-  return version !== undefined && version === VERSIONS[part.type as BuiltInType];
+  return version !== undefined && version === BUILT_INS[part.type as BuiltInType]?.version;
 }
 
 /** Options in the description of a built-in limiter. */
@@ -164,22 +158,12 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   return parts;
 }
 
-/** Limiter in a plan: its type, and details that the script needs. */
-type PlanNode = readonly [type: string, ...details: unknown[]];
-
-/**
- * Failure count of a limiter:
- *
- * - `0`: the limiter counts each failure once;
- * - `[0, TIMES, NTH]`: the limiter occurs TIMES times in the plan, and this is occurrence number NTH;
- * - `[INDEX, FORGET_AFTER]`: the limiter has its own count, which expires.
- */
-type Counting = 0 | readonly [number, number, number?];
-
 class Planner {
   readonly issues: ConfigIssue[] = [];
   /** Functions that compute the input for a failure, in the order in which the limiters are asked. */
   readonly draws: ((failures: number) => number)[] = [];
+  /** Limiters in the plan. */
+  readonly parts: PlannedPart[] = [];
   needsFailures = false;
   /** Whether any limiter keeps its count until `forget`. */
   hasLasting = false;
@@ -210,55 +194,51 @@ class Planner {
     return this.#passing.length;
   }
 
-  plan(part: LimiterDescription, isInGroup: boolean): PlanNode {
-    return isInGroup && part.name !== undefined ? ["named", this.#plan(part, false)] : this.#plan(part, isInGroup);
+  plan(part: LimiterDescription, isInGroup: boolean): LimiterNode {
+    if (!isInGroup || part.name === undefined) return this.#plan(part, isInGroup);
+    return this.#noted(part, ["named", this.#plan(part, false)]);
   }
 
-  #plan(part: LimiterDescription, isInGroup: boolean): PlanNode {
-    if (!isBuiltIn(part)) return this.#planCustom(part);
-    const { limiter, limiters, ...options } = part.options as unknown as Options;
-    switch (part.type) { // no `default` case: omitting a built-in limiter is a type error
-      case "bucket": {
-        const { rate, burst } = options as { rate: number; burst: number };
-        const share = Math.max(Math.floor(burst / this.#partitions), Math.min(burst, 1)); // a burst of 0 stays 0
-        return ["bucket", this.#idOf(part), finite(rate / this.#partitions), share];
-      }
-      case "exponential":
-        return [
-          "exponential",
-          this.#counting(part.path, options["forgetAfter"]),
-          options["baseDelay"],
-          options["maxDelay"],
-        ];
-      case "fast-slow": {
-        const { fastDelay, slowDelay, maxFastAttempts, forgetAfter } = options;
-        return ["fast-slow", this.#counting(part.path, forgetAfter), fastDelay, slowDelay, maxFastAttempts];
-      }
-      case "steps":
-        return ["steps", this.#counting(part.path, options["forgetAfter"]), options["delays"]];
-      case "ignore-early":
-        if (part.path !== this.#root.path) {
-          this.issues.push({
-            path: part.path,
-            message: '"ignore-early" must be around all other limiters in a queue that processes share',
-          });
-        }
-        return this.plan(limiter, isInGroup);
-      case "jitter":
-        this.draws.push(() => requireRandom(this.#random()));
-        return ["jitter", this.plan(limiter, isInGroup), options["spread"]];
-      case "max-wait":
-        return ["max-wait", this.plan(limiter, isInGroup), options["maxDelay"]];
-      case "per-group":
-        return ["per-group", (options["separator"] as string).toWellFormed(), this.plan(limiter, true)];
-      case "max-of":
-        return ["max-of", ...limiters.map((each) => this.plan(each, isInGroup))];
+  #plan(part: LimiterDescription, isInGroup: boolean): LimiterNode {
+    if (!isBuiltIn(part)) return this.#noted(part, this.#planCustom(part));
+    const { plan } = BUILT_INS[part.type] as BuiltInPlan<never>;
+    return this.#noted(part, plan(this, part, part.options as never, isInGroup));
+  }
+
+  #noted({ type, path }: LimiterDescription, node: LimiterNode): LimiterNode {
+    this.parts.push({ kind: node[0], type, path });
+    return node;
+  }
+
+  /** Refuses options that a plan leaves out. An option of the core that no plan names is a type error. */
+  refuseOthers({ path, type }: LimiterDescription, others: Readonly<Record<string, never>>): void {
+    for (const option in others) {
+      const message = `'${option}' of ${JSON.stringify(type)} is for queues in memory`;
+      this.issues.push({ path: `${path}/${option}`, message });
     }
   }
 
-  #planCustom(part: LimiterDescription): PlanNode {
+  /** Adds a random number to the input of each failure. */
+  drawRandom(): void {
+    this.draws.push(() => requireRandom(this.#random()));
+  }
+
+  /** Number of tokens of a bucket that a partition gets. */
+  shareOf({ rate, burst }: { rate: number; burst: number }): [rate: number, burst: number] {
+    const share = Math.max(Math.floor(burst / this.#partitions), Math.min(burst, 1)); // a burst of 0 stays 0
+    return [finite(rate / this.#partitions), share];
+  }
+
+  /** Requires that a limiter is around all others. */
+  requireOutermost({ path, type }: LimiterDescription): void {
+    if (path === this.#root.path) return;
+    const message = `${JSON.stringify(type)} must be around all other limiters in a queue that processes share`;
+    this.issues.push({ path, message });
+  }
+
+  #planCustom(part: LimiterDescription): LimiterNode {
     const { type, path } = part;
-    const counting = this.#counting(path, undefined);
+    const counting = this.counting(path, undefined);
     const [, times = 1, nth = 1] = counting === 0 ? [] : counting;
     try {
       const limiter = part.create();
@@ -277,7 +257,7 @@ class Planner {
     return ["given", counting];
   }
 
-  #counting(path: string, forgetAfter: unknown): Counting {
+  counting(path: string, forgetAfter: unknown): Counting {
     if (typeof forgetAfter === "number") {
       if (!this.#passing.includes(path)) this.#passing.push(path);
       return [this.#passing.indexOf(path) + 1, forgetAfter];
@@ -294,12 +274,99 @@ class Planner {
    * limiter, so moving the limiter in a document or in code doesn't change the name. Any other bucket is named after
    * its path in the document.
    */
-  #idOf({ path }: LimiterDescription): string {
+  idOf({ path }: LimiterDescription): string {
     const { name, path: start } = this.#root;
     const isInside = name === undefined && (path === start || path.startsWith(`${start}/`));
     return (isInside ? `.${path.slice(start.length)}` : path).toWellFormed();
   }
 }
+
+/** Options of a built-in limiter in its description. */
+type DescribedOptions<Type extends BuiltInType> = {
+  readonly [Option in keyof BuiltInOptions[Type]]: DescribedOption<BuiltInOptions[Type][Option]>;
+};
+
+type DescribedOption<F> = F extends { kind: "limiter" } ? LimiterDescription
+  : F extends { kind: "limiters" } ? readonly LimiterDescription[]
+  : F extends { required: false } ? ValueOf<F> | undefined
+  : ValueOf<F>;
+
+/** Plan of a built-in limiter. */
+interface BuiltInPlan<Type extends BuiltInType> {
+  /** Version of the limiter that engines can evaluate. */
+  readonly version: number;
+  /** Returns the limiter's node. Must name each option, and pass on the rest, which is empty. */
+  plan(planner: Planner, part: LimiterDescription, options: DescribedOptions<Type>, isInGroup: boolean): LimiterNode;
+}
+
+/** Plan of each built-in limiter. A limiter of the core without a plan is a type error. */
+const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> } = {
+  "bucket": {
+    version: 1,
+    plan(planner, part, { rate, burst, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["bucket", planner.idOf(part), ...planner.shareOf({ rate, burst })];
+    },
+  },
+  "exponential": {
+    version: 1,
+    plan(planner, part, { baseDelay, maxDelay, forgetAfter, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["exponential", planner.counting(part.path, forgetAfter), baseDelay, maxDelay];
+    },
+  },
+  "fast-slow": {
+    version: 1,
+    plan(planner, part, { fastDelay, slowDelay, maxFastAttempts, forgetAfter, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["fast-slow", planner.counting(part.path, forgetAfter), fastDelay, slowDelay, maxFastAttempts];
+    },
+  },
+  "ignore-early": {
+    version: 1,
+    plan(planner, part, { limiter, forgetAfter: _, ...others }, isInGroup) { // `planLimiter` has the other option
+      planner.refuseOthers(part, others);
+      planner.requireOutermost(part);
+      return planner.plan(limiter, isInGroup);
+    },
+  },
+  "jitter": {
+    version: 1,
+    plan(planner, part, { limiter, spread, ...others }, isInGroup) {
+      planner.refuseOthers(part, others);
+      planner.drawRandom();
+      return ["jitter", planner.plan(limiter, isInGroup), spread];
+    },
+  },
+  "max-of": {
+    version: 1,
+    plan(planner, part, { limiters, ...others }, isInGroup) {
+      planner.refuseOthers(part, others);
+      return ["max-of", ...limiters.map((each) => planner.plan(each, isInGroup))];
+    },
+  },
+  "max-wait": {
+    version: 1,
+    plan(planner, part, { limiter, maxDelay, ...others }, isInGroup) {
+      planner.refuseOthers(part, others);
+      return ["max-wait", planner.plan(limiter, isInGroup), maxDelay];
+    },
+  },
+  "per-group": {
+    version: 1,
+    plan(planner, part, { limiter, separator, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["per-group", separator.toWellFormed(), planner.plan(limiter, true)];
+    },
+  },
+  "steps": {
+    version: 1,
+    plan(planner, part, { delays, forgetAfter, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["steps", planner.counting(part.path, forgetAfter), delays];
+    },
+  },
+};
 
 /** Returns -1 for an infinite rate: JSON has no infinity, and no rate is negative. */
 function finite(rate: number): number {

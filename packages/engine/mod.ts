@@ -14,14 +14,34 @@
 import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export * from "./contract.ts";
-export { type DisciplinePlan, planDiscipline } from "./discipline_plan.ts";
+export {
+  type DisciplinePlan,
+  type FairPlan,
+  LINE_TRAITS,
+  type LineKind,
+  type LinePlan,
+  type LineTraits,
+  type OrderKind,
+  type OrderPlan,
+  planDiscipline,
+} from "./discipline_plan.ts";
 export { disciplineIn, followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 export type * from "./engine.ts";
 export { retentionOf } from "./given_up.ts";
+export { type Interpreter, planDisciplineFor, planLimiterFor } from "./interpreter.ts";
+export type * from "./limiter_nodes.ts";
 export { type BucketPlan, type LimiterPlan, planBucket, planLimiter } from "./limiter_plan.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
-export { COMMON_OPTIONS, type DocumentOption, intervalsOf, OWN_OPTIONS, type RulesOf } from "./options.ts";
+export {
+  ADDS_WHILE_DELAYED,
+  COMMON_OPTIONS,
+  type DocumentOption,
+  intervalsOf,
+  OWN_OPTIONS,
+  type RulesOf,
+} from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";
+export type { PlannedPart } from "./planned_part.ts";
 export {
   createRemoteQueue,
   type LiveRemoteQueue,
@@ -31,5 +51,6 @@ export {
 } from "./remote_queue.ts";
 export type { ThrottleName } from "./source.ts";
 export type * from "./throttle_store.ts";
+export { entryOf, unknownKind } from "./unknown_kind.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";

@@ -11,6 +11,7 @@ import {
   type Rule,
 } from "@workqueue/core/internal";
 import type { RemoteQueueOptions } from "./contract.ts";
+import type { EngineSettings } from "./engine.ts";
 
 /**
  * Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. A rule is a condition,
@@ -46,6 +47,15 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
   onQueueError: A_FUNCTION,
 };
 
+/** Settings for each value of `addWhileDelayed`. */
+export const ADDS_WHILE_DELAYED: Readonly<
+  Record<NonNullable<RemoteQueueOptions["addWhileDelayed"]>, Pick<EngineSettings, "replaces" | "folds">>
+> = {
+  keep: { replaces: false, folds: false },
+  replace: { replaces: true, folds: false },
+  fold: { replaces: true, folds: true },
+};
+
 /** Rules for the options that a queue without a document has in addition. */
 export const OWN_OPTIONS: RulesOf<DocumentOption> = {
   limiter: [isPartConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
@@ -55,8 +65,8 @@ export const OWN_OPTIONS: RulesOf<DocumentOption> = {
   retryBudget: A_RETRY_BUDGET,
   keepGivenUp: A_RETENTION,
   addWhileDelayed: [
-    (value: unknown) => value === "keep" || value === "replace" || value === "fold",
-    'must be one of "keep", "replace", "fold"',
+    (value: unknown) => typeof value === "string" && Object.hasOwn(ADDS_WHILE_DELAYED, value),
+    `must be one of ${Object.keys(ADDS_WHILE_DELAYED).map((value) => JSON.stringify(value)).join(", ")}`,
   ],
 };
 

@@ -69,6 +69,7 @@ import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
 import { isBucket, RemoteSource, type ThrottleName } from "./source.ts";
 import type { GatePlan, ThrottleStore } from "./throttle_store.ts";
+import { unknownKind } from "./unknown_kind.ts";
 
 /** Parts of a queue object. */
 export interface RemoteQueueParts<T> {
@@ -646,7 +647,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         const answer = await this.#dispatcher.finish(lease, finish);
         if (answer === true && instead !== undefined) return instead;
         if (typeof answer === "boolean") {
-          if (answer && isRetry(ending)) this.#metrics?.retried();
+          if (answer && IS_RETRY[ending.kind]) this.#metrics?.retried();
           return answer;
         }
         try {
@@ -677,8 +678,12 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       }
       case "givenUp":
         return { ...finish, reason: lineOf(ending.error), why: ending.reason };
-      default:
+      case "done":
+      case "succeeded":
+      case "handedBack":
         return finish;
+      default:
+        throw unknownKind(this.#engine.product, "outcome", ending);
     }
   }
 
@@ -736,9 +741,16 @@ function noGroups(action: string): Error {
   return argumentError(action, 'the queue has no groups: it needs a discipline of type "fair"', Error);
 }
 
-function isRetry({ kind }: LeaseEnding): boolean {
-  return kind === "retry" || kind === "failed" || kind === "requeueAfter";
-}
+/** Whether each outcome counts as a retry in metrics. */
+const IS_RETRY: Readonly<Record<LeaseEnding["kind"], boolean>> = {
+  done: false,
+  succeeded: false,
+  handedBack: false,
+  givenUp: false,
+  requeueAfter: true,
+  retry: true,
+  failed: true,
+};
 
 function errorOfStalls(key: string): Error {
   return withCode(

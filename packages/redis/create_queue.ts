@@ -2,13 +2,15 @@ import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defa
 import { invalidArgument, requireRule } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
+  ADDS_WHILE_DELAYED,
   createRemoteQueue,
   type DisciplinePlan,
+  entryOf,
   intervalsOf,
   type LiveRemoteQueue,
   type LiveSettings,
-  planDiscipline,
-  planLimiter,
+  planDisciplineFor,
+  planLimiterFor,
   retentionOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
@@ -16,9 +18,11 @@ import type { Connection } from "./connection/connection.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { namesOf } from "./division.ts";
 import { RedisEngine, type RedisEngineSettings } from "./engine.ts";
+import { REDIS } from "./interpreter.ts";
 import { A_NAME, A_NUMBER_OF_PARTITIONS, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { PartitionedRedisEngine, partOfBudget, partOfRetention } from "./partitioned_engine.ts";
 import { Partitioning } from "./partitioning.ts";
+import { PRODUCT } from "./product.ts";
 import { Repartition } from "./repartition.ts";
 import { createScripts, type Scripts } from "./scripts/script.ts";
 import { createThrottleScripts } from "./scripts/throttle_script.ts";
@@ -60,9 +64,9 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   requireRedisOptions(ACTION, options, OF_QUEUE);
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
-  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig), undefined, options.partitions);
+  const plan = planLimiterFor(REDIS, ACTION, limiters.describe(limiter as LimiterConfig), options.partitions);
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
-  const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
+  const order = discipline && planDisciplineFor(REDIS, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
   return openQueue(options, settings, order);
 }
@@ -80,8 +84,7 @@ export function openQueue<T>(
     name,
     leaseDuration,
     maxStalls,
-    replaces: addWhileDelayed !== "keep",
-    folds: addWhileDelayed === "fold",
+    ...entryOf(ADDS_WHILE_DELAYED, PRODUCT, "addWhileDelayed", addWhileDelayed),
     hasItems: keyOf !== undefined,
     limiter,
     discipline,

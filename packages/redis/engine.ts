@@ -419,8 +419,10 @@ interface AnyScript {
   read(sent: unknown): unknown;
 }
 
-function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why, priority }: Finish): RowOf<"turn"> {
-  return { key, token, kind, delayMs: delay, given: why ?? given, reason, priority };
+function rowOf(
+  { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority }: Finish,
+): RowOf<"turn"> {
+  return { key, token, kind, delayMs: delay, given: kind === "givenUp" ? why : given, reason, priority };
 }
 
 /**

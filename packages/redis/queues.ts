@@ -3,6 +3,7 @@ import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/intern
 import { disciplineIn, followReloads, requireOwnBuckets, settingsIn } from "@workqueue/engine";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
+import { REDIS } from "./interpreter.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
 /** Queues on a server, as described by a config document. */
@@ -69,9 +70,9 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
       requireRedisOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
       requireRule(ACTION, "name", name, A_NAME);
-      const discipline = disciplineIn(ACTION, config, name);
+      const discipline = disciplineIn(ACTION, config, name, REDIS);
       const settingsOf = (action: string, document: ConfigContents, name: string) => {
-        return settingsIn(action, document, name, own.partitions);
+        return settingsIn(action, document, name, REDIS, own.partitions);
       };
       const settings = settingsOf(ACTION, config, name);
       const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);

@@ -1,7 +1,9 @@
+import { type OrderPlan, unknownKind } from "@workqueue/engine";
 import type { Connection, Script } from "./connection/connection.ts";
 import { createScript } from "./connection/script.ts";
 import { type Division, divisionIn, indexOf, indexOfGroup, namesOf, textOf, UNDIVIDED } from "./division.ts";
 import { isOtherDivision } from "./engine.ts";
+import { PRODUCT } from "./product.ts";
 import { readPartitions, setMoving } from "./scripts/open_partitions.ts";
 import { SERVER_TIME } from "./scripts/prelude.ts";
 import {
@@ -261,8 +263,18 @@ function lockOf({ number }: Move, isDone = false): string {
 
 /** Returns the text that ends groups in the plan of a discipline; `null` if it has no groups. */
 function separatorOf(plan: string | undefined): string | null {
-  const [type, separator] = JSON.parse(plan ?? "[]");
-  return type === "fair" ? separator : null;
+  if (plan === undefined) return null;
+  const order = JSON.parse(plan) as OrderPlan;
+  switch (order[0]) {
+    case "fair":
+      return order[1];
+    case "fifo":
+    case "aging":
+    case "strict":
+      return null;
+    default:
+      throw unknownKind(PRODUCT, "discipline", order[0]);
+  }
 }
 
 /** Waits for a call that may have run before, and then is refused because the partition has another division. */

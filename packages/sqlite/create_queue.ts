@@ -1,22 +1,26 @@
 import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
+  ADDS_WHILE_DELAYED,
   createRemoteQueue,
   type DisciplinePlan,
+  entryOf,
   intervalsOf,
   type LiveRemoteQueue,
   type LiveSettings,
-  planDiscipline,
-  planLimiter,
+  planDisciplineFor,
+  planLimiterFor,
   type RemoteAddAllOptions,
   retentionOf,
 } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
 import { realPathOf } from "./database/place.ts";
 import type { SqliteConnection } from "./database/statements.ts";
+import { SQLITE } from "./interpreter.ts";
 import { OF_QUEUE, requireSqliteOptions } from "./options.ts";
 import { addWithin } from "./outbox.ts";
 import { clock, openParts } from "./parts.ts";
+import { PRODUCT } from "./product.ts";
 import { openThreadParts } from "./thread/thread_parts.ts";
 
 const ACTION = "create SQLite queue";
@@ -51,8 +55,8 @@ export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): S
   requireSqliteOptions(ACTION, options, OF_QUEUE, ["name", "path"]);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
-  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
-  const order = discipline && planDiscipline(ACTION, disciplines.describe(discipline));
+  const plan = planLimiterFor(SQLITE, ACTION, limiters.describe(limiter as LimiterConfig));
+  const order = discipline && planDisciplineFor(SQLITE, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
   return openQueue(options, settings, order);
 }
@@ -70,8 +74,7 @@ export function openQueue<T>(
     name,
     leaseDuration,
     maxStalls,
-    replaces: addWhileDelayed !== "keep",
-    folds: addWhileDelayed === "fold",
+    ...entryOf(ADDS_WHILE_DELAYED, PRODUCT, "addWhileDelayed", addWhileDelayed),
     hasItems: keyOf !== undefined,
     durability,
     callTimeout,

@@ -1,8 +1,9 @@
-import type { WorkQueueConfig } from "@workqueue/core";
+import type { ConfigContents, WorkQueueConfig } from "@workqueue/core";
 import { hasMethods, invalidArgument } from "@workqueue/core/internal";
-import { disciplineIn, followReloads, settingsIn } from "@workqueue/engine";
+import { disciplineIn, followReloads, type LiveSettings, settingsIn } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
+import { SQLITE } from "./interpreter.ts";
 import { OF_ONE_QUEUE, OF_QUEUES, requireSqliteOptions } from "./options.ts";
 
 /** Queues in a file, as described by a config document. */
@@ -68,13 +69,17 @@ export function sqliteQueues(config: WorkQueueConfig, options: SqliteQueuesOptio
     queue<T>(name: string, own: Partial<SqliteQueueOptions<T>> = {}) {
       requireSqliteOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
-      const settings = settingsIn(ACTION, config, name);
-      const discipline = disciplineIn(ACTION, config, name);
+      const settings = settingsOf(ACTION, config, name);
+      const discipline = disciplineIn(ACTION, config, name, SQLITE);
       const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
-      followReloads(config, queue, settingsIn);
+      followReloads(config, queue, settingsOf);
       return queue;
     },
   };
+}
+
+function settingsOf(action: string, document: ConfigContents, name: string): LiveSettings {
+  return settingsIn(action, document, name, SQLITE);
 }
 
 /** Returns the options that are not `undefined`. */

@@ -26,8 +26,9 @@ export const addRateLimited = declareScript({
   },
   reply: optional(NUMBER),
   body: /* lua */ `
+local decoded = limiters().read(plan)
 q.makeDueReady()
-local delay, failures = limiters().when(cjson.decode(plan), key, given, now, minDelayUs)
+local delay, failures = limiters().when(decoded, key, given, now, minDelayUs)
 if not delay then return q.reply(failures) end
 if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)

@@ -1,4 +1,35 @@
+import type { CountingNode, LimiterKind, OtherNode } from "@workqueue/engine";
+import { chain, isOneOf, mapOf, refuse } from "./kinds.ts";
 import { inParts } from "./in_parts.ts";
+
+/** Lua expressions for the delay of a `node` after `count` failures, by kind of limiter. */
+const COUNTING: Readonly<Record<CountingNode[0], string>> = {
+  "exponential": "math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])",
+  "fast-slow": "count <= node[5] and node[3] or node[4]",
+  "steps": "node[3][math.min(count, #node[3])]",
+  "given": "draw()",
+};
+
+/** Lua that returns the delay of a `node` of the other kinds of limiters. The function `ask` asks inner limiters. */
+const OTHERS: Readonly<Record<OtherNode[0], string>> = {
+  "max-of": /* lua */ `
+        local longest = 0
+        for i = 2, #node do longest = math.max(longest, ask(node[i], groups)) end
+        return longest`,
+  "bucket": "return bucket_delay(node[2] .. groups, node[3], node[4])",
+  "max-wait": "return math.min(ask(node[2], groups), node[3])",
+  "jitter": /* lua */ `
+        local random = draw()
+        return ask(node[2], groups) * (1 - node[3] * random)`,
+  "per-group": /* lua */ `
+        local at = string.find(key, node[2], 1, true)
+        local group = at and string.sub(key, 1, at - 1) or key
+        return ask(node[3], groups .. '/' .. #group .. ':' .. group)`,
+  "named": "return ask(node[2], '') -- one limiter for all groups",
+};
+
+/** Kinds of limiters that this engine evaluates. */
+export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ...OTHERS };
 
 /**
  * Limiters and token buckets on the server, as Lua functions for other scripts. A script that uses them must define
@@ -23,6 +54,8 @@ import { inParts } from "./in_parts.ts";
  *   do.
  *
  * ```text
+ * limiters().read(text)                    returns the plan of a limiter. Refuses kinds of limiters that this release
+ *                                          doesn't know, so call this function before the script changes anything
  * limiters().when(plan, key, given, started, min_delay)
  *                                          counts a failure and returns the delay in ms. If `given` was computed for a
  *                                          wrong number of failures, counts nothing, and returns nil and the correct
@@ -44,7 +77,7 @@ import { inParts } from "./in_parts.ts";
  *                                          more than there are
  * ```
  *
- * `plan` is the decoded plan, and `given` is JSON text. A negative rate stands for an infinite rate.
+ * `plan` is from `read`, and `given` is JSON text. A negative rate stands for an infinite rate.
  */
 export const limiters = /* lua */ `
 -- Removes the error, the time of the first failure and the "failing" entry of a key.
@@ -167,14 +200,30 @@ local function make_limiters()
     return passing[2 * i] > now and passing[2 * i - 1] or 0
   end
 
+  -- Returns whether a kind of limiter counts failures.
+  local function counts(kind)
+    return ${isOneOf("kind", Object.keys(COUNTING))}
+  end
+
+  local function require_known(node)
+    local kind = node[1]
+    if counts(kind) then return end
+    if not (${isOneOf("kind", Object.keys(OTHERS))}) then ${refuse("limiter", "kind")} end
+    for i = 2, #node do
+      if type(node[i]) == 'table' then require_known(node[i]) end
+    end
+  end
+
+  local function read_plan(text)
+    local plan = cjson.decode(text)
+    require_known(plan[1])
+    return plan
+  end
+
   local function limiter_requeues(plan, key)
     local failures, passing = failures_in(call('HGET', failures_key, key))
     local function ask(node)
-      local kind = node[1]
-      if kind == 'bucket' then return 0 end
-      if kind == 'exponential' or kind == 'fast-slow' or kind == 'steps' or kind == 'given' then
-        return counted(node[2], failures, passing)
-      end
+      if counts(node[1]) then return counted(node[2], failures, passing) end
       local most = 0
       for i = 2, #node do
         if type(node[i]) == 'table' then most = math.max(most, ask(node[i])) end
@@ -207,31 +256,13 @@ local function make_limiters()
     -- Returns the delay for a node of the plan. Each group has its own buckets, because their names end in "groups".
     local function ask(node, groups)
       local kind = node[1]
-      if kind == 'max-of' then
-        local longest = 0
-        for i = 2, #node do longest = math.max(longest, ask(node[i], groups)) end
-        return longest
-      elseif kind == 'bucket' then
-        return bucket_delay(node[2] .. groups, node[3], node[4])
-      elseif kind == 'max-wait' then
-        return math.min(ask(node[2], groups), node[3])
-      elseif kind == 'jitter' then
-        local random = draw()
-        return ask(node[2], groups) * (1 - node[3] * random)
-      elseif kind == 'per-group' then
-        local at = string.find(key, node[2], 1, true)
-        local group = at and string.sub(key, 1, at - 1) or key
-        return ask(node[3], groups .. '/' .. #group .. ':' .. group)
-      elseif kind == 'named' then
-        return ask(node[2], '') -- one limiter for all groups
+      ${chain("kind", OTHERS)}
       end
       local counting = node[2]
       local count = count_of(counting)
       local delay
-      if kind == 'exponential' then delay = math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])
-      elseif kind == 'fast-slow' then delay = count <= node[5] and node[3] or node[4]
-      elseif kind == 'steps' then delay = node[3][math.min(count, #node[3])]
-      else delay = draw() end
+      ${chain("kind", mapOf(COUNTING, (delay) => `delay = ${delay}`))}
+      else ${refuse("limiter", "kind")} end
       if counting ~= 0 and counting[1] > 0 then
         local i = counting[1]
         passing[2 * i - 1] = count
@@ -277,6 +308,7 @@ local function make_limiters()
   end
 
   return {
+    read = read_plan,
     when = limiter_when,
     keep_errors = keep_errors,
     requeues = limiter_requeues,

@@ -1,4 +1,15 @@
+import { LINE_TRAITS, type LineKind } from "@workqueue/engine";
 import { inParts } from "./in_parts.ts";
+import { chain, isOneOf, kindsOf, mapOf, refuse } from "./kinds.ts";
+
+/** Lua expressions for the score of a key, by kind of line. Keys with smaller scores are handed out first. */
+export const SCORES: Readonly<Record<LineKind, string>> = {
+  fifo: "0",
+  aging: "whole(place - math.floor((priority - lines.min) * lines.point + 0.5))", // place - head start
+  strict: "string.format('%.17g', -priority)",
+};
+
+const movesBehind = kindsOf(LINE_TRAITS, ({ movesBehind }) => movesBehind);
 
 /**
  * Orders of ready keys on the server that don't depend on groups, as a Lua function for other scripts.
@@ -27,7 +38,7 @@ local function addRareFunctions(lines)
 
   -- Returns the member of a ready key, and the place of the key if that is in the member.
   function lines.memberOf(key)
-    local turn = lines.kind == 'strict' and call('HGET', lines.raised, key)
+    local turn = lines.movesBehind and call('HGET', lines.raised, key)
     if turn then return turn .. '^' .. key end
     local place = call('ZSCORE', q.ready, key)
     return lines.textOf(place) .. '=' .. key, place
@@ -41,7 +52,7 @@ local function addRareFunctions(lines)
     q.priorityStore().set(q.priorities, key, priority)
     if lines.scoreOf(0, priority) == lines.scoreOf(0, before) then return end
     local member, place = lines.memberOf(key)
-    if lines.kind == 'aging' then
+    if not lines.movesBehind then
       call('ZADD', name, 'XX', lines.scoreOf(place, priority), member)
     elseif call('ZREM', name, member) == 1 then
       local turn = lines.textOf(q.tick())
@@ -81,7 +92,7 @@ local function makeLines(plan, base)
   -- The state is in one table, because each local variable that a function uses takes time when the function is made.
   local call = redis.call
   local lines = {
-    kind = plan[1], min = plan[2], max = plan[3], point = plan[4],
+    kind = plan[1], movesBehind = ${isOneOf("plan[1]", movesBehind)}, min = plan[2], max = plan[3], point = plan[4],
     line = base .. 'line',
     raised = base .. 'raised',
     waiting = {}, -- by sorted set: members that are not stored yet, each after its score
@@ -121,8 +132,8 @@ local function makeLines(plan, base)
   function lines.scoreOf(place, priority)
     if lines.kind == 'fifo' then return 0 end
     priority = priority > lines.max and lines.max or priority > lines.min and priority or lines.min
-    if lines.kind == 'strict' then return string.format('%.17g', -priority) end
-    return whole(place - math.floor((priority - lines.min) * lines.point + 0.5)) -- place - head start
+    ${chain("lines.kind", mapOf(SCORES, (score) => `return ${score}`))}
+    else ${refuse("discipline", "lines.kind")} end
   end
 
   -- Reads whether keys that will be added are ready.

@@ -11,6 +11,6 @@ export const numRequeues = declareScript({
   args: { key: TEXT, plan: TEXT },
   reply: NUMBER,
   body: /* lua */ `
-return q.reply(limiters().requeues(cjson.decode(plan), key))
+return q.reply(limiters().requeues(limiters().read(plan), key))
 `,
 });

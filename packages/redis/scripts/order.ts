@@ -1,5 +1,15 @@
+import type { OrderKind } from "@workqueue/engine";
 import { fairOrder } from "./fair_order.ts";
-import { lines } from "./lines.ts";
+import { chain, isOneOf, kindsOf, mapOf, refuse } from "./kinds.ts";
+import { lines, SCORES } from "./lines.ts";
+
+/** Lua expressions for an order from its `plan` and the prefix of its keys, `base`, by kind. */
+export const ORDERS: Readonly<Record<OrderKind, string>> = {
+  fifo: "makeLines(plan, base)",
+  aging: "makeLines(plan, base)",
+  strict: "makeLines(plan, base)",
+  fair: "fairOrder(plan, base)",
+};
 
 /** Returns Lua that stands in a function. */
 const indented = (lua: string) => lua.replace(/\n/g, "\n  ");
@@ -23,14 +33,31 @@ function q.ordered(text, base)
   ${indented(fairOrder)}
   local plan = cjson.decode(text or q.plan)
   base = base or q.orders .. q.plan_number .. ':'
-  local order = plan[1] == 'fair' and fairOrder(plan, base) or makeLines(plan, base)
+  local order
+  ${chain("plan[1]", mapOf(ORDERS, (order) => `order = ${order}`))}
+  else ${refuse("discipline", "plan[1]")} end
   if not text then q.order = order end
   return order
 end
 `;
 
-/** Lua that derives from `q.plan` whether the queue has groups. */
-export const setHasGroups = /* lua */ `q.hasGroups = string.sub(q.plan, 1, 7) == '["fair"'`;
+/** Whether an order has groups, by kind. In a plan with groups, the last array is the plan of the lines. */
+const HAS_GROUPS: Readonly<Record<OrderKind, boolean>> = { fifo: false, aging: false, strict: false, fair: true };
+
+/**
+ * Returns Lua that sets `q.hasGroups` to whether a discipline has groups. Refuses a discipline that this release
+ * doesn't know: a process of a later release may have stored it.
+ *
+ * @param plan The variable that has the plan as JSON.
+ */
+export const readKind = (plan: string): string => /* lua */ `
+do
+  local kind = string.match(${plan}, '^%["([^"]*)')
+  if not (${isOneOf("kind", Object.keys(ORDERS))}) then ${refuse("discipline", "kind")} end
+  q.hasGroups = ${isOneOf("kind", kindsOf(HAS_GROUPS, (has) => has))}
+  local within = q.hasGroups and string.match(${plan}, '%["([^"]*)"[^%[]*$') or kind
+  if not (${isOneOf("within", Object.keys(SCORES))}) then ${refuse("discipline", "within")} end
+end`;
 
 /** Lua that removes some keys of a former order. `past[1]` is nil if there was none. */
 export const dropPastOrder = /* lua */ `

@@ -1,5 +1,5 @@
 import { inParts } from "./in_parts.ts";
-import { ordered, setHasGroups } from "./order.ts";
+import { ordered, readKind } from "./order.ts";
 import { retryBudget } from "./retry_budget.ts";
 import { steadyTime } from "./steady_time.ts";
 
@@ -143,7 +143,7 @@ local checked = tonumber(stored[4]) or 0
 q.paused_until = 0
 if stored[10] then
   q.plan_number, q.plan = string.match(stored[10], '^(%d+) (.*)$')
-  ${setHasGroups}
+  ${readKind("q.plan")}
   q.fair = stored[11]
   q.isChanging = q.fair and string.byte(q.fair) > 0 -- it begins with the number of changing groups
 end

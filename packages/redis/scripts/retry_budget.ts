@@ -1,3 +1,10 @@
+import { LINE_TRAITS } from "@workqueue/engine";
+import { kindsOf } from "./kinds.ts";
+
+/** Lua expression for whether the priority of a key grows with its age. */
+const isAging = kindsOf(LINE_TRAITS, ({ ages }) => ages)
+  .map((kind) => `string.find(q.plan, '["${kind}"', 1, true)`).join(" or ");
+
 /**
  * Retry budget on the server, as in memory, as a Lua function for other scripts: see lib/queue/retry_budget.ts and
  * lib/queue/retry_gate.ts of the core. Times are in microseconds.
@@ -85,7 +92,7 @@ function q.retryBudget()
 
   -- Makes a key ready that was blocked since \`at\`.
   local function makeReady(key, place, at)
-    local isAging = q.plan and string.find(q.plan, '["aging"', 1, true)
+    local isAging = q.plan and (${isAging})
     local priority = q.ranked and q.priorityStore().get(q.priorities, key) or 0
     q.makeReady(key, isAging and tonumber(at) or place, priority)
   end

@@ -1,6 +1,6 @@
 import { declareScript } from "./declare.ts";
 import { DECIMAL, NOTHING, TEXT } from "./fields.ts";
-import { moveSome, setHasGroups } from "./order.ts";
+import { moveSome, readKind } from "./order.ts";
 
 /**
  * Puts a discipline in force. Its plan is as for `ordered`; each row is the weight of a group. Does nothing if the plan
@@ -13,13 +13,13 @@ export const setOrder = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 if q.plan == plan then return q.reply(0) end
+${readKind("plan")}
 q.useNextFormat(true)
 if q.plan then redis.call('HSET', q.past_orders, q.plan_number, q.plan) end
 q.plan_number, q.plan = whole(redis.call('HINCRBY', q.meta, 'orders', 1)), plan
 redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. plan)
 ${eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)")}
 redis.call('HDEL', q.meta, 'fair')
-${setHasGroups}
 q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
 
 -- Keys that are processing count for their groups.

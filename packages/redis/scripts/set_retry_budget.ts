@@ -1,9 +1,10 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
 import { declareScript } from "./declare.ts";
 import { DECIMAL, NOTHING } from "./fields.ts";
 
 /** Puts a retry budget in force. If it suffices for a blocked retry, an idle process is woken. */
 export const setRetryBudget = declareScript({
-  args: { ratio: DECIMAL, minRate: DECIMAL },
+  args: { ratio: DECIMAL, minRate: DECIMAL } satisfies Record<keyof RetryBudgetOptions, unknown>,
   reply: NOTHING,
   body: /* lua */ `
 if not q.budget then

@@ -13,12 +13,23 @@ import {
   rows,
   TEXT,
 } from "./fields.ts";
+import { isOneOf, refuse } from "./kinds.ts";
 import { limiters } from "./limiters.ts";
 import { moveSome } from "./order.ts";
 import { redriveSome } from "./redrive.ts";
 import { dropGivenUp } from "./retention.ts";
+import { GIVEN_UP_FOR } from "./snapshot.ts";
 
 const KIND = TEXT as Argument<FinishKind>;
+
+/** Outcomes that this script carries out in addition to `retry` and `failed`, which need the limiter. */
+const REST: Readonly<Record<Exclude<FinishKind, "retry" | "failed">, true>> = {
+  done: true,
+  succeeded: true,
+  requeueAfter: true,
+  handedBack: true,
+  givenUp: true,
+};
 
 const ANSWER: ReplyField<FinishAnswer> = {
   read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
@@ -93,6 +104,16 @@ export const turn = declareScript({
     givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),
   }),
   body: (eachRow) => /* lua */ `
+-- Refuses outcomes and limiters that this release doesn't know, before anything is changed.
+local decoded -- the decoded plan
+${
+    eachRow(/* lua */ `
+  if kind == 'retry' or kind == 'failed' then decoded = decoded or limiters().read(plan)
+  elseif not (${isOneOf("kind", Object.keys(REST))}) then ${refuse("outcome", "kind")}
+  elseif kind == 'givenUp' and not (${isOneOf("given", Object.keys(GIVEN_UP_FOR))}) then ${
+      refuse("reason", "given")
+    } end`)
+  }
 q.makeDueReady()
 if q.moving then
 ${moveSome}
@@ -101,7 +122,6 @@ ${redriveSome}
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 q.hear(leaseUs)
 
-local decoded -- the decoded plan
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
 -- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
@@ -145,7 +165,6 @@ end
 function q.carryOut(kind, key, token, delay, given, reason, priority)
   if kind == 'handedBack' then return q.addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
-    decoded = decoded or cjson.decode(plan)
     local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
     if not wait then return failures end
     if reason ~= '' then

@@ -1,15 +1,17 @@
+import {
+  type Counting,
+  type CountingNode,
+  entryOf,
+  type LimiterKind,
+  type LimiterNode,
+  type LimiterNodeOf,
+  type LimiterTree,
+  type OtherNode,
+} from "@workqueue/engine";
+import { PRODUCT } from "../product.ts";
 import { Buckets } from "./buckets.ts";
 import { FAR, toMicroseconds } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** Limiter in a plan: see `limiter_plan.ts`. */
-type PlanNode = readonly [type: string, ...details: unknown[]];
-
-/** Count of a limiter in a plan. */
-type Counting = 0 | readonly [number, number, number?];
-
-/** Decoded plan: the limiter, the number of counts that expire, whether all do, and how long due times are kept. */
-type Plan = readonly [tree: PlanNode, passing?: number, isPassing?: number, keepsDue?: number];
 
 /** Failures of a key. */
 interface Failure {
@@ -70,7 +72,7 @@ export class Failures {
     minDelay: number,
   ): { delay: number } | { failures: number } {
     const { sql, queue, now, state } = this.#tx;
-    const [tree, passingCounts = 0, isPassing = 0, keepsDue] = JSON.parse(text) as Plan;
+    const [tree, passingCounts = 0, isPassing = 0, keepsDue] = JSON.parse(text) as LimiterTree;
     const before = this.find(key);
     const failures = before?.count ?? 0;
     if (keepsDue !== undefined && before?.due !== undefined && started < before.due) {
@@ -113,15 +115,13 @@ export class Failures {
   /** Returns the number of failures that a limiter has counted for a key. */
   requeues(text: string, key: string): number {
     const before = this.find(key);
-    const ask = ([type, ...details]: PlanNode): number => {
-      if (type === "bucket") return 0;
-      if (COUNTING.has(type)) {
-        return this.#counted(details[0] as Counting, before?.count ?? 0, before?.passing ?? []);
-      }
-      const nodes = details.filter((detail) => Array.isArray(detail)) as unknown as PlanNode[];
+    const ask = (node: LimiterNode): number => {
+      if (counts(node)) return this.#counted(node[1], before?.count ?? 0, before?.passing ?? []);
+      entryOf(OTHERS, PRODUCT, "limiter", node[0]);
+      const nodes = node.filter((detail) => Array.isArray(detail)) as unknown as LimiterNode[];
       return Math.max(0, ...nodes.map(ask));
     };
-    return ask((JSON.parse(text) as Plan)[0]);
+    return ask((JSON.parse(text) as LimiterTree)[0]);
   }
 
   /** Forgets the failures of a key. */
@@ -160,35 +160,19 @@ export class Failures {
     return ends > this.#tx.now ? count! : 0;
   }
 
-  #ask(node: PlanNode, failure: Asked): number {
-    const [type, ...details] = node;
-    const { key, failures, passing, draws, groups } = failure;
-    switch (type) {
-      case "max-of":
-        return Math.max(0, ...(details as PlanNode[]).map((each) => this.#ask(each, failure)));
-      case "bucket": {
-        const [id, rate, burst] = details as [string, number, number];
-        return this.buckets.delay({ id: id + groups, rate, burst });
-      }
-      case "max-wait":
-        return Math.min(this.#ask(details[0] as PlanNode, failure), details[1] as number);
-      case "jitter": {
-        const random = draws.shift() ?? 0;
-        return this.#ask(details[0] as PlanNode, failure) * (1 - (details[1] as number) * random);
-      }
-      case "per-group": {
-        const group = key.split(details[0] as string, 1)[0]!;
-        const name = `${groups}/${group.length}:${group}`;
-        return this.#ask(details[1] as PlanNode, { ...failure, groups: name });
-      }
-      case "named": // one limiter for all groups
-        return this.#ask(details[0] as PlanNode, { ...failure, groups: "" });
+  /** Returns the delay of a limiter. */
+  #ask(node: LimiterNode, failure: Asked): number {
+    if (!counts(node)) {
+      const delayOf = entryOf(OTHERS, PRODUCT, "limiter", node[0]) as DelayOf<OtherNode>;
+      const delay = (inner: LimiterNode, groups = failure.groups) => this.#ask(inner, { ...failure, groups });
+      return delayOf(node, { ...failure, delay, buckets: this.buckets });
     }
-    const [counting, ...options] = details as [Counting, ...unknown[]];
+    const { failures, passing, draws } = failure;
+    const counting = node[1];
     const count = counting !== 0 && counting[0] === 0
       ? failures * counting[1] + counting[2]!
       : this.#counted(counting, failures, passing) + 1;
-    const delay = delayOf(type, options, count, draws);
+    const delay = (COUNTING[node[0]] as DelayAfter<CountingNode>)(node, count, draws);
     if (counting !== 0 && counting[0] > 0) {
       const at = 2 * counting[0] - 2;
       passing[at] = count;
@@ -209,25 +193,45 @@ interface Asked {
   readonly groups: string;
 }
 
-const COUNTING: ReadonlySet<string> = new Set(["exponential", "fast-slow", "steps", "given"]);
+/** Failure for which a limiter that doesn't count failures itself is asked. */
+interface Asking extends Asked {
+  readonly buckets: Buckets;
+  /** Returns the delay of an inner limiter. */
+  delay(inner: LimiterNode, groups?: string): number;
+}
 
-function delayOf(type: string, options: readonly unknown[], count: number, draws: number[]): number {
-  switch (type) {
-    case "exponential": {
-      const [baseDelay, maxDelay] = options as [number, number];
-      return Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay);
-    }
-    case "fast-slow": {
-      const [fastDelay, slowDelay, maxFastAttempts] = options as [number, number, number];
-      return count <= maxFastAttempts ? fastDelay : slowDelay;
-    }
-    case "steps": {
-      const [delays] = options as [readonly number[]];
-      return delays[Math.min(count, delays.length) - 1]!;
-    }
-    default:
-      return draws.shift() ?? 0;
-  }
+type DelayAfter<Node> = (node: Node, count: number, draws: number[]) => number;
+type DelayOf<Node> = (node: Node, asking: Asking) => number;
+
+/** Delays after a number of failures, by kind of limiter. */
+const COUNTING: { readonly [Kind in CountingNode[0]]: DelayAfter<LimiterNodeOf<Kind>> } = {
+  "exponential": ([, , baseDelay, maxDelay], count) => Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay),
+  "fast-slow": ([, , fastDelay, slowDelay, maxFastAttempts], count) => count <= maxFastAttempts ? fastDelay : slowDelay,
+  "steps": ([, , delays], count) => delays[Math.min(count, delays.length) - 1]!,
+  "given": (_, __, draws) => draws.shift() ?? 0,
+};
+
+/** Delays of the other limiters, by kind. */
+const OTHERS: { readonly [Kind in OtherNode[0]]: DelayOf<LimiterNodeOf<Kind>> } = {
+  "max-of": ([, ...limiters], { delay }) => Math.max(0, ...limiters.map((each) => delay(each))),
+  "bucket": ([, id, rate, burst], { buckets, groups }) => buckets.delay({ id: id + groups, rate, burst }),
+  "max-wait": ([, limiter, maxDelay], { delay }) => Math.min(delay(limiter), maxDelay),
+  "jitter": ([, limiter, spread], { delay, draws }) => {
+    const random = draws.shift() ?? 0;
+    return delay(limiter) * (1 - spread * random);
+  },
+  "per-group": ([, separator, limiter], { key, groups, delay }) => {
+    const group = key.split(separator, 1)[0]!;
+    return delay(limiter, `${groups}/${group.length}:${group}`);
+  },
+  "named": ([, limiter], { delay }) => delay(limiter, ""), // one limiter for all groups
+};
+
+/** Kinds of limiters that this engine evaluates. */
+export const LIMITERS: Readonly<Record<LimiterKind, unknown>> = { ...COUNTING, ...OTHERS };
+
+function counts(node: LimiterNode): node is CountingNode {
+  return Object.hasOwn(COUNTING, node[0]);
 }
 
 function failureOf({ count, passing, due, since, error }: Row): Failure {

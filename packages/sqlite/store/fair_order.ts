@@ -1,24 +1,9 @@
+import { type FairPlan, LINE_TRAITS, type LinePlan } from "@workqueue/engine";
 import { type Group, Groups } from "./groups.ts";
 import { type Item, leaveLine } from "./item.ts";
-import { type LinePlan, scoreOf } from "./line_order.ts";
+import { movesBehind, requireLine, scoreOf } from "./line_order.ts";
 import type { BlockedGroup, Order, Taken } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
-
-/**
- * Plan of start-time fair queuing: see `discipline_plan.ts`. LIMIT is the maximum number of processing keys of a group,
- * and INTERVAL the number of microseconds between two hand-outs of a group after BURST of them. 0 stands for no limit
- * and no rate.
- */
-export type FairPlan = readonly [
-  kind: "fair",
-  separator: string,
-  within: LinePlan,
-  limit: number,
-  interval: number,
-  burst: number,
-  byTime: 0 | 1,
-  weights: 0 | string,
-];
 
 /** Maximum weight of the past in a mean, in values. */
 const MAX_COUNT = 100;
@@ -48,12 +33,16 @@ export class FairOrder implements Order {
     this.#tx = tx;
     this.#groups = new Groups(tx);
     this.#separator = separator;
-    this.#within = within;
+    this.#within = requireLine(within);
     this.#maxPerGroup = limit > 0 ? limit : Infinity;
     this.#interval = interval;
     this.#burst = burst;
     this.#isByTime = byTime === 1;
     this.#clock = tx.now;
+  }
+
+  get ages(): boolean {
+    return LINE_TRAITS[this.#within[0]].ages;
   }
 
   get ready(): number {
@@ -84,7 +73,7 @@ export class FairOrder implements Order {
     const score = scoreOf(this.#within, item.place!, item.priority);
     if (score === scoreOf(this.#within, item.place!, before)) return;
     item.score = score;
-    if (this.#within[0] === "strict") item.turn = this.#tx.tick();
+    if (movesBehind(this.#within)) item.turn = this.#tx.tick();
   }
 
   take(count: number): Taken[] {

@@ -1,30 +1,41 @@
+import { entryOf, LINE_TRAITS, type LineKind, type LinePlan } from "@workqueue/engine";
+import { PRODUCT } from "../product.ts";
 import { type Item, leaveLine } from "./item.ts";
 import type { BlockedGroup, Order, Taken } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
 
+/** Function that returns the score of a key that became ready at `place`. Smaller scores are handed out first. */
+type ScoreOf<Plan> = (plan: Plan, place: number, priority: number) => number;
+
+/** Scores, by kind of order. */
+const SCORES: { readonly [Kind in LineKind]: ScoreOf<Extract<LinePlan, readonly [Kind, ...unknown[]]>> } = {
+  fifo: () => 0,
+  aging: ([, min, max, point], place, priority) => place - Math.round((within(min, max, priority) - min) * point),
+  strict: ([, min, max], _, priority) => -within(min, max, priority),
+};
+
+function within(min: number, max: number, priority: number): number {
+  return Math.max(min, Math.min(max, priority));
+}
+
 /**
- * Plan of an order that does not depend on groups: see `discipline_plan.ts`.
+ * Returns the plan of the order within each group.
  *
- * - `["fifo"]`;
- * - `["aging", MIN, MAX, POINT]`: by the time when a key became ready, minus POINT microseconds for each point of its
- *   priority above MIN;
- * - `["strict", MIN, MAX]`: by priority, and within a priority by the time when the key became ready or was raised.
+ * @throws {TypeError} If this release doesn't know the order.
  */
-export type LinePlan =
-  | readonly ["fifo"]
-  | readonly ["aging", number, number, number]
-  | readonly [
-    "strict",
-    number,
-    number,
-  ];
+export function requireLine(plan: LinePlan): LinePlan {
+  entryOf(SCORES, PRODUCT, "discipline", plan[0]);
+  return plan;
+}
 
 /** Returns the score of a key that became ready at `place`. Keys with smaller scores are handed out first. */
 export function scoreOf(plan: LinePlan, place: number, priority: number): number {
-  if (plan[0] === "fifo") return 0;
-  const [kind, min, max, point = 0] = plan;
-  const within = Math.max(min, Math.min(max, priority));
-  return kind === "strict" ? -within : place - Math.round((within - min) * point);
+  return (SCORES[plan[0]] as ScoreOf<LinePlan>)(plan, place, priority);
+}
+
+/** Reports whether raising the priority of a key puts it behind the keys that had this priority before. */
+export function movesBehind([kind]: LinePlan): boolean {
+  return LINE_TRAITS[kind].movesBehind;
 }
 
 /** Order by priority, or by the time when keys became ready. */
@@ -35,6 +46,10 @@ export class LineOrder implements Order {
   constructor(tx: Transaction, plan: LinePlan) {
     this.#tx = tx;
     this.#plan = plan;
+  }
+
+  get ages(): boolean {
+    return LINE_TRAITS[this.#plan[0]].ages;
   }
 
   get ready(): number {
@@ -55,7 +70,7 @@ export class LineOrder implements Order {
     const score = scoreOf(this.#plan, item.place!, item.priority);
     if (score === scoreOf(this.#plan, item.place!, before)) return;
     item.score = score;
-    if (this.#plan[0] === "strict") item.turn = this.#tx.tick();
+    if (movesBehind(this.#plan)) item.turn = this.#tx.tick();
   }
 
   take(count: number): Taken[] {

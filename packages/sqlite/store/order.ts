@@ -10,6 +10,8 @@ export interface BlockedGroup {
 
 /** Order in which the ready keys of a queue are handed out. */
 export interface Order {
+  /** Whether a key goes further ahead the longer it waits, compared to keys of other priorities. */
+  readonly ages: boolean;
   /** Number of keys that can be handed out now. */
   readonly ready: number;
   /**

@@ -3,9 +3,8 @@ import type { DisciplinePlan } from "@workqueue/engine";
 import { Failures } from "./failures.ts";
 import { GivenUpKeys } from "./given_up_keys.ts";
 import { type Item, leaveLine, Line } from "./item.ts";
-import { FairOrder, type FairPlan } from "./fair_order.ts";
-import { LineOrder, type LinePlan } from "./line_order.ts";
 import type { Order } from "./order.ts";
+import { newOrder } from "./orders.ts";
 import { Owners } from "./owners.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import { FAR } from "./time.ts";
@@ -37,13 +36,11 @@ export class Queue implements Awaited {
   /** Retry budget; `undefined` if the queue has none. */
   get budget(): RetryBudget | undefined {
     if (this.tx.state.budget === undefined) return undefined;
-    return this.#budget ??= new RetryBudget(this.tx, (...args) => this.makeReady(...args));
+    return this.#budget ??= new RetryBudget(this);
   }
 
   #newOrder(): Order {
-    const { discipline } = this.tx.state;
-    const plan: LinePlan | FairPlan = discipline === undefined ? ["fifo"] : JSON.parse(discipline);
-    return plan[0] === "fair" ? new FairOrder(this.tx, plan) : new LineOrder(this.tx, plan);
+    return newOrder(this.tx, this.tx.state.discipline ?? '["fifo"]');
   }
 
   /** Puts a discipline in force. Does nothing if it is in force already. */

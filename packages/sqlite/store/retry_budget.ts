@@ -1,6 +1,8 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
 import { type Item, Line } from "./item.ts";
 import type { BudgetState } from "./state.ts";
 import { FAR } from "./time.ts";
+import type { Order } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Credit that a retry costs. */
@@ -13,7 +15,8 @@ const STEP = 10_000;
 const BATCH = 200;
 
 /** Returns the numbers of a budget, which keeps the credit of the budget before. */
-export function newBudget({ ratio, minRate }: { ratio: number; minRate: number }, before?: BudgetState): BudgetState {
+export function newBudget({ ratio, minRate, ...others }: RetryBudgetOptions, before?: BudgetState): BudgetState {
+  others satisfies Record<string, never>; // an option that is left out here is a type error
   const interval = minRate >= 1_000_000 ? 0 : minRate > 0 ? Math.min(1_000_000 / minRate, FAR) : undefined;
   return {
     left: 0,
@@ -25,8 +28,13 @@ export function newBudget({ ratio, minRate }: { ratio: number; minRate: number }
   };
 }
 
-/** Function that makes a key ready that is not processing. */
-type MakeReady = (item: Item, place: number, priority: number) => void;
+/** Queue that a budget is for. */
+interface Budgeted {
+  readonly tx: Transaction;
+  readonly order: Order;
+  /** Makes a key ready that is not processing. */
+  makeReady(item: Item, place: number, priority: number): void;
+}
 
 /**
  * Retry budget of a queue, as in memory: see lib/queue/retry_budget.ts and lib/queue/retry_gate.ts of the core. A retry
@@ -35,11 +43,11 @@ type MakeReady = (item: Item, place: number, priority: number) => void;
  */
 export class RetryBudget {
   readonly #tx: Transaction;
-  readonly #makeReady: MakeReady;
+  readonly #queue: Budgeted;
 
-  constructor(tx: Transaction, makeReady: MakeReady) {
-    this.#tx = tx;
-    this.#makeReady = makeReady;
+  constructor(queue: Budgeted) {
+    this.#tx = queue.tx;
+    this.#queue = queue;
   }
 
   get #state(): BudgetState {
@@ -75,7 +83,7 @@ export class RetryBudget {
     } else if (isRetry && item.line === null) {
       this.#comeAsRetry(item, place, priority);
     } else {
-      this.#makeReady(item, place, priority);
+      this.#queue.makeReady(item, place, priority);
     }
   }
 
@@ -86,7 +94,7 @@ export class RetryBudget {
       return this.#comeAsRetry(item, place, priority);
     }
     if (isHandedBack) item.is_retry = 1; // neither a retry nor a first attempt
-    this.#makeReady(item, place, priority);
+    this.#queue.makeReady(item, place, priority);
   }
 
   /** Deposits the credit of first attempts that begin, and makes blocked retries ready. */
@@ -114,7 +122,7 @@ export class RetryBudget {
   #comeAsRetry(item: Item, place: number, priority: number): void {
     if (this.blocked === 0 && this.#withdraw()) {
       item.is_retry = 1;
-      return this.#makeReady(item, place, priority);
+      return this.#queue.makeReady(item, place, priority);
     }
     item.line = Line.BLOCKED_RETRY;
     item.place = place;
@@ -123,12 +131,11 @@ export class RetryBudget {
   }
 
   #unblock(item: Item, place: number): void {
-    const { discipline = "" } = this.#tx.state;
     const { priority } = item;
-    const at = discipline.includes('["aging"') ? item.place! : place;
+    const at = this.#queue.order.ages ? item.place! : place;
     item.line = item.place = null;
     item.priority = 0;
-    this.#makeReady(item, at, priority);
+    this.#queue.makeReady(item, at, priority);
   }
 
   #withdraw(): boolean {

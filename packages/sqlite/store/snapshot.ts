@@ -2,6 +2,7 @@ import type { EngineSnapshot, FailingKey } from "@workqueue/engine";
 import { countKeys } from "./counts.ts";
 import { type Item, Line } from "./item.ts";
 import type { Queue } from "./queue.ts";
+import { NONE_GIVEN_UP } from "./state.ts";
 
 /** Failing keys that one page checks, at least. */
 const PAGE = 100;
@@ -18,7 +19,7 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
     payload: payloadOf(item),
     priority: state.isRanked ? priority : undefined,
   });
-  const givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0, ...state.givenUpFor };
+  const givenUpFor = { ...NONE_GIVEN_UP, ...state.givenUpFor };
   return {
     ...countKeys(queue),
     isPaused: queue.isPaused,

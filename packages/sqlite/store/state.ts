@@ -80,6 +80,15 @@ export interface ThrottleState {
   readonly takers: Record<string, { readonly since: number; readonly until: number }>;
 }
 
+/** Given-up keys by reason, before any key was given up. */
+export const NONE_GIVEN_UP: Readonly<Record<GiveUpReason, number>> = {
+  maxRetries: 0,
+  terminal: 0,
+  shutdown: 0,
+  stalled: 0,
+  limiter: 0,
+};
+
 /** State of a queue. Times are in microseconds. Missing members are those that the queue does not need. */
 export interface State {
   /** Time of the latest use. */

@@ -4,7 +4,17 @@
  * @module
  */
 
-import type { Finish, FinishAnswer, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
+import type { GiveUpReason } from "@workqueue/core";
+import {
+  entryOf,
+  type Finish,
+  type FinishAnswer,
+  type TakenKey,
+  type TurnReply,
+  type TurnRequest,
+  unknownKind,
+} from "@workqueue/engine";
+import { PRODUCT } from "../product.ts";
 import { continueRedrive } from "./redrive.ts";
 import type { AddSettings } from "./adds.ts";
 import { addAfter, addNow, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
@@ -13,6 +23,7 @@ import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
 import { OF_OWNER } from "./owners.ts";
 import type { Queue } from "./queue.ts";
+import { NONE_GIVEN_UP } from "./state.ts";
 import { toMicroseconds } from "./time.ts";
 
 /** Settings of a process for its turns. Times are in microseconds. */
@@ -100,14 +111,10 @@ class Turn {
     const { held_place, held_priority } = item;
     let place: number | undefined;
     if (kind !== "handedBack") item.stalls = 0;
-    if (kind === "succeeded") {
-      queue.failures.forget(key);
-    } else if (kind !== "done") {
-      const delayUs = toMicroseconds(delay);
-      const failures = this.#carryOut(item, kind, delayUs, given, reason, why, priority ?? held_priority, plan);
-      if (failures !== undefined) return failures;
-      if (kind === "handedBack") place = held_place ?? undefined;
-    }
+    const delayUs = toMicroseconds(delay);
+    const failures = this.#carryOut(item, kind, delayUs, given, reason, why, priority ?? held_priority, plan);
+    if (failures !== undefined) return failures;
+    if (kind === "handedBack") place = held_place ?? undefined;
     const isAddedAgain = item.is_added_again === 1;
     queue.order.ended(item);
     release(item);
@@ -127,7 +134,7 @@ class Turn {
     delay: number,
     given: string,
     reason: string,
-    why: Finish["why"],
+    why: GiveUpReason,
     priority: number,
     plan = this.#settings.plan,
   ): number | undefined {
@@ -135,6 +142,15 @@ class Turn {
     const { state } = queue.tx;
     const { folds } = this.#settings;
     switch (kind) {
+      case "done":
+        return undefined;
+      case "succeeded":
+        queue.failures.forget(item.key);
+        return undefined;
+      case "requeueAfter":
+        queue.failures.forget(item.key);
+        addAfter(queue, item, delay, this.#settings, priority);
+        return undefined;
       case "handedBack":
         addNow(queue, item, this.#settings, priority);
         return undefined;
@@ -152,17 +168,16 @@ class Turn {
         return undefined;
       }
       case "givenUp":
+        entryOf(NONE_GIVEN_UP, PRODUCT, "reason", why);
         state.failed++;
         // A key that was added again during processing, or that is delayed, is not given up.
         if (item.is_added_again === 0 && item.due === null) {
-          queue.giveUp(item, reason, why ?? "terminal", 1);
-          return undefined;
-        }
-        break;
+          queue.giveUp(item, reason, why, 1);
+        } else queue.failures.forget(item.key);
+        return undefined;
+      default:
+        throw unknownKind(PRODUCT, "outcome", kind);
     }
-    queue.failures.forget(item.key);
-    if (kind === "requeueAfter") addAfter(queue, item, delay, this.#settings, priority);
-    return undefined;
   }
 
   /** Delays a key because its attempt failed, and folds adds into the retry, also an add during the attempt. */

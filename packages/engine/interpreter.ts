@@ -1,0 +1,57 @@
+import { ConfigError, type DisciplineDescription, type LimiterDescription } from "@workqueue/core";
+import { type DisciplinePlan, type OrderKind, planDiscipline } from "./discipline_plan.ts";
+import type { LimiterKind } from "./limiter_nodes.ts";
+import { type LimiterPlan, planLimiter } from "./limiter_plan.ts";
+import type { PlannedPart } from "./planned_part.ts";
+
+/**
+ * Tables of an engine, with an entry for each kind of part that the engine evaluates. A kind without an entry is a type
+ * error.
+ */
+export interface Interpreter {
+  /** Name of the product, for messages. */
+  readonly product: string;
+  readonly limiters: Readonly<Record<LimiterKind, unknown>>;
+  readonly orders: Readonly<Record<OrderKind, unknown>>;
+}
+
+/**
+ * Creates the plan for a limiter of an engine.
+ *
+ * @param partitions The number of the queue's partitions, which share the tokens of buckets.
+ * @throws {ConfigError} If the engine can't evaluate the limiter. The error lists every reason with its path.
+ */
+export function planLimiterFor(
+  engine: Interpreter,
+  action: string,
+  limiter: LimiterDescription,
+  partitions?: number,
+): LimiterPlan {
+  const plan = planLimiter(action, limiter, undefined, partitions);
+  requireKnown(action, engine.product, engine.limiters, plan.parts);
+  return plan;
+}
+
+/**
+ * Creates the plan for a discipline of an engine.
+ *
+ * @throws {ConfigError} If the engine can't evaluate the discipline. The error lists every reason with its path.
+ */
+export function planDisciplineFor(
+  engine: Interpreter,
+  action: string,
+  discipline: DisciplineDescription,
+): DisciplinePlan {
+  const plan = planDiscipline(action, discipline);
+  requireKnown(action, engine.product, engine.orders, plan.parts);
+  return plan;
+}
+
+/** Refuses parts of which an engine has no entry. Only code that was not type-checked gets so far. */
+function requireKnown(action: string, product: string, table: object, parts: readonly PlannedPart[]): void {
+  const issues = parts.filter(({ kind }) => !Object.hasOwn(table, kind)).map(({ kind, type, path }) => ({
+    path,
+    message: `${product} can't evaluate ${JSON.stringify(type)}: it has no entry for ${JSON.stringify(kind)}`,
+  }));
+  if (issues.length > 0) throw new ConfigError(action, issues);
+}
