@@ -165,7 +165,7 @@ function planFair(part: DisciplineDescription, options: DescribedOptions<"fair">
   ];
   return {
     plan,
-    parts: [partOf(part, plan), ...inner?.parts ?? []],
+    parts: [partOf(part, plan), ...inner?.parts ?? [partOf(part, ["fifo"])]],
     weights,
     separator,
     groupOf: (key) => key.split(separator, 1)[0]!,

@@ -30,6 +30,12 @@ export abstract class EngineBench {
   /** Returns how often a key has stalled since the last attempt that ended. */
   abstract stallsOf(key: string): Promise<number>;
 
+  /** Returns everything that the store has of the queue. */
+  abstract contents(): Promise<unknown>;
+
+  /** Stores the plan of a discipline, as a process of another release may have done. */
+  abstract storeDiscipline(plan: string): Promise<void>;
+
   /** Lease duration, in milliseconds. */
   get lease(): number {
     return this.engine.settings.leaseDuration;

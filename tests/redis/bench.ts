@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines } from "@workqueue/core";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
+import { NEXT_FORMAT } from "../../packages/redis/scripts/prelude.ts";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
@@ -39,6 +40,15 @@ export class Bench extends EngineBench {
 
   async stallsOf(key: string): Promise<number> {
     return Number(await this.stored("HGET", "stalls", key));
+  }
+
+  async contents(): Promise<unknown> {
+    const keys = (await this.server.call("KEYS", `workqueue:{${this.name}}:*`) as string[]).sort();
+    return await Promise.all(keys.map(async (key) => [key, await this.server.call("DUMP", key)]));
+  }
+
+  async storeDiscipline(plan: string): Promise<void> {
+    await this.stored("HSET", "meta", "order", `1 ${plan}`, "format", NEXT_FORMAT);
   }
 
   /** Records the calls of the engine from now on. Returns the lines of the history. */

@@ -7,6 +7,8 @@ import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
+import { unknownPartsSuite } from "../contracts/unknown_parts_suite.ts";
+import { REDIS } from "../../packages/redis/interpreter.ts";
 import { type Bench, checkRedisOwners, engineTest, keysOf, LEASE } from "./bench.ts";
 import { redisTest } from "./redis_tests.ts";
 
@@ -14,6 +16,7 @@ const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
 engineSuite(engineTest);
+unknownPartsSuite(REDIS, engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
 engineRetryBudgetSuite(engineTest);

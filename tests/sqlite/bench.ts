@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines, limiters } from "@workqueue/core";
 import { mkdtempSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Database } from "../../packages/sqlite/database/database.ts";
@@ -57,6 +58,19 @@ export class Bench extends EngineBench implements AsyncDisposable {
       return sql.get<{ stalls: number }>("SELECT stalls FROM items WHERE queue = 1 AND key = ?", key);
     });
     return row?.stalls ?? 0;
+  }
+
+  contents(): Promise<unknown> {
+    return this.databases[0]!.run("normal", 5000, ({ sql }) => {
+      const tables = sql.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+      return tables.map(({ name }) => [name, sql.all(`SELECT * FROM "${name}"`)]);
+    });
+  }
+
+  // deno-lint-ignore require-await -- an error is a rejection
+  async storeDiscipline(plan: string): Promise<void> {
+    using database = new DatabaseSync(this.path); // another connection, so that the engine reads the state again
+    database.prepare("UPDATE queues SET state = json_set(state, '$.discipline', ?)").run(plan);
   }
 
   /** Closes the file, and checks its tables. */

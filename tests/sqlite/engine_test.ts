@@ -6,12 +6,15 @@ import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
+import { unknownPartsSuite } from "../contracts/unknown_parts_suite.ts";
+import { SQLITE } from "../../packages/sqlite/interpreter.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
 import { Bench, engineTest } from "./bench.ts";
 
 const given = process.env["WORKQUEUE_RUNS"];
 
 engineSuite(engineTest);
+unknownPartsSuite(SQLITE, engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
 engineRetryBudgetSuite(engineTest);

@@ -53,7 +53,6 @@ const HAS_GROUPS: Readonly<Record<OrderKind, boolean>> = { fifo: false, aging: f
 export const readKind = (plan: string): string => /* lua */ `
 do
   local kind = string.match(${plan}, '^%["([^"]*)')
-  if not (${isOneOf("kind", Object.keys(ORDERS))}) then ${refuse("discipline", "kind")} end
   q.hasGroups = ${isOneOf("kind", kindsOf(HAS_GROUPS, (has) => has))}
   local within = q.hasGroups and string.match(${plan}, '%["([^"]*)"[^%[]*$') or kind
   if not (${isOneOf("within", Object.keys(SCORES))}) then ${refuse("discipline", "within")} end
