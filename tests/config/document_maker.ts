@@ -102,6 +102,17 @@ const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 /** Kinds of parts that an option can have as its value. */
 type Words = "limiter" | "discipline" | "throttle";
 
+/** Registry of any kind of parts. */
+interface PartTypes {
+  types(): string[];
+  get(type: string): { readonly options: Fields<Words> } | undefined;
+}
+
+/** Reports whether an option must have other parts. */
+function isOfParts({ kind, required }: Field<Words>): boolean {
+  return required !== false && /^(limiter|discipline|throttle)s?$/.test(kind);
+}
+
 /** Generates documents from the options that a registry's limiters declare. The same seed gives the same document. */
 export class DocumentMaker {
   readonly random: () => number;
@@ -146,23 +157,21 @@ export class DocumentMaker {
 
   /** Returns a limiter config, never the name of a limiter. */
   described(names: readonly string[], depth: number): Json {
-    const types = this.registry.types();
-    const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
+    const type = this.#typeIn(this.registry, depth);
     const options = this.options(this.registry.get(type)!.options, names, depth - 1);
     if (type === "exponential") options["maxDelay"] = "100h"; // at least as long as every base delay
     return { type, ...options };
   }
 
-  /** Reports whether limiters of a type contain other limiters. */
-  #needsOthers(type: string): boolean {
-    return Object.values(this.registry.get(type)!.options).some(({ kind }) =>
-      kind === "limiter" || kind === "limiters"
-    );
+  /** Returns a type of part. At depth 0, it is a type whose parts need no other parts. */
+  #typeIn(registry: PartTypes, depth: number): string {
+    const needsOthers = (type: string) => Object.values(registry.get(type)!.options).some(isOfParts);
+    return this.pick(registry.types().filter((type) => depth > 0 || !needsOthers(type)));
   }
 
   throttle(depth: number): Json {
     if (this.random() < 0.3) return { rate: this.random() * 10, burst: this.below(9) };
-    const type = this.pick(throttles.types().filter((type) => depth > 0 || type !== "all-of"));
+    const type = this.#typeIn(throttles, depth);
     const options = this.options(throttles.get(type)!.options, [], depth - 1);
     if ("max" in options) Object.assign(options, { min: 1, max: 50, initial: 2 });
     return { type, ...options };

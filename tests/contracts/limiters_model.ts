@@ -7,6 +7,7 @@ import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
 import { START } from "./engine_bench.ts";
 import type { LimiterTest, Step } from "./limiter_steps.ts";
+import { limiterConfig, OUTERMOST } from "./random_limiters.ts";
 
 /** Milliseconds, about 190 years. Engines keep no later times than the year 2255. */
 const FAR = 6e12;
@@ -43,72 +44,11 @@ const rate = fc.oneof(
 const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) }, fc.constant(2 ** 53 - 1));
 const NAMES = ["one", "two", "three"];
 
-/**
- * Generates the config of a limiter. The config may refer to any of the first `names` elements of `NAMES`. The limiter
- * inside a per-group limiter is a template, so it can't be a name.
- */
+/** Generates the config of a limiter. The config may refer to any of the first `names` elements of `NAMES`. */
 function config(names: number): fc.Arbitrary<object> {
-  const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {
-    const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
-    const described = fc.oneof(
-      { depthSize: "small", withCrossShrink: true },
-      {
-        weight: 3,
-        arbitrary: fc.record({
-          type: fc.constant("exponential"),
-          baseDelay: delay,
-          maxDelay: fc.constantFrom(1e13, 1e300),
-          forgetAfter,
-        }),
-      },
-      { weight: 3, arbitrary: fc.record({ type: fc.constant("bucket"), rate, burst }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          type: fc.constant("fast-slow"),
-          fastDelay: delay,
-          slowDelay: delay,
-          maxFastAttempts: fc.integer({ min: 0, max: 4 }),
-          forgetAfter,
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          type: fc.constant("steps"),
-          delays: fc.array(delay, { minLength: 1, maxLength: 5 }),
-          forgetAfter,
-        }),
-      },
-      { weight: 1, arbitrary: fc.record({ type: fc.constant("linear"), step: delay }) },
-      {
-        weight: 3,
-        arbitrary: fc.record({
-          type: fc.constant("max-of"),
-          limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }),
-        }),
-      },
-      { weight: 1, arbitrary: fc.record({ type: fc.constant("max-wait"), limiter: tie("any"), maxDelay: delay }) },
-      {
-        weight: 1,
-        arbitrary: fc.record({
-          type: fc.constant("jitter"),
-          limiter: tie("any"),
-          spread: fc.double({ min: 0, max: 1, noNaN: true }),
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          type: fc.constant("per-group"),
-          separator: fc.constantFrom("/", "::", "é"),
-          limiter: tie("described"),
-        }),
-      },
-    );
-    return { described, any: fc.oneof(...name, { weight: 6, arbitrary: tie("described") }) } as never;
-  });
-  return any.filter((value): value is object => typeof value !== "string");
+  const maxDelay = fc.constantFrom(1e13, 1e300);
+  const values = { "exponential": { maxDelay }, "bucket": { rate, burst } };
+  return limiterConfig({ registry, names: NAMES.slice(0, names), delay, forgetAfter, values });
 }
 
 const document = fc.record({
@@ -118,7 +58,7 @@ const document = fc.record({
   limiter: fc.oneof(
     { weight: 2, arbitrary: config(3) },
     { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant("ignore-early"), limiter: config(3) }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constantFrom(...OUTERMOST), limiter: config(3) }) },
   ),
 }).map(({ limiter, ...limiters }) => ({ limiters, queues: { q: { limiter } } }));
 
@@ -153,6 +93,7 @@ function isClose(a: number, b: number): boolean {
 export function limitersModel(limiterTest: LimiterTest): void {
   limiterTest("limiters: random configs and calls give what they give in memory", async (runner) => {
     let [delays, ignored] = [0, 0];
+    const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (
         document,
@@ -167,6 +108,7 @@ export function limitersModel(limiterTest: LimiterTest): void {
           drawn.push(stream.next().value);
           return drawn.at(-1)!;
         };
+        for (const [, type] of JSON.stringify(document).matchAll(/"type":"([^"]*)"/g)) seen.add(type!);
         const description = loadConfig(document, { limiters: registry, clock, random }).describe("q");
         const memory = description.limiter.create();
         const plan = planLimiter("plan", description.limiter, () => drawn.shift()!);
@@ -211,6 +153,7 @@ export function limitersModel(limiterTest: LimiterTest): void {
       }),
       { seed: 12, numRuns: 1500 },
     );
+    assertEquals([...seen].sort(), registry.types().sort());
     assert(delays > 15_000 && ignored > 500, `${delays} delays, ${ignored} ignored`);
   });
 }

@@ -1,7 +1,7 @@
 /** Comparison between limiters of an engine and in-memory limiters, under random documents, reloads and calls. */
 
 import { assert } from "@std/assert";
-import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
+import { type BuiltInOptions, defineLimiter, limiters, loadConfig } from "@workqueue/core";
 import fc from "fast-check";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
@@ -40,7 +40,11 @@ class Linear {
 
 const registry = limiters.extend().register(linear);
 
-type Node = string | { readonly type: string; readonly limiter?: Node; readonly limiters?: readonly Node[] };
+type Node = string | {
+  readonly type: Type;
+  readonly limiter?: Node;
+  readonly limiters?: readonly Node[];
+};
 type Draw = (below: number) => number;
 
 /**
@@ -52,29 +56,25 @@ function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   const inner = (each: Node) => redrawn(each, draw, isInGroup || node.type === "per-group");
   const { limiter, limiters } = node;
   const parts = { ...limiter && { limiter: inner(limiter) }, ...limiters && { limiters: limiters.map(inner) } };
-  return { ...node, ...parts, ...numbersOf(node.type, draw, isInGroup) };
+  return { ...node, ...parts, ...NUMBERS[node.type](draw, isInGroup) };
 }
 
-function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
-  switch (type) {
-    case "bucket":
-      return isInGroup ? {} : { rate: [0, 0.5, 3, 100, Infinity][draw(5)], burst: draw(6) };
-    case "exponential":
-      return { baseDelay: draw(3000) };
-    case "fast-slow":
-      return { fastDelay: draw(3000), slowDelay: draw(9000), maxFastAttempts: draw(4) };
-    case "steps":
-      return { delays: Array.from({ length: 1 + draw(4) }, () => draw(9000)) };
-    case "linear":
-      return { step: draw(3000) };
-    case "max-wait":
-      return { maxDelay: draw(5000) };
-    case "jitter":
-      return { spread: draw(11) / 10 };
-    default:
-      return {};
-  }
-}
+/** Type of a limiter in the documents. */
+type Type = keyof BuiltInOptions | "linear";
+
+/** New numbers of each type of limiter. A type of the core without an entry doesn't compile. */
+const NUMBERS: Readonly<Record<Type, (draw: Draw, isInGroup: boolean) => object>> = {
+  "bucket": (draw, isInGroup) => isInGroup ? {} : { rate: [0, 0.5, 3, 100, Infinity][draw(5)], burst: draw(6) },
+  "exponential": (draw) => ({ baseDelay: draw(3000) }),
+  "fast-slow": (draw) => ({ fastDelay: draw(3000), slowDelay: draw(9000), maxFastAttempts: draw(4) }),
+  "ignore-early": () => ({}),
+  "jitter": (draw) => ({ spread: draw(11) / 10 }),
+  "linear": (draw) => ({ step: draw(3000) }),
+  "max-of": () => ({}),
+  "max-wait": (draw) => ({ maxDelay: draw(5000) }),
+  "per-group": () => ({}),
+  "steps": (draw) => ({ delays: Array.from({ length: 1 + draw(4) }, () => draw(9000)) }),
+};
 
 // The half microsecond avoids differences in rounding; see limiters_model.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
@@ -85,21 +85,24 @@ const NAMES = ["one", "two"];
 function config(names: number): fc.Arbitrary<Node> {
   const { described } = fc.letrec<{ any: Node; described: Node }>((tie) => {
     const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
-    const of = (type: string, options: Record<string, fc.Arbitrary<unknown>>, weight = 2) => ({
-      weight,
-      arbitrary: fc.record({ type: fc.constant(type), ...options }),
-    });
+    const of = (options: Record<string, fc.Arbitrary<unknown>>, weight = 2) => ({ options, weight });
+    // A type of the core without an entry doesn't compile.
+    const types: Readonly<Record<Exclude<Type, "ignore-early">, ReturnType<typeof of>>> = {
+      "exponential": of({ baseDelay: delay, maxDelay: fc.constant(1e13), forgetAfter }, 3),
+      "bucket": of({ rate: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 5 }) }, 4),
+      "fast-slow": of({ fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4), forgetAfter }),
+      "steps": of({ delays: fc.array(delay, { minLength: 1, maxLength: 4 }), forgetAfter }),
+      "linear": of({ step: delay }),
+      "max-of": of({ limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }) }, 3),
+      "max-wait": of({ limiter: tie("any"), maxDelay: delay }, 1),
+      "jitter": of({ limiter: tie("any"), spread: fc.constant(0.5) }, 1),
+      "per-group": of({ separator: fc.constant("/"), limiter: tie("described") }, 1),
+    };
     const described = fc.oneof(
       { depthSize: "small", withCrossShrink: true },
-      of("exponential", { baseDelay: delay, maxDelay: fc.constant(1e13), forgetAfter }, 3),
-      of("bucket", { rate: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 5 }) }, 4),
-      of("fast-slow", { fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4), forgetAfter }),
-      of("steps", { delays: fc.array(delay, { minLength: 1, maxLength: 4 }), forgetAfter }),
-      of("linear", { step: delay }),
-      of("max-of", { limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }) }, 3),
-      of("max-wait", { limiter: tie("any"), maxDelay: delay }, 1),
-      of("jitter", { limiter: tie("any"), spread: fc.constant(0.5) }, 1),
-      of("per-group", { separator: fc.constant("/"), limiter: tie("described") }, 1),
+      ...Object.entries(types).map(([type, { options, weight }]) => {
+        return { weight, arbitrary: fc.record({ type: fc.constant(type), ...options }) };
+      }),
     );
     return { described, any: fc.oneof(...name, { weight: 6, arbitrary: tie("described") }) } as never;
   });

@@ -3,7 +3,7 @@
  * document.
  */
 
-import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
+import { type BuiltInOptions, defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
 import type { HandClock } from "../helpers.ts";
 
 /** Limiter in a document: a name or a config. */
@@ -16,6 +16,13 @@ export type Config =
   | { type: "max-wait"; maxDelay: number; limiter: Config }
   | { type: "per-group"; separator: string; limiter: Config }
   | { type: "soft" | "stiff"; step: number; limiter: Config };
+
+/** Built-in limiters that the model leaves out. A limiter of the core that is in neither does not compile. */
+export const LEFT_OUT: Readonly<Record<Exclude<keyof BuiltInOptions, Exclude<Config, string>["type"]>, string>> = {
+  "ignore-early": "the queue tells it when attempts begin",
+  "jitter": "its delays are random",
+  "steps": "it counts as the other limiters do",
+};
 
 export interface Document {
   limiters: Record<string, Config>;

@@ -13,24 +13,29 @@ import { recordCalls } from "./record.ts";
 /** Lease duration, in milliseconds. */
 const LEASE = 3000;
 const GROUPS = ["a", "b", "c"];
+/** Disciplines by type. A discipline of the core without an entry doesn't compile. */
+const DISCIPLINES: Readonly<Record<DisciplineConfig["type"], readonly DisciplineConfig[]>> = {
+  priority: [{ type: "priority", min: 0, max: 3, maxHeadStart: "unlimited" }],
+  fair: [
+    { type: "fair", separator: "/", maxPerGroup: 1 },
+    { type: "fair", separator: "/", ratePerGroup: { rate: 10, burst: 2 } },
+  ],
+};
 /** Disciplines of a queue whose order changes. A queue keeps its order if there is none. */
-const ORDERS: readonly (DisciplineConfig | undefined)[] = [
-  undefined,
-  { type: "priority", min: 0, max: 3, maxHeadStart: "unlimited" },
-  { type: "fair", separator: "/", maxPerGroup: 1 },
-  { type: "fair", separator: "/", ratePerGroup: { rate: 10, burst: 2 } },
-];
-const KINDS: readonly FinishKind[] = [
-  "succeeded",
-  "succeeded",
-  "done",
-  "retry",
-  "failed",
-  "handedBack",
-  "requeueAfter",
-];
-
-const ALL_KINDS: readonly FinishKind[] = [...KINDS, "givenUp", "givenUp"];
+const ORDERS: readonly (DisciplineConfig | undefined)[] = [undefined, ...Object.values(DISCIPLINES).flat()];
+/** Relative frequency of each outcome. An outcome without a number doesn't compile. */
+const FINISHES: Readonly<Record<FinishKind, number>> = {
+  succeeded: 2,
+  done: 1,
+  retry: 1,
+  failed: 1,
+  handedBack: 1,
+  requeueAfter: 1,
+  givenUp: 2,
+};
+const ALL_KINDS: readonly FinishKind[] = Object.entries(FINISHES)
+  .flatMap(([kind, count]) => Array.from({ length: count }, () => kind as FinishKind));
+const KINDS: readonly FinishKind[] = ALL_KINDS.filter((kind) => kind !== "givenUp");
 
 /** Settings of a load. */
 export interface Load {
