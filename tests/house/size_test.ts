@@ -1,3 +1,8 @@
+/**
+ * Bounds on the sizes of bundles. A bound may fall in any commit. It rises only in a commit of its own, whose body says
+ * what the user gets for it.
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";

@@ -88,7 +88,7 @@ Deno.test("rule 8: seats of a table that was large and has been emptied have no 
 Deno.test("seats: no operation on many keys moves many of them", () => {
   const seats = new Seats();
   const { largest, mostCalls } = countWork((endOfStep) => {
-    for (let i = 0; i < 2_000_000; i++) { // 200,000 keys, each of which comes after and goes before all others
+    for (let i = 0; i < 800_000; i++) { // 200,000 keys, each of which comes after and goes before all others
       seats.take(`job-${i}`);
       endOfStep();
       if (i >= 200_000) seats.free(seats.seatOf(`job-${i - 200_000}`));
@@ -98,7 +98,7 @@ Deno.test("seats: no operation on many keys moves many of them", () => {
   assert(largest <= 131_072, `a Map had ${largest} keys`);
   assert(mostCalls <= 10_000, `an operation set ${mostCalls} keys`);
   assertEquals([seats.size, seats.span], [200_000, 200_001]);
-  for (let i = 1_800_000; i < 2_000_000; i++) assertEquals(seats.keyOf(seats.seatOf(`job-${i}`)), `job-${i}`);
+  for (let i = 600_000; i < 800_000; i++) assertEquals(seats.keyOf(seats.seatOf(`job-${i}`)), `job-${i}`);
 });
 
 Deno.test("seats: of keys that are gone, few are kept beside those that are there", () => {
