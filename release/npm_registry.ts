@@ -1,6 +1,7 @@
 /** npm registry on loopback for the packages of this repository: accepts uploads from `npm publish` and serves them. */
 
 import { NPM, ROOT, run } from "./commands.ts";
+import { packedOnce } from "./packed.ts";
 
 /** Fields of an upload by `npm publish` that this file uses. */
 interface Upload {
@@ -36,14 +37,11 @@ export class NpmRegistry implements AsyncDisposable {
 
   /** Publishes the package in a folder of the repository, with the same commands as a release. */
   async publish(folder: string): Promise<void> {
-    const scratch = await Deno.makeTempDir({ prefix: "workqueue_" });
-    try {
+    const packed = await packedOnce(`to publish ${folder}`, async (scratch) => {
       await run(Deno.execPath(), ["run", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
-      const token = `--//127.0.0.1:${this.#server.addr.port}/:_authToken=any`;
-      await run(NPM, ["publish", "package.tgz", this.npmOption, token], scratch);
-    } finally {
-      await Deno.remove(scratch, { recursive: true });
-    }
+    });
+    const token = `--//127.0.0.1:${this.#server.addr.port}/:_authToken=any`;
+    await run(NPM, ["publish", "package.tgz", this.npmOption, token], packed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

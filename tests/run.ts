@@ -16,16 +16,18 @@ const LANES = navigator.hardwareConcurrency + 1;
 
 /** Runs parts, several at a time. Shows the output of the first part as it comes, and that of others if they fail. */
 async function runAll(parts: readonly Part[]): Promise<Result[]> {
+  const packed = Deno.makeTempDirSync({ prefix: "workqueue_" });
   const results: Result[] = [];
   const left = parts.entries(); // one iterator for all lanes, so each part runs once
   await Promise.all(Array.from({ length: LANES }, async () => {
     for (const [i, part] of left) {
-      const result = results[i] = await runPart(part, i === 0);
+      const result = results[i] = await runPart(part, packed, i === 0);
       if (i === 0) continue;
       console.log(`\n${part.name}: ${result.success ? "ok" : "FAILED"} (${result.seconds.toFixed(0)} s)`);
       console.log(result.success ? linesAboutLeftOut(result.output) : result.output);
     }
   }));
+  Deno.removeSync(packed, { recursive: true });
   return results;
 }
 

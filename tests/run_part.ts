@@ -30,13 +30,18 @@ export function killParts(): void {
   for (const child of running) HAS_GROUPS ? Deno.kill(-child.pid, "SIGKILL") : child.kill();
 }
 
-/** Runs one part to its end. If `isShown` is set, prints its output as it comes. */
-export async function runPart(part: Part, isShown: boolean): Promise<Result> {
+/**
+ * Runs one part to its end.
+ *
+ * @param packed The folder in which all parts keep packed packages.
+ * @param isShown Whether to print the output of the part as it comes.
+ */
+export async function runPart(part: Part, packed: string, isShown: boolean): Promise<Result> {
   const begin = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: [...part.args],
     cwd: ROOT,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", WORKQUEUE_PACKED: packed },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

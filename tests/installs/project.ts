@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../../deno.json" with { type: "json" };
 import { NPM, ROOT, run } from "../../release/commands.ts";
+import { packedOnce } from "../../release/packed.ts";
 import type { Findings } from "./consumer.ts";
 
 export { manifest };
@@ -29,8 +30,11 @@ export class Project implements Disposable {
   /** Packs packages of the clone and their dependencies into this folder, with the task that the pages describe. */
   async pack(...packages: string[]): Promise<void> {
     const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
-    // Overrides `INIT_CWD`, which this process may have inherited from the task that runs the tests.
-    await this.run(Deno.execPath(), args, { INIT_CWD: this.folder });
+    const packed = await packedOnce(`from a clone ${packages.join()}`, async (folder) => {
+      // Overrides `INIT_CWD`, which this process may have inherited from the task that runs the tests.
+      await run(Deno.execPath(), args, folder, { INIT_CWD: folder });
+    });
+    for (const { name } of Deno.readDirSync(packed)) Deno.copyFileSync(join(packed, name), this.path(name));
   }
 
   async npmInstall(): Promise<void> {

@@ -1,0 +1,34 @@
+/** Cache of packed packages, because packing a package takes several seconds. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** Folder that the processes of a test run share; by default, this process has a folder of its own. */
+const shared = Deno.env.get("WORKQUEUE_PACKED");
+let own: string | undefined;
+
+function cache(): string {
+  if (shared !== undefined || own !== undefined) return (shared ?? own)!;
+  const folder = own = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
+  return folder;
+}
+
+/**
+ * Returns a folder into which `pack` has put tarballs. Calls `pack` only for the first call with this name.
+ *
+ * @param name The name of the folder, which says what was packed.
+ */
+export async function packedOnce(name: string, pack: (folder: string) => Promise<unknown>): Promise<string> {
+  const path = join(cache(), name.replaceAll(/[^\w-]/g, "_"));
+  if (existsSync(path)) return path;
+  const scratch = `${path}.${crypto.randomUUID()}`;
+  Deno.mkdirSync(scratch);
+  await pack(scratch);
+  try {
+    Deno.renameSync(scratch, path);
+  } catch {
+    Deno.removeSync(scratch, { recursive: true }); // another process has packed the same meanwhile
+  }
+  return path;
+}
