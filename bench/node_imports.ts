@@ -1,10 +1,18 @@
-/** Lets Node import `@workqueue/core` from the sources. Load this module with `node --import`. */
+/** Lets Node import the packages of this repository from the sources. Load this module with `node --import`. */
 
+import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-const CORE = new URL("../mod.ts", import.meta.url).href;
+const ROOT = new URL("../", import.meta.url);
+
+/** Files by specifier, which `tsconfig.json` lists for Bun. */
+const { paths } = JSON.parse(readFileSync(new URL("tsconfig.json", ROOT), "utf8")).compilerOptions as {
+  paths: Readonly<Record<string, readonly [file: string]>>;
+};
 
 registerHooks({
   resolve: (specifier, context, next) =>
-    specifier === "@workqueue/core" ? { url: CORE, shortCircuit: true } : next(specifier, context),
+    Object.hasOwn(paths, specifier)
+      ? { url: new URL(paths[specifier]![0], ROOT).href, shortCircuit: true }
+      : next(specifier, context),
 });
