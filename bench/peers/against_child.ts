@@ -9,11 +9,12 @@
 
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { sample } from "../sample.ts";
+import { measureRuns } from "../measure_runs.ts";
 import { againstWorks, ITEMS } from "./against_works.ts";
 
 const [, , folder, name] = process.argv;
 const core = await import(pathToFileURL(`${folder}/mod.ts`).href);
 const run = againstWorks[name!]!;
-console.log(Math.min(...await sample(() => run(core))) * 1e6 / ITEMS);
+const { min } = await measureRuns(() => run(core));
+console.log(min / ITEMS);
 process.exit();

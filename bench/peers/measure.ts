@@ -7,8 +7,7 @@
  */
 
 import process from "node:process";
-import { sample } from "../sample.ts";
-import { medianOf } from "../statistics.ts";
+import { measureRuns } from "../measure_runs.ts";
 import { NANOSECONDS } from "./row.ts";
 import { works } from "./works.ts";
 
@@ -16,5 +15,6 @@ const [, , name, contender] = process.argv;
 const work = works[name!]!;
 const items = work.itemsOf[contender!] ?? work.items;
 const run = await work.contenders[contender!]!(items);
-console.log(medianOf(await sample(run)) * 1e6 / items / NANOSECONDS[work.unit]);
+const { p50 } = await measureRuns(run);
+console.log(p50 / items / NANOSECONDS[work.unit]);
 process.exit(); // some contenders leave timers
