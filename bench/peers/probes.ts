@@ -4,7 +4,6 @@ import { type Bound, FEW_ROUNDS, type Row } from "../rows/row.ts";
 import { callbackWorks } from "./callback_works.ts";
 import { measureAllCallbacks } from "./callbacks.ts";
 import { runScript, type Runtime } from "./runtimes.ts";
-import { measureSizes, sizeBounds } from "./size.ts";
 
 /** Probe. Its contenders are the names of the figures that it returns. */
 export interface Probe extends Row {
@@ -76,15 +75,5 @@ export const probes: Readonly<Record<string, Probe>> = {
         unit: "×",
       },
     ],
-  },
-  size: {
-    title: "size of a bundle, minified and gzipped",
-    note:
-      "A typical controller imports a rate-limiting queue, the default limiter and workers. The size of a limiter is " +
-      "what it adds to a bundle of a rate-limiting queue and workers.",
-    unit: "kB",
-    rounds: 1,
-    measure: measureSizes,
-    bounds: sizeBounds,
   },
 };

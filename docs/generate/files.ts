@@ -13,6 +13,7 @@ import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
 import { rules } from "./rules.ts";
 import { plotSimulation } from "./simulate.ts";
+import { sizes } from "./sizes.ts";
 import { throttlePlots } from "./throttles.ts";
 import { versionModule } from "./version.ts";
 
@@ -30,6 +31,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   ...throttlePlots(),
   "docs/operate/alerts.yml": alerts,
   "docs/operate/dashboard.json": dashboard,
+  "bench/SIZES.md": sizes,
   "lib/base/version.ts": versionModule,
   ...Object.fromEntries(packageFolders().map((folder) => [`${folder}/version.ts`, versionModule])),
   "packages/dashboard/page.ts": page,

@@ -4,22 +4,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { bundle, bundledFiles } from "../bundle.ts";
-
-const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
-
-/** Returns a program that exports these functions and nothing else. */
-function programOf(...names: string[]) {
-  const contents = `export { ${names.join(", ")} } from ${JSON.stringify(mod)};`;
-  return { stdin: { contents, resolveDir: "." }, minify: true };
-}
-
-/** Returns the size of a program that exports these functions and nothing else, in gzipped bytes. */
-async function sizeOf(...names: string[]): Promise<number> {
-  return gzipSync(await bundle(programOf(...names)), { level: 9 }).length;
-}
+import { CONTROLLER, programOf, sizeOf } from "../../docs/generate/sizes.ts";
+import { bundledFiles } from "../bundle.ts";
 
 /** Returns the folders other than `lib/` that contribute code to a program. */
 async function roomsIn(...names: string[]): Promise<string[]> {
@@ -31,11 +17,9 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 // users 0.9, maps that don't block the event loop, snapshots, and pauses with their timer 0.5 each, fake timers 0.4,
 // hooks for the layers above 0.3, and `for await`, hints such as "did you mean" and clocks that fail 0.2 each.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8.9 kB", async () => {
-  const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
-  assert(length > 1000 && length <= 8900, `${length} bytes`);
+  const size = await sizeOf("createWorkQueue");
+  assert(size > 1000 && size <= 8900, `${size} bytes`);
 });
-
-const CONTROLLER = ["createRateLimitingQueue", "runWorkers"];
 
 /** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
 const LIMITERS: Readonly<Record<string, number>> = {
