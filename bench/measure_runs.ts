@@ -15,7 +15,7 @@ export interface MeasureOptions {
   readonly collects?: boolean;
 }
 
-/** Measures runs of a workload with mitata: collects garbage, warms up, and then takes a sample of each run. */
+/** Measures runs of a workload with mitata: warms up, and then takes a sample of each run. */
 export async function measureRuns(
   run: () => unknown,
   { minSamples = 1, collects = false }: MeasureOptions = {},
@@ -26,10 +26,10 @@ export async function measureRuns(
     return result; // mitata awaits it if it is a promise
   };
   const keepsAll = { samples_threshold: Infinity }; // by default, mitata leaves out the four most extreme samples
-  const warmUp = await measure(sample, { ...keepsAll, min_samples: 1, min_cpu_time: WARM_UP });
+  const warmUp = await measure(sample, { ...keepsAll, gc: false, min_samples: 1, min_cpu_time: WARM_UP });
   // mitata runs the workload once before its first sample. That run is enough of a warm-up if it takes long.
   if (warmUp.min >= MEASURED && warmUp.samples.length >= minSamples) return warmUp;
-  // The first runs after a forced collection are slow on V8, so there is none between the warm-up and the first sample.
+  // By default, mitata collects garbage before the first sample, and the next runs are slow on V8.
   const collections = collects ? { inner_gc: true } : { gc: false };
   return await measure(sample, { ...keepsAll, ...collections, min_samples: minSamples, min_cpu_time: MEASURED });
 }
