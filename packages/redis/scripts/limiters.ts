@@ -243,7 +243,7 @@ local function make_limiters()
     local drawn = 1
     local function draw()
       drawn = drawn + 1
-      return draws[drawn] or 0
+      return draws[drawn] or error({ err = 'ERR the input of the limiter has too few numbers' })
     end
 
     -- Returns the count of a limiter, including the current failure.

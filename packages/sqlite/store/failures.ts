@@ -208,7 +208,7 @@ const COUNTING: { readonly [Kind in CountingNode[0]]: DelayAfter<LimiterNodeOf<K
   "exponential": ([, , baseDelay, maxDelay], count) => Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay),
   "fast-slow": ([, , fastDelay, slowDelay, maxFastAttempts], count) => count <= maxFastAttempts ? fastDelay : slowDelay,
   "steps": ([, , delays], count) => delays[Math.min(count, delays.length) - 1]!,
-  "given": (_, __, draws) => draws.shift() ?? 0,
+  "given": (_, __, draws) => nextOf(draws),
 };
 
 /** Delays of the other limiters, by kind. */
@@ -217,7 +217,7 @@ const OTHERS: { readonly [Kind in OtherNode[0]]: DelayOf<LimiterNodeOf<Kind>> } 
   "bucket": ([, id, rate, burst], { buckets, groups }) => buckets.delay({ id: id + groups, rate, burst }),
   "max-wait": ([, limiter, maxDelay], { delay }) => Math.min(delay(limiter), maxDelay),
   "jitter": ([, limiter, spread], { delay, draws }) => {
-    const random = draws.shift() ?? 0;
+    const random = nextOf(draws);
     return delay(limiter) * (1 - spread * random);
   },
   "per-group": ([, separator, limiter], { key, groups, delay }) => {
@@ -229,6 +229,13 @@ const OTHERS: { readonly [Kind in OtherNode[0]]: DelayOf<LimiterNodeOf<Kind>> } 
 
 /** Kinds of limiters that this engine evaluates. */
 export const LIMITERS: Readonly<Record<LimiterKind, unknown>> = { ...COUNTING, ...OTHERS };
+
+/** Takes the next number that the process has computed for a limiter. */
+function nextOf(draws: number[]): number {
+  const number = draws.shift();
+  if (number === undefined) throw new TypeError("The input of the limiter has too few numbers");
+  return number;
+}
 
 function counts(node: LimiterNode): node is CountingNode {
   return Object.hasOwn(COUNTING, node[0]);
