@@ -15,7 +15,7 @@ import { type NamedDifference, type OpenEngine, type Operation, Twins } from "./
 
 const given = process.env["WORKQUEUE_RUNS"];
 /** Number of runs of a comparison. */
-export const RUNS: number = Number(given ?? 690);
+const RUNS: number = Number(given ?? 690);
 const SEED = given === undefined ? { seed: 12 } : {};
 
 /** Keys in non-alphabetical order. Keys of one group begin with the same letter. */
@@ -73,7 +73,7 @@ const BACKOFF = { type: "exponential", baseDelay: 20, maxDelay: 320 } as const;
 const SHARED = { type: "bucket", rate: 3.7123, burst: 2 } as const;
 
 /** Options of the queues that are compared. */
-export interface Variant {
+interface Variant {
   readonly addWhileDelayed: "keep" | "replace" | "fold";
   readonly hasItems: boolean;
   readonly limiter: LimiterConfig;
@@ -109,7 +109,7 @@ const DISCIPLINES: readonly Variant[] = Object.values(CONFIGS).flat().map((disci
 }));
 
 /** Variants without a discipline. */
-export const VARIANTS: readonly Variant[] = [
+const VARIANTS: readonly Variant[] = [
   { addWhileDelayed: "keep", hasItems: false, limiter: BACKOFF },
   { addWhileDelayed: "keep", hasItems: true, limiter: { type: "max-of", limiters: [BACKOFF, SHARED] } },
   { addWhileDelayed: "replace", hasItems: false, limiter: { type: "max-of", limiters: [SHARED, BACKOFF] } },
@@ -149,19 +149,17 @@ export interface TwinStore {
 }
 
 /** Result of a comparison. */
-export interface Compared {
+interface Compared {
   /** Number of operations. */
   readonly operations: number;
   readonly differences: ReadonlySet<NamedDifference>;
 }
 
-/**
- * Compares queues of each variant with queues in memory, under random operations. `change` may replace an operation.
- */
-export async function compare(
+/** Compares queues of each variant with queues in memory, under random operations. */
+async function compare(
   { open, clear }: TwinStore,
   variants: readonly Variant[],
-  { runs = RUNS, change = (operation: Operation) => operation } = {},
+  { runs = RUNS } = {},
 ): Promise<Compared> {
   let operations = 0;
   const differences = new Set<NamedDifference>();
@@ -174,7 +172,7 @@ export async function compare(
           const hasGroups = variant.discipline?.type === "fair";
           const isOfGroup = each.do === "pauseGroup" || each.do === "resumeGroup";
           const operation = variant.discipline === undefined || (isOfGroup && !hasGroups) ? plainOf(each) : each;
-          if (operation !== undefined) await twins.do(change(operation));
+          if (operation !== undefined) await twins.do(operation);
         }
       } finally {
         await clear(name);

@@ -1,20 +1,21 @@
 /**
- * Tests of queues stored in another format. Such a queue stays unchanged, and every call fails with an error that
+ * Tests of queues and throttles stored in another format. They stay unchanged, and every call fails with an error that
  * explains what to do.
  */
 
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { RetryAfterError, runWorkers } from "@workqueue/core";
-import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { RedisQueue } from "@workqueue/redis";
+import { FORMAT } from "../../packages/redis/scripts/format.ts";
+import * as openPartitions from "../../packages/redis/scripts/open_partitions.ts";
+import * as repartition from "../../packages/redis/scripts/repartition.ts";
 import { SCRIPTS } from "../../packages/redis/scripts/script.ts";
+import { THROTTLE_SCRIPTS } from "../../packages/redis/scripts/throttle_script.ts";
 import { open, until } from "./faults/faults.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
-import { loadOlderRelease, openBoth } from "./releases/older_release.ts";
-import { START, TimedServer } from "./timed_server.ts";
 
-/** Queue in format 2 with a ready, a delayed, a processing and a given-up key. */
-const FORMAT_2: readonly string[][] = [
-  ["HSET", "meta", "format", "2", "last", "1800000000000000", "heard", "1800000000000000", "checked", "0"],
+/** Queue in another format with a ready, a delayed, a processing and a given-up key. */
+const OTHER_FORMAT: readonly string[][] = [
+  ["HSET", "meta", "format", "0", "last", "1800000000000000", "heard", "1800000000000000", "checked", "0"],
   ["ZADD", "ready", "1800000000000000", "ready"],
   ["ZADD", "waiting", "1800000000000001", "due"],
   ["HSET", "holders", "processing", "-1800000000000002:gone.0"],
@@ -26,6 +27,12 @@ const FORMAT_2: readonly string[][] = [
   ["HSET", "failures", "due", "1"],
   ["ZADD", "idle", "1800000000000000", "process"],
 ];
+
+/** Returns the error of a queue that is stored in another format. */
+const messageFor = (name: string, format: string) =>
+  `WQFORMAT Cannot use queue ${name}: the server has it in format ${format}, and this release uses format ${FORMAT}. ` +
+  "Let the processes of the release that stored it finish its items, then delete its keys " +
+  `(workqueue:{${name}}:*), or use another name`;
 
 /** Calls that together run every script. */
 const CALLS: Readonly<Record<string, (queue: RedisQueue) => Promise<unknown>>> = {
@@ -53,22 +60,19 @@ async function stored(name: string, call: SharedServer["call"]): Promise<Record<
   return Object.fromEntries(await Promise.all(values));
 }
 
-/** Stores a queue in format 2. */
+/** Stores a queue in another format. */
 async function store(name: string, call: SharedServer["call"]): Promise<void> {
-  for (const [command, key, ...rest] of FORMAT_2) await call(command!, `workqueue:{${name}}:${key}`, ...rest);
+  for (const [command, key, ...rest] of OTHER_FORMAT) await call(command!, `workqueue:{${name}}:${key}`, ...rest);
 }
 
 redisTest(
-  "format: a queue of an older format is left as it is, and each call says what to do",
+  "format: a queue of another format is left as it is, and each call says what to do",
   async ({ url, call }) => {
     const name = uniqueName("format");
     await store(name, call);
     const before = await stored(name, call);
-    assertEquals(Object.keys(before).length, FORMAT_2.length);
-    const message =
-      `WQFORMAT Cannot use queue ${name}: the server has it in format 2, and this release uses formats 3 and 4. ` +
-      `Let the processes of the older release finish its items, then delete its keys (workqueue:{${name}}:*), ` +
-      "or use another name";
+    assertEquals(Object.keys(before).length, OTHER_FORMAT.length);
+    const message = messageFor(name, "0");
     const opened = open(url, name);
     const { queue, errors } = opened;
     for (const [method, make] of Object.entries(CALLS)) await assertRejects(() => make(queue), Error, message, method);
@@ -83,24 +87,52 @@ redisTest(
   },
 );
 
-redisTest("format: every script refuses another format before it does anything", async ({ call }) => {
+redisTest("format: a queue of a later format is left to the release that stored it", async ({ url, call }) => {
+  const name = uniqueName("format");
+  const later = `${Number(FORMAT) + 1}`;
+  await call("HSET", `workqueue:{${name}}:meta`, "format", later);
+  await using opened = open(url, name);
+  await assertRejects(() => opened.queue.add("a"), Error, messageFor(name, later));
+  assertEquals(await call("HGETALL", `workqueue:{${name}}:meta`), ["format", later]);
+});
+
+redisTest("format: a queue of another format is neither opened with partitions nor divided", async ({ url, call }) => {
   const name = uniqueName("format");
   await store(name, call);
   const before = await stored(name, call);
-  for (const [script, { lua }] of Object.entries(SCRIPTS)) {
-    const answer = await call("EVAL", lua("redis.call('TIME')"), "1", `workqueue:{${name}}:meta`).catch(String);
-    assertMatch(String(answer), /WQFORMAT/, script);
-  }
+  await using opened = open(url, name, { partitions: 2 });
+  await assertRejects(() => opened.queue.add("a"), Error, messageFor(name, "0"));
+  await assertRejects(() => opened.queue.repartition(3), Error, messageFor(name, "0"));
   assertEquals(await stored(name, call), before);
 });
 
-redisTest("format: a queue of a newer format is left to the newer release", async ({ url, call }) => {
+/** Scripts for the keys of a queue, each with the key on which it runs, and for the partitions of a queue. */
+const ALL = [
+  ...[SCRIPTS, openPartitions, repartition].flatMap((all) => Object.entries(all)).map((script) => [...script, "meta"]),
+  ...Object.entries(THROTTLE_SCRIPTS).map((script) => [...script, "state"]),
+] as [name: string, value: unknown, key: string][];
+
+redisTest("format: every script refuses another format before it does anything", async ({ call }) => {
   const name = uniqueName("format");
-  await call("HSET", `workqueue:{${name}}:meta`, "format", "5");
-  const queue = createRedisQueue({ name, url, onQueueError() {} });
-  await assertRejects(() => queue.add("a"), Error, "uses formats 3 and 4. Use the release that stored it");
-  await queue.shutDownWithDrain();
-  assertEquals(await call("HGETALL", `workqueue:{${name}}:meta`), ["format", "5"]);
+  await store(name, call);
+  await call("HSET", `workqueue:{${name}}:state`, "format", "0");
+  const before = await stored(name, call);
+  let count = 0;
+  for (const [script, value, key] of ALL) {
+    if (typeof value !== "object" || value === null || !("lua" in value)) continue;
+    count++;
+    for (const isPartition of [false, true]) {
+      const lua = (value.lua as (time: string, isPartition: boolean) => string)("redis.call('TIME')", isPartition);
+      const args = [`workqueue:{${name}}:${key}`, ...isPartition && key === "meta" ? ["[2]"] : []];
+      const answer = await call("EVAL", lua, "1", ...args).catch(String);
+      const what = key === "meta" ? `queue ${name}` : `throttle {${name}}`;
+      const expected =
+        `WQFORMAT Cannot use ${what}: the server has it in format 0, and this release uses format ${FORMAT}`;
+      assert(String(answer).includes(expected), `${script}: ${answer}`);
+    }
+  }
+  assert(count >= Object.keys(SCRIPTS).length + 15, `${count} scripts`);
+  assertEquals(await stored(name, call), before);
 });
 
 redisTest("format: once the old keys are deleted, the same process goes on", async ({ url, call }) => {
@@ -112,61 +144,5 @@ redisTest("format: once the old keys are deleted, the same process goes on", asy
   await opened.queue.add("a");
   const lease = await opened.queue.get();
   assert(!lease.shutdown && await lease.finish());
-  assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "3");
-});
-
-redisTest("format: a queue keeps its format until it first has what older releases don't know", async ({
-  url,
-  call,
-}) => {
-  const first: Readonly<Record<string, (queue: RedisQueue, name: string) => Promise<unknown>>> = {
-    discipline: (_, name) => {
-      const queue = createRedisQueue({ name, url, discipline: { type: "priority" } });
-      return queue.add("a").then(() => queue.shutDownWithDrain());
-    },
-    priority: (queue) => queue.add("a", { priority: 1 }),
-    keepGivenUp: (_, name) => {
-      const queue = createRedisQueue({ name, url, keepGivenUp: 9 });
-      return queue.add("a").then(() => queue.shutDownWithDrain());
-    },
-    retryBudget: (_, name) => {
-      const queue = createRedisQueue({ name, url, retryBudget: { ratio: 1, minRate: 1 } });
-      return queue.add("a").then(() => queue.shutDownWithDrain());
-    },
-    redrive: (queue) => queue.redrive(),
-    trace: (queue) => queue.add("a", { trace: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` }),
-    pause: async (queue) => {
-      const pool = runWorkers(queue, () => {
-        throw new RetryAfterError("1h", "later", { scope: "queue" });
-      });
-      await queue.add("a");
-      await until(async () => await call("HEXISTS", `workqueue:{${queue.name}}:meta`, "until") === 1);
-      await pool.stop();
-    },
-  };
-  for (const [what, use] of Object.entries(first)) {
-    const name = uniqueName("format");
-    await using opened = open(url, name);
-    for (const make of Object.values(CALLS)) await make(opened.queue);
-    assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "3");
-    await use(opened.queue, name);
-    assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), "4", what);
-  }
-});
-
-redisTest("format: an older release refuses the next format, by name, and changes nothing", async ({ url }) => {
-  await using server = await TimedServer.connect(url);
-  await loadOlderRelease(server);
-  const name = uniqueName("format");
-  const { older, newer } = openBoth(server, name, () => START);
-  await older.add([{ key: "a", payload: "" }]);
-  await newer.add([{ key: "b", payload: "" }]);
-  assertEquals((await older.counts()).ready, 2);
-  await newer.addEach([{ key: "c", payload: "", delay: 0, priority: 1 }]);
-  const before = await server.call("HGETALL", `workqueue:{${name}}:meta`);
-  for (const call of [() => older.add([{ key: "d", payload: "" }]), () => older.counts()]) {
-    await assertRejects(call, Error, `WQFORMAT Cannot use queue ${name}: the server has it in format 4`);
-  }
-  assertEquals(await server.call("HGETALL", `workqueue:{${name}}:meta`), before);
-  await server.clear(name);
+  assertEquals(await call("HGET", `workqueue:{${name}}:meta`, "format"), FORMAT);
 });

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, redisQueues } from "@workqueue/redis";
+import { FORMAT } from "../../packages/redis/scripts/format.ts";
 import { newQueue, open, take, until } from "./faults/faults.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
@@ -73,7 +74,7 @@ redisTest("redrive: keys that nothing can have are ignored", async ({ url }) => 
 async function storeOld(call: SharedServer["call"], name: string, keys: readonly string[]): Promise<void> {
   const prefix = `workqueue:{${name}}:`;
   const at = `${Date.now() * 1000 - 1_000_000}`;
-  await call("HSET", `${prefix}meta`, "format", "3");
+  await call("HSET", `${prefix}meta`, "format", FORMAT);
   const entry = '["TerminalError: no\\nstock",null,"terminal"]';
   await call("ZADD", `${prefix}givenup`, ...keys.flatMap((key) => [at, key]));
   await call("HSET", `${prefix}reasons`, ...keys.flatMap((key) => [key, entry]));

@@ -8,11 +8,14 @@
 
 import { declareScript } from "./declare.ts";
 import { fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
-import { NEXT_FORMAT } from "./prelude.ts";
+import { FORMAT, refuseOtherQueue } from "./format.ts";
 
 /** Beginning of scripts that use only `meta`. */
 export const metaOnly = () => /* lua */ `
+local prefix = string.sub(KEYS[1], 1, -5)
 local q = { meta = KEYS[1] }
+local format = redis.call('HGET', q.meta, 'format')
+${refuseOtherQueue("format")}
 function q.reply(value)
   return value
 end
@@ -43,7 +46,7 @@ export const openPartitions = declareScript({
   reply: fields(DIVISION),
   body: /* lua */ `
 if redis.call('EXISTS', q.meta) == 0 then
-  redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'partitions', own)
+  redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'partitions', own)
 end
 ${readDivision}
 `,
@@ -88,7 +91,7 @@ local current = redis.call('HGET', q.meta, 'repartition') or nil
 if current == moving then return 1 end -- the call was repeated because its reply was lost
 local moves = tonumber(redis.call('HGET', q.meta, 'repartitions')) or 0
 if current ~= before or (moves ~= number - 1 and not (before and moves == number)) then return 0 end
-redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'repartitions', number)
+redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'repartitions', number)
 if moving then redis.call('HSET', q.meta, 'repartition', moving) else redis.call('HDEL', q.meta, 'repartition') end
 if division == '[1]' then redis.call('HDEL', q.meta, 'partitions')
 elseif division then redis.call('HSET', q.meta, 'partitions', division) end

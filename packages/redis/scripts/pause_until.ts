@@ -6,7 +6,7 @@ export const pauseUntil = declareScript({
   args: { durationMs: DURATION },
   reply: NOTHING,
   body: /* lua */ `
-q.useNextFormat(true)
+q.useMore()
 q.paused_until = math.max(q.paused_until, now + durationUs)
 redis.call('HSET', q.meta, 'until', whole(q.paused_until))
 isPaused = true

@@ -1,3 +1,4 @@
+import { FORMAT, refuseOtherQueue } from "./format.ts";
 import { inParts } from "./in_parts.ts";
 import { ordered, readKind } from "./order.ts";
 import { retryBudget } from "./retry_budget.ts";
@@ -14,8 +15,7 @@ if stored[14] ~= partitioning then
       (string.match(prefix, '{(.*)#%d+}') or string.match(prefix, '{(.*)}')) ..
       ': its number of partitions was changed. Open the queue again with the new number')
   end
-  stored[1] = NEXT_FORMAT
-  redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'partitions', partitioning)
+  redis.call('HSET', q.meta, 'partitions', partitioning)
 end
 `;
 
@@ -28,9 +28,6 @@ const refusePartitions = /* lua */ `
       or 'its items are being moved to other partitions'))
   end
 `;
-
-/** Newest version of the stored data. */
-export const NEXT_FORMAT = "4";
 
 /** Lua expression for the server's time, as seconds and microseconds. */
 export const SERVER_TIME = "redis.call('TIME')";
@@ -94,25 +91,12 @@ local function whole(number)
   return string.format('%d', number)
 end
 
--- Versions of the stored data. Scripts refuse data of another version. A queue gets the next version when it first has
--- something that older releases don't know: a discipline, a priority, a pause with an end, a limit on given-up keys, a
--- redrive, or a retry budget.
-local FORMAT, NEXT_FORMAT = '3', '${NEXT_FORMAT}'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',
   'folding', 'order', 'fair', 'ranked', 'more'${isPartition ? ", 'partitions'" : ""})
-if stored[1] ~= FORMAT and stored[1] ~= NEXT_FORMAT then
-  if stored[1] then
-    local advice = (tonumber(stored[1]) or 0) > tonumber(NEXT_FORMAT) and 'Use the release that stored it'
-      or 'Let the processes of the older release finish its items, then delete its keys (' ..
-        prefix .. '*), or use another name'
-    return redis.error_reply('WQFORMAT Cannot use queue ' .. string.match(prefix, '{(.*)}') ..
-      ': the server has it in format '
-      .. stored[1] .. ', and this release uses formats ' .. FORMAT .. ' and ' .. NEXT_FORMAT .. '. ' .. advice)
-  end
-  redis.call('HSET', q.meta, 'format', FORMAT)
-end
+${refuseOtherQueue("stored[1]")}
+if not stored[1] then redis.call('HSET', q.meta, 'format', '${FORMAT}') end
 ${isPartition ? checkPartition : ""}
 -- Time of the queue: see steady_time.ts.
 ${steadyTime("q.meta", "stored[2]", "stored[6]")}
@@ -252,13 +236,9 @@ function q.placeBefore(token)
   return token - 2^53
 end
 
--- Notes that older releases can't use the queue any more. \`hasMore\` is true if scripts must read the rarer fields of
--- \`meta\`.
-function q.useNextFormat(hasMore)
-  if hasMore and not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
-  if stored[1] == NEXT_FORMAT then return end
-  stored[1] = NEXT_FORMAT
-  redis.call('HSET', q.meta, 'format', NEXT_FORMAT)
+-- Notes that scripts must read the rarer fields of \`meta\`.
+function q.useMore()
+  if not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
 end
 
 -- Functions for priorities, which most queues don't have. They are created on first use, because that takes time in
@@ -276,7 +256,6 @@ function q.priorityStore()
   -- Notes that a key has a priority.
   local function beRanked()
     if q.ranked then return end
-    q.useNextFormat()
     redis.call('HSET', q.meta, 'ranked', 1)
     q.ranked = true
   end
@@ -547,7 +526,7 @@ end
 function q.keepTrace(key, trace)
   if trace then
     if not q.hasTraces then
-      q.useNextFormat(true)
+      q.useMore()
       redis.call('HSET', q.meta, 'traces', 1)
       q.hasTraces = true
     end

@@ -152,7 +152,7 @@ local job = prefix .. 'redrive'
 local isRepeated = redis.call('HGET', job, 'id') == id -- the call was repeated because its reply was lost
 local isRefused = q.redrive_at and not isRepeated and 1 or 0
 if isRefused == 0 and not isRepeated then
-  q.useNextFormat(true)
+  q.useMore()
   redis.call('DEL', job)
   redis.call('HSET', job, 'id', id, 'search', search, 'until', whole(now), 'position', '-inf', 'passed', 0, 'next',
     whole(now), 'redriven', 0)

@@ -13,9 +13,9 @@
 
 import { declareScript } from "./declare.ts";
 import { DURATION, fields, list, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
+import { FORMAT } from "./format.ts";
 import { metaOnly } from "./open_partitions.ts";
 import { dropPastOrder, moveSome } from "./order.ts";
-import { NEXT_FORMAT } from "./prelude.ts";
 import { GIVEN_UP_FOR } from "./snapshot.ts";
 
 /** Structures that have an entry for a key. */
@@ -80,7 +80,7 @@ local refusal = not stored[5] and 'it must be paused'
   or redis.call('EXISTS', q.holders, q.expired) > 0 and 'items of it are processing'
   or q.redrive_at and 'a redrive of it is running'
 if not refusal then
-  q.useNextFormat(true)
+  q.useMore()
   redis.call('HSET', q.meta, 'partitions', locked)
 end
 `,
@@ -97,7 +97,7 @@ export const claim = declareScript({
   body: /* lua */ `
 ${readLock}
 if held and held <= number or redis.call('EXISTS', q.meta) == 0 then
-  redis.call('HSET', q.meta, 'format', '${NEXT_FORMAT}', 'more', 1, 'partitions', locked)
+  redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'partitions', locked)
   return 'locked'
 end
 return redis.call('HEXISTS', q.meta, 'partitions') == 1 and 'moved' or 'queue'
@@ -251,7 +251,7 @@ local new = prefix .. 'new:'
 if redis.call('HGET', new .. 'meta', 'partitions') ~= locked then
   for _, name in ipairs(${inLua(STRUCTURES)}) do redis.call('UNLINK', new .. name) end
   redis.call('DEL', new .. 'meta')
-  redis.call('HSET', new .. 'meta', 'format', NEXT_FORMAT, 'more', 1, 'partitions', locked)
+  redis.call('HSET', new .. 'meta', 'format', '${FORMAT}', 'more', 1, 'partitions', locked)
 end
 `,
 });
@@ -336,7 +336,7 @@ export const remove = declareScript({
 for _, name in ipairs(${inLua(STRUCTURES)}) do redis.call('UNLINK', prefix .. name) end
 local moves = redis.call('HGET', q.meta, 'repartitions')
 redis.call('DEL', q.meta)
-redis.call('HSET', q.meta, 'format', NEXT_FORMAT, 'more', 1, 'partitions', division)
+redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'partitions', division)
 if moves then redis.call('HSET', q.meta, 'repartitions', moves) end
 `,
 });

@@ -39,7 +39,6 @@ if max then
   local limits = redis.call('HMGET', q.meta, 'keep', 'keepFor')
   local maxAge = maxAgeUs and whole(maxAgeUs) or false
   if (limits[1] or whole(KEPT)) ~= whole(max) or limits[2] ~= maxAge then
-    q.useNextFormat()
     redis.call('HSET', q.meta, 'keep', whole(max))
     if maxAge then redis.call('HSET', q.meta, 'keepFor', maxAge) else redis.call('HDEL', q.meta, 'keepFor') end
   end

@@ -14,7 +14,7 @@ export const setOrder = declareScript({
   body: (eachRow) => /* lua */ `
 if q.plan == plan then return q.reply(0) end
 ${readKind("plan")}
-q.useNextFormat(true)
+q.useMore()
 if q.plan then redis.call('HSET', q.past_orders, q.plan_number, q.plan) end
 q.plan_number, q.plan = whole(redis.call('HINCRBY', q.meta, 'orders', 1)), plan
 redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. plan)

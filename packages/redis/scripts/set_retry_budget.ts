@@ -8,7 +8,7 @@ export const setRetryBudget = declareScript({
   reply: NOTHING,
   body: /* lua */ `
 if not q.budget then
-  q.useNextFormat(true)
+  q.useMore()
   q.budget = struct.pack('>dddddddd', 0, 0, 0, 0, 0, math.huge, -math.huge, 0)
 end
 q.makeDueReady()

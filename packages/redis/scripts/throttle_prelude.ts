@@ -1,3 +1,4 @@
+import { FORMAT, refuseOtherFormat } from "./format.ts";
 import { steadyTime } from "./steady_time.ts";
 
 /**
@@ -22,19 +23,17 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Version of the stored data. Scripts refuse data of another version.
-local FORMAT = '1'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.state, 'format', 'last', 'offset', 'heard', 'used')
-if stored[1] ~= FORMAT then
-  if stored[1] then
-    return redis.error_reply('WQFORMAT Cannot use throttle ' .. string.sub(prefix, 11, -2) ..
-      ': the server has it in format ' .. stored[1] .. ', and this release uses format ' .. FORMAT ..
-      '. Use one release in all processes, or delete its keys (' .. prefix .. '*)')
-  end
-  redis.call('HSET', q.state, 'format', FORMAT)
-end
+${
+  refuseOtherFormat(
+    "stored[1]",
+    "'throttle ' .. string.sub(prefix, 11, -2)",
+    "Stop the processes of the release that stored it",
+  )
+}
+if not stored[1] then redis.call('HSET', q.state, 'format', '${FORMAT}') end
 
 -- Time of the throttle: see steady_time.ts.
 ${steadyTime("q.state", "stored[2]", "stored[3]")}
