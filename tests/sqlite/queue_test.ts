@@ -1,12 +1,13 @@
 /** Tests of queues in files, within one process. */
 
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { runWorkers, TerminalError } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError, type SqliteQueue, sqliteQueueNames } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
+import { SCHEMA_VERSION } from "../../packages/sqlite/database/schema.ts";
 import { seeded } from "../redis/faults/seeded.ts";
 import { fileTest, Folder } from "./files.ts";
 
@@ -197,14 +198,26 @@ fileTest("an add rejects when another program writes for longer than the call ti
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: a file of a later release, and one that is no database, are refused", async () => {
+Deno.test("SQLite: a file with another version of the tables, and one that is no database, are refused", async () => {
   using folder = new Folder();
-  await folder.open().shutDownWithDrain();
+  const queue = folder.open();
+  await queue.addAfter("a", "1h");
+  await queue.shutDownWithDrain();
   const program = new DatabaseSync(folder.path);
-  program.exec("PRAGMA user_version = 99");
+  for (const version of [-1, SCHEMA_VERSION + 1, 99]) {
+    program.exec(`PRAGMA user_version = ${version}`);
+    assertThrows(
+      () => folder.open(),
+      Error,
+      `Cannot open ${folder.path}: it has version ${version} of the tables, and this release uses version ` +
+        `${SCHEMA_VERSION}. Use the release that wrote it, or another file`,
+    );
+    assertEquals(program.prepare("PRAGMA user_version").get()!.user_version, version, "it is unchanged");
+  }
+  program.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   program.close();
-  const error = assertThrows(() => folder.open(), Error);
-  assertStringIncludes(error.message, "it has version 99 of the tables");
+  await using again = folder.open();
+  assertEquals((await again.counts()).delayed, 1);
   using other = new Folder();
   writeFileSync(other.path, "no database ".repeat(1000));
   assertThrows(() => other.open(), Error, "Cannot open");

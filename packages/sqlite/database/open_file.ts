@@ -3,16 +3,16 @@ import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "./errors.ts";
 import { networkTypeOf, readMounts } from "./place.ts";
-import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
+import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 /** Statement after which calls wait for other processes: they may be opening or closing the file. */
 const WAIT = "PRAGMA busy_timeout = 1000";
 
 /**
- * Opens a database file, and brings its tables to the version of this release.
+ * Opens a database file. Creates its tables if it has none.
  *
  * @param path The real path.
- * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
+ * @throws {Error} If this runtime has no SQLite, the file can't be opened, or its tables have another version.
  */
 export function openFile(path: string): DatabaseSync {
   const { DatabaseSync } = requireSqlite(path);
@@ -21,7 +21,7 @@ export function openFile(path: string): DatabaseSync {
     database = new DatabaseSync(path);
     // Several processes may open the file at the same time.
     database.exec(`${WAIT}; PRAGMA journal_mode = WAL`);
-    migrate(database);
+    createTables(database);
     database.exec("PRAGMA busy_timeout = 0");
     return database;
   } catch (error) {
@@ -44,7 +44,7 @@ export function readFile<R>(path: string, read: (database: DatabaseSync) => R): 
   try {
     database = new DatabaseSync(path, { readOnly: true });
     database.exec(WAIT);
-    return versionOf(database) === 0 ? undefined : read(database);
+    return hasTables(database) ? read(database) : undefined;
   } catch (error) {
     throw cannotOpen(path, error);
   } finally {
@@ -88,27 +88,28 @@ function cannotOpen(path: string, error: unknown): Error {
 }
 
 /**
- * Returns the version of the tables.
+ * Reports whether the database has the tables of queues.
  *
- * @throws {Error} If a later release wrote them, or if another program has set the version.
+ * @throws {Error} If they have another version, or if another program has set the version.
  */
-function versionOf(database: DatabaseSync): number {
+function hasTables(database: DatabaseSync): boolean {
   const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (version === 0) return false;
   const isOfQueues = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'queues'").get() !== undefined;
-  if (version !== 0 && !isOfQueues) {
+  if (!isOfQueues) {
     throw new Error(`another program has set its user_version to ${version}. Give the queue a file of its own`);
   }
-  if (version <= SCHEMA_VERSION) return version;
+  if (version === SCHEMA_VERSION) return true;
   throw new Error(
-    `it has version ${version} of the tables, and this release uses ${SCHEMA_VERSION}. ` +
-      "Use the release that wrote it",
+    `it has version ${version} of the tables, and this release uses version ${SCHEMA_VERSION}. ` +
+      "Use the release that wrote it, or another file",
   );
 }
 
-function migrate(database: DatabaseSync): void {
-  if (versionOf(database) === SCHEMA_VERSION) return;
+function createTables(database: DatabaseSync): void {
+  if (hasTables(database)) return;
   database.exec("BEGIN IMMEDIATE");
-  const version = versionOf(database); // another process may have run the migrations
-  for (const statements of MIGRATIONS.slice(version)) database.exec(statements);
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  // Another process may have created them meanwhile.
+  if (!hasTables(database)) database.exec(`${SCHEMA}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  database.exec("COMMIT");
 }

@@ -11,11 +11,14 @@
  * @module
  */
 
-/** Version of the schema, which the database stores as `user_version`. */
+/**
+ * Version of the tables, which the database stores as `user_version`. Raise it with each change of the tables: a file
+ * with tables of another version is refused.
+ */
 export const SCHEMA_VERSION = 1;
 
-/** Statements that bring a database from each version to the next one. */
-export const MIGRATIONS: readonly string[] = [`
+/** Statements that create the tables. */
+export const SCHEMA = `
 CREATE TABLE queues (
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,                 -- queue, or throttle that processes share
@@ -185,4 +188,4 @@ CREATE TABLE redrive_keys (           -- keys of the running redrive, if it is o
   at INTEGER NOT NULL,
   PRIMARY KEY (queue, at)
 ) STRICT, WITHOUT ROWID;
-`];
+`;
