@@ -66,11 +66,12 @@ export class EntryOrder implements SeatOrder {
   }
 
   pop(): number {
+    const now = this.awaitsDone ? this.#clock.now() : 0; // first, because the clock may throw
     const entry = this.#discipline.pop()!;
     const seat = this.#ready.get(entry);
     if (seat === undefined) return NONE;
     this.#ready.delete(entry);
-    if (this.awaitsDone) this.#poppedAt.set(seat, this.#clock.now());
+    if (this.awaitsDone) this.#poppedAt.set(seat, now);
     else this.#entries.delete(seat);
     return seat;
   }
@@ -97,7 +98,12 @@ export class EntryOrder implements SeatOrder {
     const poppedAt = this.#poppedAt.get(seat)!;
     this.#entries.delete(seat);
     this.#poppedAt.delete(seat);
-    this.#discipline.done?.(entry, { durationMs: durationMs ?? this.#clock.now() - poppedAt });
+    let ms = durationMs ?? 0; // in case the clock throws
+    try {
+      ms = durationMs ?? this.#clock.now() - poppedAt;
+    } finally {
+      this.#discipline.done?.(entry, { durationMs: ms });
+    }
   }
 
   peek(limit: number): number[] {

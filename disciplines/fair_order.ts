@@ -206,17 +206,19 @@ export class FairOrder implements SeatOrder, LineGroups {
 
   pauseGroup(name: unknown, until: number): void {
     const end = until - this.#origin;
-    if (!(end > this.#time())) return;
+    const now = this.#time();
+    if (!(end > now)) return;
     const group = this.#groupNamed(name);
     if (group.pause === undefined || group.pause.until < end) group.pause = { until: end, probe: NONE };
-    this.#settle(group);
+    this.#settle(group, now);
   }
 
   resumeGroup(name: unknown): void {
     const group = this.#groups.get(name);
     if (group?.pause === undefined) return;
+    const now = this.#timeFor(group);
     group.pause = undefined;
-    this.#settle(group);
+    this.#settle(group, now);
   }
 
   groupOf({ key, item }: Pick<ReadyEntry<unknown>, "key" | "item">): unknown {
@@ -255,23 +257,25 @@ export class FairOrder implements SeatOrder, LineGroups {
   push(seat: number, item: unknown, key: unknown, entry?: ReadyEntry<unknown>): void {
     if (this.#kept.length > 0) this.#settleDue(this.#kept);
     const group = this.#groupNamed(this.#groupOf(item as never, key));
+    const now = this.#timeFor(group);
     try {
       group.within.push(seat, item, key, entry);
       if (this.#makeWithin !== undefined) this.#homes.set(seat, group);
     } finally {
-      this.#settle(group);
+      this.#settle(group, now);
     }
   }
 
   pop(): number {
     const group = this.#turns.top;
     if (group === undefined) return NONE;
+    const now = this.#runs === undefined ? this.#timeFor(group) : this.#time();
     try {
       const seat = group.within.pop();
-      if (seat !== NONE) this.#handOut(seat, group);
+      if (seat !== NONE) this.#handOut(seat, group, now!);
       return seat;
     } finally {
-      this.#settle(group, true);
+      this.#settle(group, now, true);
       if (this.#turns.isEmpty) this.#moveTo(this.#latestFinish);
     }
   }
@@ -279,28 +283,38 @@ export class FairOrder implements SeatOrder, LineGroups {
   touch(seat: number, before: number, item: unknown): void {
     const group = this.#homes.get(seat);
     if (group === undefined) return;
+    const now = this.#timeFor(group);
     try {
       group.within.touch(seat, before, item);
     } finally {
-      this.#settle(group);
+      this.#settle(group, now);
     }
   }
 
   done(seat: number, durationMs?: number): void {
     const group = this.#homes.get(seat);
     if (group === undefined) return;
+    let now: number | undefined;
+    try {
+      now = this.#runs?.has(seat) ? this.#time() : this.#timeFor(group);
+    } finally { // even if the clock throws, because the seat would count as processing forever
+      this.#end(seat, group, now, durationMs);
+    }
+  }
+
+  #end(seat: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
     this.#homes.delete(seat);
     group.processing--;
     if (group.pause?.probe === seat) group.pause = undefined;
     const run = this.#runs?.get(seat);
     if (run !== undefined) {
       this.#runs!.delete(seat);
-      this.#correct(group, run, durationMs ?? this.#time() - run.beganAt);
+      this.#correct(group, run, durationMs ?? (now ?? run.beganAt) - run.beganAt);
     }
     try {
       group.within.done(seat, durationMs);
     } finally {
-      this.#settle(group);
+      this.#settle(group, now);
     }
   }
 
@@ -354,10 +368,10 @@ export class FairOrder implements SeatOrder, LineGroups {
     return mean === undefined ? cost : cost * (mean.count > 0 ? mean : this.#mean).value;
   }
 
-  #handOut(seat: number, group: Group): void {
+  /** @param now The time, if the group or the order needs it. */
+  #handOut(seat: number, group: Group, now: number): void {
     const cost = this.#costOf(group);
     if (this.#runs !== undefined || group.rate !== undefined) {
-      const now = this.#time();
       group.rate?.start(now);
       this.#runs?.set(seat, { beganAt: now, charged: cost / group.cost });
     }
@@ -400,6 +414,11 @@ export class FairOrder implements SeatOrder, LineGroups {
     return this.#clock.now() - origin;
   }
 
+  /** Returns the time if the group's ready seats depend on it. */
+  #timeFor({ isTimed }: Group): number | undefined {
+    return isTimed ? this.#time() : undefined;
+  }
+
   /** Unblocks the seats whose time has come. */
   #advance(): void {
     this.#settleDue(this.#changing);
@@ -414,7 +433,7 @@ export class FairOrder implements SeatOrder, LineGroups {
       group.heap = undefined;
       due.push(group);
     }
-    for (const group of due) this.#settle(group);
+    for (const group of due) this.#settle(group, now);
   }
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
@@ -433,11 +452,12 @@ export class FairOrder implements SeatOrder, LineGroups {
   /**
    * Moves a group to the heaps that it belongs in. Called after each change to the group.
    *
+   * @param time Time that was read before the change, because the clock may throw.
    * @param hadTurn Whether the group's turn is over.
    */
-  #settle(group: Group, hadTurn = false): void {
+  #settle(group: Group, time: number | undefined, hadTurn = false): void {
     const { within, isTimed } = group;
-    const now = isTimed ? this.#time() : 0;
+    const now = time ?? this.#timeFor(group) ?? 0;
     let ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
     let changesAt = within.nextChangeAt ?? Infinity;
     if (changesAt < Infinity) changesAt -= this.#origin;

@@ -1,6 +1,5 @@
-import type { Clock } from "../lib/base/clock.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
-import { steadyClock } from "../lib/base/steady_clock.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { DelayAfter, FailureCounts } from "./failures.ts";
 
@@ -41,9 +40,9 @@ export class ExpiringCounts implements FailureCounts {
    * never.
    * @param clock The clock; not read while counts are permanent. Default: the system's clock.
    */
-  constructor(forgetAfter: number = Infinity, clock?: Clock) {
+  constructor(forgetAfter: number = Infinity, clock: Clock = systemClock) {
     this.#forgetAfter = forgetAfter;
-    this.#clock = steadyClock(clock);
+    this.#clock = clock;
   }
 
   get forgetAfter(): number {

@@ -18,9 +18,8 @@
 
 import { A_CLOCK } from "../lib/base/arguments.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
-import type { Clock } from "../lib/base/clock.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
-import { steadyClock } from "../lib/base/steady_clock.ts";
 import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import { durationKind } from "../registry/option_kinds.ts";
@@ -126,10 +125,10 @@ class IgnoreEarlyLimiter implements RateLimiter {
   /** Latest key for which `when` was called, and what `uncount` restores. */
   #latest: { readonly key: unknown; readonly isEarly: boolean; readonly before: Retry | undefined } | undefined;
 
-  constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock | undefined) {
+  constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock = systemClock) {
     this.#limiter = limiter;
     this.#forgetAfter = forgetAfter;
-    this.#clock = steadyClock(clock);
+    this.#clock = clock;
   }
 
   change(limiter: RateLimiter, forgetAfter: number): void {

@@ -1,3 +1,4 @@
+import type { Clock } from "./clock.ts";
 import { argumentError, brokenRule, inspect, invalidArgument } from "./errors.ts";
 import { suggest } from "./suggest.ts";
 
@@ -19,11 +20,8 @@ export const A_STRING: Rule = [(value: unknown) => typeof value === "string", "m
 export const A_BOOLEAN: Rule = [(value: unknown) => typeof value === "boolean", "must be true or false"];
 /** Rule for a function. */
 export const A_FUNCTION: Rule = [(value: unknown) => typeof value === "function", "must be a function"];
-/** Rule for a clock: an object with `now`, `setTimeout` and `clearTimeout`. */
-export const A_CLOCK: Rule = [
-  (value: unknown) => hasMethods(value, "now", "setTimeout", "clearTimeout"),
-  "must be a clock",
-];
+/** Rule for a clock: an object with `now`, which returns a finite number, `setTimeout` and `clearTimeout`. */
+export const A_CLOCK: Rule = [isClock, "must be a clock whose now() returns a finite number"];
 /** Rule for an `AbortSignal` from any realm. */
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 /** Rule for an integer of at least 1. */
@@ -35,6 +33,14 @@ export const A_RETRY_BUDGET: Rule = [
   isRetryBudget,
   "must be an object of the non-negative numbers 'ratio' and 'minRate'",
 ];
+
+function isClock(value: unknown): boolean {
+  try {
+    return hasMethods(value, "now", "setTimeout", "clearTimeout") && Number.isFinite((value as Clock).now());
+  } catch {
+    return false;
+  }
+}
 
 function isPositiveInteger(value: unknown): boolean {
   return isNonNegativeInteger(value) && value !== 0;

@@ -10,9 +10,8 @@
 /**
  * Source of time and timers.
  *
- * Queues, limiters, buckets and pools tolerate a failing clock. If a method throws, or `now` doesn't return a finite
- * number, the method is called once more. If the second call fails too, the latest known time is used, or the timer is
- * set with the system clock. The first such failure is written to `console.error`.
+ * A clock is checked when a queue, limiter, bucket or pool is created: the methods must exist, and `now` must return a
+ * finite number. What happens if a method throws later is undefined, but no item is lost.
  *
  * @example A clock that a test moves by hand
  * ```ts

@@ -18,8 +18,8 @@
 
 export type { Clock } from "../base/clock.ts"; // without an export, the published types are not a module
 import { inspect } from "../base/errors.ts";
+import { systemClock } from "../base/clock.ts";
 import { formatDuration, formatNumber, setInspection, titleOf } from "../base/inspection.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { hooksOf } from "../queue/hooks.ts";
@@ -76,7 +76,7 @@ function describeDelayed(queue: DelayingQueue<unknown>): string {
   const dueAt = hooksOf(queue).nextDueAt?.();
   const next = dueAt === undefined
     ? ""
-    : ` (next in ${formatDuration(Math.max(dueAt - steadyClock(queue.clock).now(), 0))})`;
+    : ` (next in ${formatDuration(Math.max(dueAt - (queue.clock ?? systemClock).now(), 0))})`;
   return `${formatNumber(queue.delayed)} delayed${next}`;
 }
 

@@ -12,7 +12,7 @@ const UPDATE_PERIOD = 500;
 
 /**
  * Measurements of one queue. Only the constructor may throw: it passes on any error that the provider throws when
- * creating a metric. The clock must be a steady clock.
+ * creating a metric.
  */
 export class QueueMetrics implements QueueObserver {
   readonly #clock: Clock;
@@ -141,6 +141,7 @@ export class QueueMetrics implements QueueObserver {
   }
 
   #update(): void {
+    if (this.#timer === null) return; // the clock fired a timer that was cleared
     this.#timer = undefined;
     const now = this.#clock.now();
     if (this.#startedAt.size > 0 || (this.#oldestReady && this.#readyAt.size > 0)) this.#updateLater(now);

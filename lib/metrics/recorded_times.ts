@@ -1,6 +1,5 @@
 import { HOOKS } from "../base/brands.ts";
-import type { Clock } from "../base/clock.ts";
-import { steadyClock } from "../base/steady_clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { HookedQueue, ObservedKeys, QueueHooks, QueueObserver, TimesRecorder } from "../contracts/queue_hooks.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { Recorders } from "./recorders.ts";
@@ -65,7 +64,7 @@ export function recordTimes(queue: object, recorder: TimesRecorder): RecordedTim
 function recordByObserving(queue: { clock?: Clock }, observe: Observe, recorder: TimesRecorder): RecordedTimes {
   let observer!: TimesObserver;
   observe((current, keys) =>
-    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, steadyClock(queue.clock))
+    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, queue.clock ?? systemClock)
   );
   const end = observer.recorders.add(recorder);
   return {

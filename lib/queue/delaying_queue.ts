@@ -6,14 +6,13 @@
 
 import { A_POSITIVE_INTEGER, requireRule, requireRules } from "../base/arguments.ts";
 import { callSafely } from "../base/call_safely.ts";
-import { type Clock, unref } from "../base/clock.ts";
+import { type Clock, systemClock, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf, placeOf } from "../base/error_text.ts";
 import { argumentError, brokenRule, inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { DelayedItem } from "../contracts/queue_hooks.ts";
@@ -76,7 +75,7 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
   if (retryBudget !== undefined) {
     if (queue !== undefined) throw argumentError(ACTION, "'queue' can't be combined with 'retryBudget'");
     const { clock, discipline } = common;
-    gate = new RetryGate(retryBudget, steadyClock(clock), discipline as QueueDiscipline<T> | undefined, folds);
+    gate = new RetryGate(retryBudget, clock ?? systemClock, discipline as QueueDiscipline<T> | undefined, folds);
   }
   const below = queue ?? createWorkQueue<T>(gate === undefined ? common : { ...common, discipline: gate });
   const { stateOf, unmark } = hooksOf(below);
@@ -185,7 +184,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       metrics: hooks.metrics ?? metrics,
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
-    this.#clock = steadyClock(this.clock);
+    this.#clock = this.clock ?? systemClock;
     this.#errors = new ErrorOutput(() => this.#clock.now());
     this.#slices = new Slices(this.#clock, hooks, {
       isNothingDue: (time) => this.#isNothingDue(time),
@@ -576,8 +575,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #clearTimer(): void {
-    if (this.#wakeAt !== Infinity) this.#clock.clearTimeout(this.#timer);
-    this.#wakeAt = Infinity;
+    if (this.#wakeAt === Infinity) return;
+    this.#wakeAt = Infinity; // first, because the clock may throw
+    this.#clock.clearTimeout(this.#timer);
   }
 
   /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
@@ -589,8 +589,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #wake(): void {
     this.#wakeAt = Infinity;
-    this.#gate?.open();
     try {
+      this.#gate?.open();
       if (this.below.shuttingDown) this.#drop()(); // the queue below was shut down directly, not through this layer
       if (!this.below.shuttingDown || this.#gate !== undefined) this.#slices.addNext();
     } finally {

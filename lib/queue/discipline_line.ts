@@ -137,14 +137,18 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#entries.get(key)?.ticket;
   }
 
-  join(key: unknown, item: T, priority: number, isKept = false): number {
-    const entry = this.#enter(key, item, priority);
+  join(key: unknown, item: T, priority: number): number {
+    return this.#join(key, item, priority, this.#timeOfJoin(), false);
+  }
+
+  #join(key: unknown, item: T, priority: number, readyAt: number, isKept: boolean): number {
+    const entry = this.#enter(key, item, priority, readyAt);
     try {
       this.#discipline.push(entry);
     } catch (error) {
       if (entry.ticket > this.called) { // unless the key was handed out before the discipline threw
         entry.ticket = GONE; // the discipline may still have the entry
-        if (isKept) this.keep(key, item, priority);
+        if (isKept) this.#refuse(this.#enter(key, item, priority, readyAt));
         else this.#entries.delete(key);
       }
       throw error;
@@ -153,7 +157,10 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   keep(key: unknown, item: T, priority: number): number {
-    const entry = this.#enter(key, item, priority);
+    return this.#refuse(this.#enter(key, item, priority, this.#timeOfJoin()));
+  }
+
+  #refuse(entry: Entry<T>): number {
     entry.isRefused = true;
     this.#refused.append(entry);
     return entry.ticket;
@@ -163,22 +170,29 @@ export class DisciplineLine<T> implements Line<T> {
     const entry = this.#processingEntry(key);
     this.#processing.remove(entry);
     let ticket: number;
+    let readyAt = this.latest; // in case the clock throws
     try {
       this.#tellDone(entry);
     } finally {
-      ticket = this.join(key, item, entry.nextPriority, true);
+      try {
+        readyAt = this.#timeOfJoin();
+      } finally {
+        ticket = this.#join(key, item, entry.nextPriority, readyAt, true);
+      }
     }
     return ticket;
   }
 
   next(): unknown {
+    // Read before the entry is popped, because the clock may throw.
+    const poppedAt = this.#discipline.done === undefined ? 0 : this.#clock.now();
     const entry = this.#refused.length > 0 ? this.#refused.shift() : this.#discipline.pop();
     if (!Entry.isReady(this, entry)) throw noReadyItem();
     this.#processing.append(entry);
     this.drawn = entry.ticket;
     this.priority = entry.priority;
     entry.ticket = ++this.called;
-    if (this.#discipline.done !== undefined) entry.poppedAt = this.#clock.now();
+    entry.poppedAt = poppedAt;
     return entry.key;
   }
 
@@ -248,9 +262,13 @@ export class DisciplineLine<T> implements Line<T> {
     return last?.key === key ? last! : this.#entries.get(key)!;
   }
 
+  /** Returns the time at which a key that joins now becomes ready. */
+  #timeOfJoin(): number {
+    return this.readyAt ?? Math.max(this.latest, this.#clock.now()); // the clock may be set back
+  }
+
   /** Creates an entry with a new ticket for a key. */
-  #enter(key: unknown, item: T, priority: number): Entry<T> {
-    const readyAt = this.readyAt ?? Math.max(this.latest, this.#clock.now()); // the clock may be set back
+  #enter(key: unknown, item: T, priority: number, readyAt: number): Entry<T> {
     this.latest = Math.max(this.latest, readyAt);
     const entry = new Entry(this, key, item, priority, readyAt, ++this.#last);
     this.#entries.set(key, entry);
@@ -261,6 +279,11 @@ export class DisciplineLine<T> implements Line<T> {
   #tellDone(entry: Entry<T>): void {
     const discipline = this.#discipline;
     if (entry.isRefused || discipline.done === undefined) return;
-    discipline.done(entry, { durationMs: this.#clock.now() - entry.poppedAt });
+    let now = entry.poppedAt; // in case the clock throws
+    try {
+      now = this.#clock.now();
+    } finally {
+      discipline.done(entry, { durationMs: now - entry.poppedAt });
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { requireRules } from "../base/arguments.ts";
 import { ChurnMap } from "../base/churn_map.ts";
-import { type Clock, isRealTime } from "../base/clock.ts";
+import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf } from "../base/error_text.ts";
@@ -16,7 +16,6 @@ import {
   SELECTION_OPTIONS,
 } from "../base/given_up_arguments.ts";
 import { copyOf, inOneLine } from "../base/safe_text.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type {
   GivenUpEntry,
@@ -59,7 +58,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     options: RateLimitingQueueOptions<T>,
     retention: number | GivenUpRetention,
   ) {
-    const time = steadyClock(options.clock ?? below.clock);
+    const time = options.clock ?? below.clock ?? systemClock;
     const attempts = new TimedAttempts(limiter, time);
     super(limiter, below, options, attempts);
     this.#retention = retention;

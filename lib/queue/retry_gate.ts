@@ -67,20 +67,22 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
   }
 
   push(entry: ReadyEntry<T>): void {
+    const now = this.#marked.get(entry.key) ? this.#clock.now() : 0; // first, because the clock may throw
     const needsBudget = this.unmark(entry.key);
     if (needsBudget) {
       this.retries.add(entry, 0);
-      return this.open();
+      return this.#open(now);
     }
     if (needsBudget === false) this.#repeated.add(entry);
     this.#inner.push(entry);
   }
 
   pop(): ReadyEntry<T> | undefined {
+    const now = this.#clock.now(); // first, because the clock may throw
     const entry = this.#inner.pop();
     if (!this.#repeated.delete(entry!)) {
-      this.#budget.deposit(this.#clock.now());
-      if (this.retries.length > 0) this.open();
+      this.#budget.deposit(now);
+      if (this.retries.length > 0) this.#open(now);
     }
     return entry;
   }
@@ -125,8 +127,12 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
 
   /** Lets blocked entries through while there is budget or, if `isFree`, all of them as first attempts. */
   open(isFree = false): void {
+    this.#open(this.#clock.now(), isFree);
+  }
+
+  #open(now: number, isFree = false): void {
     for (let left = this.retries.length; left > 0; left--) {
-      if (!isFree && !this.#budget.withdraw(this.#clock.now())) break;
+      if (!isFree && !this.#budget.withdraw(now)) break;
       const entry = this.retries.shift();
       if (!isFree) this.#repeated.add(entry);
       this.#let(entry);
@@ -147,7 +153,11 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
   #changed(): void {
     if (this.retries.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.onChange());
     else this.#unwatch = this.#unwatch?.() as undefined;
-    this.onChange();
+    try {
+      this.onChange();
+    } catch (error) { // the clock threw; the entry that is pushed or popped now must not be lost
+      this.#report(error);
+    }
   }
 }
 

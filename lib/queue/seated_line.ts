@@ -96,8 +96,11 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
     try {
       if (this.order.awaitsDone) this.order.done(seat);
     } finally {
-      this.#look();
-      ticket = this.#enter(seat, key, item, priority, true);
+      try {
+        this.#look();
+      } finally { // even if the clock throws
+        ticket = this.#enter(seat, key, item, priority, true);
+      }
     }
     return ticket;
   }

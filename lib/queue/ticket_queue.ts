@@ -1,6 +1,6 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { OPTIONS, setBrand } from "../base/brands.ts";
-import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
+import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
@@ -15,7 +15,6 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { ChurnMap } from "../base/churn_map.ts";
@@ -141,13 +140,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#processingItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
-    const steady = this.#clock = steadyClock(clock);
+    const time = this.#clock = clock ?? systemClock;
     this.#line = discipline === undefined
       ? new FifoLine()
-      : lineOf(discipline, steady) ?? new DisciplineLine(discipline as QueueDiscipline<T>, steady);
+      : lineOf(discipline, time) ?? new DisciplineLine(discipline as QueueDiscipline<T>, time);
     if (metrics !== undefined && name !== "") {
       const blocked = () => this.#blocked;
-      this.#observer = new QueueMetrics(metrics, name, steady, priorityLevels, blocked);
+      this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
     }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
@@ -206,9 +205,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
       if (this.length > 0) return Promise.resolve(this.#take());
       if (this.#isOver()) return Promise.resolve(SHUTDOWN);
       this.#isAttended = true;
-      const got = this.#getters.wait(signal, () => this.#setTimer());
-      this.#setTimer();
-      return got;
+      this.#setTimer(true); // before the wait, because the clock may throw, and nobody would get the item of the wait
+      return this.#getters.wait(signal, () => this.#setTimer());
     } catch (error) {
       return Promise.reject(error);
     }
@@ -439,17 +437,21 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /**
    * Sets the timer for the next time at which blocked items become ready. The timer is set only if no item is ready,
    * and a call or a callback awaits one.
+   *
+   * @param willWait Whether a call is about to wait for an item.
    */
-  #setTimer(): void {
+  #setTimer(willWait = false): void {
     if (this.#line.nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return;
-    const isAwaited = this.length === 0 && !(this.#getters.isEmpty && this.#watchers.isEmpty);
+    const isAwaited = this.length === 0 && (willWait || !(this.#getters.isEmpty && this.#watchers.isEmpty));
     const wakeAt = isAwaited ? this.#pausedUntil ?? this.#line.nextChangeAt ?? Infinity : Infinity;
     if (wakeAt === this.#wakeAt) return;
-    this.#clock.clearTimeout(this.#timer);
-    this.#wakeAt = wakeAt;
+    const hadTimer = this.#wakeAt !== Infinity;
+    this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
+    if (hadTimer) this.#clock.clearTimeout(this.#timer);
     if (wakeAt === Infinity) return;
     const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), MAX_TIMEOUT);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    this.#wakeAt = wakeAt;
   }
 
   /** Hands out items that have become ready with time. If the discipline throws, a pending call to `get` rejects. */
@@ -493,11 +495,18 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const item = this.#items === undefined ? key as T : this.#beginProcessing(key);
     this.#latestTicket = ticket;
     this.#latestKey = key;
-    if (this.#isAttended) {
+    if (this.#isAttended) this.#tellTaken(key, ticket);
+    return new TicketLease(this, key, item, priority, ticket);
+  }
+
+  /** Tells of a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
+  #tellTaken(key: unknown, ticket: number): void {
+    try {
       this.#observer?.taken(key, this.#line.drawn, ticket);
       this.#tellWatchers();
+    } catch {
+      // The clock threw. A measurement or a timer may be missing.
     }
-    return new TicketLease(this, key, item, priority, ticket);
   }
 
   /** Records the item that is handed out for a key, and returns it. */

@@ -34,8 +34,12 @@ export class BurstTime implements AttemptTime {
   now(): Moment {
     const { number } = burst;
     if (number === 0 || number !== this.#burst || !isRealTime(this.#clock)) {
-      this.#latest = { time: this.#clock.now() };
       this.#burst = number;
+      try {
+        this.#latest = { time: this.#clock.now() };
+      } catch {
+        // An error would end an attempt whose handler still runs. The latest time is good enough to show to users.
+      }
     }
     return this.#latest;
   }

@@ -1,6 +1,5 @@
 import { setBrand } from "../base/brands.ts";
-import type { Clock } from "../base/clock.ts";
-import { steadyClock } from "../base/steady_clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "./tokens.ts";
 
 /** Key of a bucket's level. The symbol is not in the global registry, because other copies may have other levels. */
@@ -44,8 +43,8 @@ export class TokenLevel {
   #tokens: number;
 
   /** Creates a full level. */
-  constructor(rate: number, burst: number, clock?: Clock) {
-    this.clock = steadyClock(clock);
+  constructor(rate: number, burst: number, clock: Clock = systemClock) {
+    this.clock = clock;
     this.#origin = this.clock.now();
     this.rate = rate;
     this.burst = burst;

@@ -194,8 +194,11 @@ export class Intake<T> {
     let lease: WorkLease<T> | undefined;
     try {
       if (this.#permits !== undefined && !this.#askFor(this.#permits)) return undefined;
-      lease = this.#takeHeld() ?? this.#source.tryTake();
-      if (lease === undefined && this.#permit !== undefined) this.putBack(this.takePermit()!);
+      try {
+        lease = this.#takeHeld() ?? this.#source.tryTake();
+      } finally {
+        if (lease === undefined && this.#permit !== undefined) this.putBack(this.takePermit()!);
+      }
     } catch (error) {
       this.#taker.fail(error);
     }

@@ -1,8 +1,7 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { FailureLog } from "../base/failure_log.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SnapshotOptions } from "../contracts/work_queue.ts";
@@ -53,7 +52,7 @@ export class Pool<T> implements WorkerPool<T> {
     settings: PoolSettings<T>,
     timeOf: (clock: Clock) => AttemptTime = (clock) => new BurstTime(clock),
   ) {
-    const clock = steadyClock(settings.clock ?? source.clock);
+    const clock = settings.clock ?? source.clock ?? systemClock;
     this.#settings = { ...settings, clock, queue: source.name };
     this.#source = source;
     this.#handler = handler;

@@ -15,11 +15,11 @@ export class HeldPermit {
   readonly #beganAt: number;
   #hasEnded = false;
 
-  constructor(throttle: OwnThrottle, permit: Permit, clock: Clock | undefined) {
+  constructor(throttle: OwnThrottle, permit: Permit, clock: Clock | undefined, beganAt: number) {
     this.#throttle = throttle;
     this.#permit = permit;
     this.#clock = clock;
-    this.#beganAt = clock?.now() ?? 0;
+    this.#beganAt = beganAt;
   }
 
   begin(cost: number): void {
@@ -34,9 +34,14 @@ export class HeldPermit {
   end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    result ??= { outcome: this.outcome, durationMs: Math.max((this.#clock?.now() ?? 0) - this.#beganAt, 0) };
-    this.#adopted?.end(result); // first, because only the permit of a third-party throttle may throw
-    this.#permit.end(result);
+    let now = this.#beganAt;
+    try {
+      if (result === undefined) now = this.#clock?.now() ?? 0;
+    } finally { // even if the clock throws, because the throttle would count the attempt forever
+      result ??= { outcome: this.outcome, durationMs: Math.max(now - this.#beganAt, 0) };
+      this.#adopted?.end(result); // first, because only the permit of a third-party throttle may throw
+      this.#permit.end(result);
+    }
   }
 
   /** Takes a permit of another throttle, which ends with this one. Does nothing if there is one already. */
@@ -44,7 +49,7 @@ export class HeldPermit {
     if (this.#hasEnded || throttle === this.#throttle) return;
     if (this.#adopted) return this.#adopted.adopt(throttle);
     const permit = throttle.adopt?.();
-    if (permit) this.#adopted = new HeldPermit(throttle, permit, undefined);
+    if (permit) this.#adopted = new HeldPermit(throttle, permit, undefined, 0);
   }
 }
 
@@ -75,8 +80,9 @@ export class PoolPermits implements ThrottledPool {
 
   /** Returns a permit. If none is granted now, adds the pool to the line. */
   ask(): HeldPermit | undefined {
+    const now = this.#now(); // first, because the clock may throw
     const answer = this.#line.ask(this);
-    return typeof answer === "number" ? undefined : this.#hold(answer);
+    return typeof answer === "number" ? undefined : this.#hold(answer, now);
   }
 
   /** Lets other pools ask after a permit was given back. */
@@ -88,8 +94,9 @@ export class PoolPermits implements ThrottledPool {
   adopt(held: HeldPermit | undefined): HeldPermit | undefined {
     const { throttle } = this.#line;
     held?.adopt(throttle);
+    const now = this.#now();
     const permit = held ? undefined : throttle.adopt?.();
-    return permit ? this.#hold(permit) : held;
+    return permit ? this.#hold(permit, now) : held;
   }
 
   chargeAhead(): void {
@@ -106,7 +113,11 @@ export class PoolPermits implements ThrottledPool {
     this.#line.quit(this);
   }
 
-  #hold(permit: Permit): HeldPermit {
-    return new HeldPermit(this.#line.throttle, permit, this.#measuringClock);
+  #now(): number {
+    return this.#measuringClock?.now() ?? 0;
+  }
+
+  #hold(permit: Permit, now: number): HeldPermit {
+    return new HeldPermit(this.#line.throttle, permit, this.#measuringClock, now);
   }
 }

@@ -1,8 +1,7 @@
 import { hasMethods } from "../base/arguments.ts";
 import { SOURCE } from "../base/brands.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
-import { steadyClock } from "../base/steady_clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { AttemptCounts, KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
@@ -167,7 +166,7 @@ export class QueueSource<T> implements WorkSource<T> {
 
   dueInMs(item: T): number | undefined {
     const dueAt = this.#hooks.dueAt?.(item);
-    return dueAt === undefined ? undefined : Math.max(dueAt - steadyClock(this.clock).now(), 0);
+    return dueAt === undefined ? undefined : Math.max(dueAt - (this.clock ?? systemClock).now(), 0);
   }
 
   #tellGivenUp(attempt: WorkAttempt<T>, { error, reason }: Ending & { kind: "givenUp" }, report: Report<T>): void {

@@ -84,16 +84,27 @@ export class ThrottleLine {
     this.#hasChanged = true;
     if (this.#isServing) return;
     this.#isServing = true;
-    this.#clearTimer?.();
-    while (this.#hasChanged || this.#first === undefined) {
-      this.#hasChanged = false;
-      const pool = this.#next();
-      if (pool === undefined) break;
-      this.#turn = pool;
-      pool.onTurn();
-      this.#turn = undefined;
+    try {
+      this.#clearTimer?.();
+    } finally { // even if the clock throws
+      this.#serveAll();
     }
-    this.#isServing = false;
+  }
+
+  #serveAll(): void {
+    try {
+      while (this.#hasChanged || this.#first === undefined) {
+        this.#hasChanged = false;
+        const pool = this.#next();
+        if (pool === undefined) break;
+        this.#turn = pool;
+        pool.onTurn();
+        this.#turn = undefined;
+      }
+    } finally {
+      this.#turn = undefined;
+      this.#isServing = false;
+    }
   }
 
   /** Takes the next pool out of the line. */

@@ -36,7 +36,6 @@ const modules = await sources();
  */
 const WITHOUT_CODE = [
   "lib/base/parted_map.ts",
-  "lib/base/steady_clock.ts",
   "packages/engine/items.ts",
   "packages/redis/scripts/declare.ts",
 ];

@@ -10,8 +10,7 @@ import {
   type RateLimiter,
   type RateLimitingQueueOptions,
 } from "@workqueue/core";
-import { FakeTime } from "@std/testing/time";
-import { Console, HandClock } from "../helpers.ts";
+import { HandClock } from "../helpers.ts";
 import { isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
 const DAY = 24 * 3600 * 1000;
@@ -194,61 +193,4 @@ Deno.test("a timer of a queue that was shut down, fired all the same, changes no
   assertEquals([queue.length, queue.delayed, set, callbacks.length], [0, 0, 2, 0]);
   lease[Symbol.dispose]();
   assert(await isSettled(drained));
-});
-
-Deno.test("rule 7: a clock whose setTimeout throws as a timer fires: what is delayed has a timer all the same", () => {
-  const clock = new LooseClock();
-  const queue = queueOn(clock);
-  for (const [item, delay] of [["a", 10], ["b", 20], ["c", 100_000]] as const) queue.addAfter(item, delay);
-  const { setTimeout } = clock;
-  for (const [time, expected] of [[10, ["a"]], [20, ["b"]], [10_000, []], [100_000, ["c"]]] as const) {
-    clock.setTimeout = () => {
-      clock.setTimeout = setTimeout;
-      throw new Error("setTimeout is broken");
-    };
-    clock.time = time;
-    clock.fire();
-    clock.setTimeout = setTimeout;
-    assertEquals([takeAll(queue), clock.timers], [[...expected], time === 100_000 ? 0 : 1]);
-  }
-});
-
-Deno.test("rule 7: a clock whose setTimeout throws for a while: what is delayed has a timer a second after that", () => {
-  using time = new FakeTime();
-  using _console = new Console();
-  const clock = new LooseClock();
-  const queue = queueOn(clock);
-  for (const [item, delay] of [["a", 10], ["b", 20]] as const) queue.addAfter(item, delay);
-  const { setTimeout } = clock;
-  clock.setTimeout = () => {
-    throw new Error("setTimeout is broken");
-  };
-  clock.time = 10;
-  clock.fire();
-  assertEquals([takeAll(queue), clock.timers], [["a"], 0]);
-  time.tick(2500);
-  clock.setTimeout = setTimeout;
-  time.tick(500);
-  clock.time = 20;
-  clock.fire();
-  assertEquals([takeAll(queue), clock.timers], [["b"], 0]);
-});
-
-Deno.test("rule 7: a clock whose setTimeout throws as an item gets an earlier deadline: the item is late, and not lost", () => {
-  using time = new FakeTime();
-  using _console = new Console();
-  const clock = new LooseClock();
-  const queue = queueOn(clock);
-  queue.addAfter("a", 100);
-  const { setTimeout } = clock;
-  clock.setTimeout = () => {
-    throw new Error("setTimeout is broken");
-  };
-  queue.addAfter("a", 10, { priority: 5 });
-  assertEquals(queue.snapshot().delayedItems, [{ item: "a", priority: 5, dueInMs: 10 }]);
-  clock.setTimeout = setTimeout;
-  clock.time = 1000;
-  time.tick(1000);
-  clock.fire();
-  assertEquals([takeAll(queue), clock.timers], [["a"], 0]);
 });

@@ -139,40 +139,6 @@ Deno.test("oldestReady that throws: the metric goes on", async () => {
   await assertUsable(queue);
 });
 
-Deno.test("a clock whose now throws while something is measured: the latest time has to do", async () => {
-  using _console = new Console();
-  const metrics = new InMemoryMetrics();
-  const clock = new HandClock();
-  const queue = createRateLimitingQueue<string>(limiter(), { name: "q", metrics, clock });
-  const { now } = clock;
-  queue.add("a");
-  clock.time = 3000;
-  queue.add("b");
-  clock.time = 5000;
-  clock.now = () => {
-    throw new Error("now is broken");
-  };
-  const lease = take(queue);
-  queue.add("c");
-  queue.add("a");
-  clock.now = now;
-  lease[Symbol.dispose]();
-  assertEquals(metrics.value("workqueue_queue_duration_seconds", "q"), 3);
-  assertEquals(metrics.value("workqueue_work_duration_seconds", "q"), 2);
-  assertEquals(takeAll(queue), ["b", "c", "a"]);
-  await assertUsable(queue);
-});
-
-Deno.test("a clock whose clearTimeout throws at shutdown: those who wait get the shutdown all the same", async () => {
-  const { queue, clock } = measured();
-  const waiter = queue.get();
-  clock.clearTimeout = () => {
-    throw new Error("clearTimeout is broken");
-  };
-  queue.shutDown();
-  assertEquals(await outcome(waiter), "shutdown");
-});
-
 Deno.test("a clock that adds and finishes the item it is asked for: there is nothing in the queue but items", async () => {
   const { queue, clock } = measured();
   queue.add("a");

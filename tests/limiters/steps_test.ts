@@ -71,7 +71,11 @@ Deno.test("steps: bad options are refused, with the option, the rule and the val
       "missing required option 'delays' (delay after each failure of an item, in order. The last delay repeats)",
     ] as const,
     [{ delay: [5], delays: [5] }, `"delay" is not an option here; did you mean "delays"?`] as const,
-    [{ delays: [5], clock: 5 }, "'clock' must be a clock, got 5", RangeError] as const,
+    [
+      { delays: [5], clock: 5 },
+      "'clock' must be a clock whose now() returns a finite number, got 5",
+      RangeError,
+    ] as const,
   ];
   for (const [options, rest, ErrorClass = TypeError] of cases) {
     const { message } = assertThrows(() => createStepsLimiter(options as never), ErrorClass);

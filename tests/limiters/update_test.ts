@@ -24,7 +24,7 @@ import {
 } from "@workqueue/core/limiters";
 import { bucketThrottle } from "../../throttles/bucket.ts";
 import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
-import { Console, HandClock } from "../helpers.ts";
+import { HandClock } from "../helpers.ts";
 import { nextTurn } from "../queue_helpers.ts";
 import { delays, Recorder } from "./helpers.ts";
 
@@ -157,24 +157,6 @@ Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () =>
   }
   clock.time = 27;
   assert(limiter.atRest!());
-});
-
-Deno.test("update, forgetAfter: a clock that fails costs no count", () => {
-  using _console = new Console();
-  let fails = false;
-  const clock = {
-    ...new HandClock(),
-    now() {
-      if (fails) throw new Error("no time");
-      return 0;
-    },
-  } as HandClock;
-  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter: undefined }, { clock });
-  delays(limiter, "a", 2);
-  fails = true;
-  const changed = { baseDelay: 1, maxDelay: 1, forgetAfter: 5 };
-  exponentialLimiter.update!(limiter, changed, {});
-  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [2, 1]);
 });
 
 Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {

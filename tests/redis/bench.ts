@@ -3,7 +3,6 @@
 import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines } from "@workqueue/core";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
-import { NEXT_FORMAT } from "../../packages/redis/scripts/prelude.ts";
 import type { RedisEngine, RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
@@ -48,7 +47,7 @@ export class Bench extends EngineBench {
   }
 
   async storeDiscipline(plan: string): Promise<void> {
-    await this.stored("HSET", "meta", "order", `1 ${plan}`, "format", NEXT_FORMAT);
+    await this.stored("HSET", "meta", "order", `1 ${plan}`, "more", "1");
   }
 
   /** Records the calls of the engine from now on. Returns the lines of the history. */

@@ -36,14 +36,13 @@ export class LoadObserver<T> implements QueueObserver {
   /** Number of keys left that were ready or blocked before the recording. Their tickets are below `#firstTicket`. */
   #earlier: number;
   #firstTicket = Infinity;
-  #latest: number;
   #hasEnded = false;
 
   constructor({ writer, clock, startedAt, dueAt, before, keys }: LoadObserverOptions<T>) {
     this.before = before;
     this.#writer = writer;
     this.#clock = clock;
-    this.#startedAt = this.#latest = startedAt;
+    this.#startedAt = startedAt;
     this.#dueAt = dueAt;
     this.#earlier = keys.size - keys.processing;
   }
@@ -80,7 +79,7 @@ export class LoadObserver<T> implements QueueObserver {
       this.#earlier--;
       this.#writer.add(this.#startedAt, key, 0);
     }
-    const running = { key, at: this.#now(), hasFailed: false };
+    const running = { key, at: this.#clock.now(), hasFailed: false };
     this.#byCall.set(called, running);
     this.#byKey.set(key, running);
   }
@@ -91,7 +90,7 @@ export class LoadObserver<T> implements QueueObserver {
     if (running === undefined) return;
     this.#byCall.delete(called);
     if (this.#byKey.get(running.key) === running) this.#byKey.delete(running.key);
-    this.#writer.attempt(running.at, running.key, this.#now() - running.at, running.hasFailed);
+    this.#writer.attempt(running.at, running.key, this.#clock.now() - running.at, running.hasFailed);
   }
 
   stop(): void {
@@ -126,7 +125,7 @@ export class LoadObserver<T> implements QueueObserver {
 
   #add(key: unknown, priority: number): void {
     if (this.#failing.size > 0 && this.#isRetry(key)) this.#failing.delete(key);
-    else this.#writer.add(this.#now(), key, priority);
+    else this.#writer.add(this.#clock.now(), key, priority);
   }
 
   /** Reports whether a key was added for a retry, and not while its retry is still to come. */
@@ -141,15 +140,5 @@ export class LoadObserver<T> implements QueueObserver {
     } catch {
       return false;
     }
-  }
-
-  /** Returns the time; the latest known time if the clock throws. */
-  #now(): number {
-    try {
-      this.#latest = this.#clock.now();
-    } catch {
-      // The queue reports failures of its clock.
-    }
-    return this.#latest;
   }
 }
