@@ -13,7 +13,8 @@ const POPPED = 0;
  *
  * A queue uses the discipline through a line of its own, in which no key has an entry. Anything else that uses the
  * discipline, such as a discipline that wraps this one, calls the methods of `QueueDiscipline`, which give each entry a
- * seat.
+ * seat. The queue of a derived class calls them too, because the class may override them. The methods of an instance
+ * can't be replaced.
  */
 export class SeatedDiscipline<O extends SeatOrder = SeatOrder> implements QueueDiscipline<unknown>, OrderUser {
   readonly #makeOrder: (seats: Seats, clock: Clock) => O;
@@ -24,17 +25,18 @@ export class SeatedDiscipline<O extends SeatOrder = SeatOrder> implements QueueD
   #order: O | undefined;
   readonly #use = new DisciplineUse();
   #pushed = 0;
-
-  readonly #prototype: object;
+  /** Whether the class of the discipline is not derived from a built-in one. */
+  readonly #isBuiltIn: boolean;
 
   /**
    * @param makeOrder Makes the order of the seats of a table, for a queue with a clock.
-   * @param prototype Prototype of the class of the discipline.
+   * @param prototype Prototype of the built-in class.
    */
   constructor(makeOrder: (seats: Seats, clock: Clock) => O, prototype: object = SeatedDiscipline.prototype) {
     this.#makeOrder = makeOrder;
-    this.#prototype = prototype;
     setLineMaker(this, (given, clock) => this.#makeLine(given, clock));
+    this.#isBuiltIn = Object.getPrototypeOf(this) === prototype;
+    if (this.#isBuiltIn) Object.preventExtensions(this);
   }
 
   get order(): O {
@@ -111,15 +113,12 @@ export class SeatedDiscipline<O extends SeatOrder = SeatOrder> implements QueueD
    * Makes an order of the seats of a table.
    *
    * @param given The discipline as its user has it: perhaps an object that wraps this discipline.
-   * @returns The order; `undefined` if the methods of `given` must be used, because they are not those of this class or
+   * @returns The order; `undefined` if the methods of `given` must be used, because they may be other methods or
    * because this discipline has entries.
    */
   orderOf(given: object, seats: Seats, clock: Clock): O | undefined {
-    const isPlain = given === this && Object.getPrototypeOf(this) === this.#prototype &&
-      Object.keys(this).length === 0;
-    if (!isPlain || this.#table !== undefined && this.#table.size > 0) return undefined;
-    Object.preventExtensions(this); // methods that replace those of this class from now on would not be called
-    return this.#makeOrder(seats, clock);
+    const isUsable = this.#isBuiltIn && given === this && !(this.#table !== undefined && this.#table.size > 0);
+    return isUsable ? this.#makeOrder(seats, clock) : undefined;
   }
 
   #makeLine(given: object, clock: Clock): Line<unknown> | undefined {

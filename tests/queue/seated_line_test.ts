@@ -345,32 +345,22 @@ Deno.test("a key that comes back to a discipline that another queue uses is not 
   assertEquals(takeAll(queues[0]), ["c", "d"]);
 });
 
-Deno.test("a discipline that is patched, wrapped, or has entries is used through its methods", () => {
+Deno.test("a discipline that is wrapped or has entries is used through its methods", () => {
   const pushed: unknown[] = [];
-  const note = (entry: ReadyEntry<string>) => pushed.push(entry.key);
-  const patched = createPriorityDiscipline<string>();
-  const { push } = patched;
-  patched.push = (entry) => {
-    note(entry);
-    push.call(patched, entry);
-  };
-  const proxied = new Proxy(createPriorityDiscipline<string>(), {
+  const discipline = new Proxy(createPriorityDiscipline<string>(), {
     get(target, name) {
       const value = Reflect.get(target, name, target);
       if (name !== "push") return typeof value === "function" ? value.bind(target) : value;
       return (entry: ReadyEntry<string>) => {
-        note(entry);
+        pushed.push(entry.key);
         target.push(entry);
       };
     },
   });
-  for (const discipline of [patched, proxied]) {
-    pushed.length = 0;
-    const queue = createWorkQueue<string>({ discipline });
-    queue.add("low");
-    queue.add("high", { priority: 1 });
-    assertEquals([pushed, takeAll(queue)], [["low", "high"], ["high", "low"]]);
-  }
+  const first = createWorkQueue<string>({ discipline });
+  first.add("low");
+  first.add("high", { priority: 1 });
+  assertEquals([pushed, takeAll(first)], [["low", "high"], ["high", "low"]]);
   const used = createPriorityDiscipline<string>();
   const entry = { key: "there", item: "there", priority: 0, readyAt: 0 };
   used.push(entry);
@@ -441,10 +431,4 @@ Deno.test("a discipline of a user inside of a fair one that throws when touched 
   assertEquals([entries.length, entries[0]!.item.version, entries[0]!.priority], [1, 1, 3]);
   const lease = take(queue);
   assertEquals([lease.item.version, lease.priority], [1, 3]);
-});
-
-Deno.test("a discipline in use can't be changed: its methods are not called then", () => {
-  const discipline = createPriorityDiscipline<string>();
-  createWorkQueue<string>({ discipline });
-  assertThrows(() => discipline.push = () => {}, TypeError);
 });
