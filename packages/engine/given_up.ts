@@ -2,7 +2,6 @@ import type { GivenUpOptions, GivenUpPage, GivenUpRetention, GivenUpSelection, R
 import {
   A_STRING,
   DISCARD,
-  inOneLine,
   limitsOf,
   LIST_GIVEN_UP,
   LIST_OPTIONS,
@@ -43,10 +42,9 @@ export class GivenUpItems<T> {
     if (cursor !== undefined) requireRule(LIST_GIVEN_UP, "cursor", cursor, A_STRING);
     const page = await this.#engine.givenUp({ search, limit, cursor });
     return {
-      items: page.entries.map(({ payload, group, error, ...entry }) => ({
+      items: page.entries.map(({ payload, group, ...entry }) => ({
         item: this.#items.read({ key: entry.key, payload }),
         ...entry,
-        error: inOneLine(error), // earlier releases stored errors with several lines
         ...group !== undefined && { group },
       })),
       ...limit > 0 && page.cursor !== undefined && { cursor: page.cursor },

@@ -149,7 +149,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     const most = Math.ceil(MAX_CHECKED / this.#engines.length);
     const pages = await this.#all(async (engine, partition) => {
       const from = start && start.at - (partition < start.partition ? 1 : 0);
-      const page = await engine.listGivenUp({ search, limit, cursor: from === undefined ? from : `${from}-0` }, most);
+      const page = await engine.listGivenUp({ search, limit, cursor: from?.toString() }, most);
       const places = page.entries.map(({ at }) => ({ at: Number(at), partition }));
       const rest = page.cursor === undefined ? undefined : { ...placeAt(page.cursor), partition };
       return { ...page, places, rest };

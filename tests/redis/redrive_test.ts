@@ -1,4 +1,4 @@
-/** Tests of redrives with queue objects, and of given-up items that earlier releases stored. */
+/** Tests of redrives with queue objects. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { createRedisQueue, type RedisQueue, redisQueues } from "@workqueue/redis
 import { FORMAT } from "../../packages/redis/scripts/format.ts";
 import { newQueue, open, take, until } from "./faults/faults.ts";
 import { RedisProxy } from "./proxy.ts";
-import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
 
 /** Gives items up, in this order. */
 async function giveUp(queue: RedisQueue, ...items: string[]): Promise<void> {
@@ -70,59 +70,23 @@ redisTest("redrive: keys that nothing can have are ignored", async ({ url }) => 
   assertEquals((await queue.givenUp()).items.map(({ key }) => key), ["b"]);
 });
 
-/** Stores given-up keys as releases before these calls stored them: several at one time. */
-async function storeOld(call: SharedServer["call"], name: string, keys: readonly string[]): Promise<void> {
+redisTest("given up: a search goes on after the number of keys that one call checks", async ({ url, call }) => {
+  const name = uniqueName("given-up");
   const prefix = `workqueue:{${name}}:`;
-  const at = `${Date.now() * 1000 - 1_000_000}`;
+  const keys = ["needle", ...numbered(1100)];
+  const entry = JSON.stringify(["no", null, "terminal", 1, "1"]);
   await call("HSET", `${prefix}meta`, "format", FORMAT);
-  const entry = '["TerminalError: no\\nstock",null,"terminal"]';
-  await call("ZADD", `${prefix}givenup`, ...keys.flatMap((key) => [at, key]));
+  await call("ZADD", `${prefix}givenup`, ...keys.flatMap((key, i) => [`${i + 1}`, key]));
   await call("HSET", `${prefix}reasons`, ...keys.flatMap((key) => [key, entry]));
   await call("HSET", `${prefix}stalls`, ...keys.flatMap((key) => [key, "x0"]));
-}
-
-redisTest("given up: items of earlier releases are listed in pages, redriven and discarded", async ({ url, call }) => {
-  const name = uniqueName("given-up");
-  const keys = ["a", "b", "c", "d", "e", "f"];
-  await storeOld(call, name, keys);
   await using opened = open(url, name);
   const { queue } = opened;
-  const { items: [first] } = await queue.givenUp();
-  const { firstFailedAgoMs, givenUpAgoMs, ...shown } = first!;
-  assertEquals(shown, {
-    item: "f",
-    key: "f",
-    error: "TerminalError: no stock",
-    attempts: 1,
-    reason: "terminal",
-  });
-  assert(givenUpAgoMs >= 1000 && firstFailedAgoMs === givenUpAgoMs);
-  const pages: unknown[] = [];
-  for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++) {
-    const { items, cursor: next } = await queue.givenUp({ limit: 2, cursor });
-    pages.push(items.map(({ key }) => key));
-    cursor = next;
-  }
-  assertEquals(pages, [["f", "e"], ["d", "c"], ["b", "a"]]);
-  await queue.redrive({ search: "B", rate: 1000 });
+  assertEquals((await queue.givenUp({ search: "needle" })).items.map(({ key }) => key), ["needle"]);
+  await queue.redrive({ search: "needle" });
   await until(async () => !(await queue.redriveProgress())!.running);
-  assertEquals((await queue.counts()).ready, 1);
-  assertEquals(await queue.discard({ search: "e" }), 5); // the error has an "e"
+  assertEquals([(await queue.counts()).ready, (await queue.givenUp({ search: "item" })).total], [1, 1100]);
+  assertEquals(await queue.discard({ search: "item" }), 1100);
 });
-
-redisTest(
-  "given up: any number of items that earlier releases gave up at one time are reached",
-  async ({ url, call }) => {
-    const name = uniqueName("given-up");
-    await storeOld(call, name, [...numbered(1100), "needle"]);
-    await using opened = open(url, name);
-    const { queue } = opened;
-    await queue.redrive({ search: "needle" });
-    await until(async () => !(await queue.redriveProgress())!.running);
-    assertEquals([(await queue.counts()).ready, (await queue.givenUp({ search: "item" })).total], [1, 1100]);
-    assertEquals(await queue.discard({ search: "item" }), 1100);
-  },
-);
 
 redisTest("redrive: the list of its keys is removed with it, or expires if it never began", async ({ url, call }) => {
   const name = uniqueName("redrive");

@@ -165,20 +165,6 @@ engineTest("what is known of failures goes with them", async (bench) => {
   assertEquals(await beside(bench), [1, 1]);
 });
 
-engineTest("processes of an older release count and forget failures alone, which does no harm", async (bench) => {
-  for (const key of ["a", "b", "c"]) await fail(bench, key);
-  await bench.stored("HDEL", "failures", "a"); // the older release forgets the key
-  await bench.stored("HSET", "failures", "b", "7"); // the older release counts a failure
-  await bench.addAfter(5000, "d");
-  await bench.stored("HSET", "failures", "d", "2");
-  assertEquals(await failing(bench), [["b", 7], ["c", 1]]);
-  assertEquals(await bench.stored("ZCARD", "failing"), 2);
-  await fail(bench, "d");
-  assertEquals(await failing(bench), [["d", 3], ["b", 7], ["c", 1]], "by what is known of b");
-  await fail(bench, "b");
-  assertEquals(await failing(bench), [["b", 8], ["d", 3], ["c", 1]]);
-});
-
 engineTest("totals count what is handed out, has failed and was given up, once", async (bench) => {
   await bench.add("a", "b", "c", "d");
   const { taken: [a, b, c, d] } = await bench.take("o", 4);

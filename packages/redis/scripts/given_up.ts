@@ -9,7 +9,7 @@ const REASON = TEXT as ReplyField<GiveUpReason>;
  * the text `search`. Ignores the case of ASCII letters only, because Lua knows no others.
  *
  * An entry in `reasons` is a JSON array: error, payload (or null), reason, number of attempts, time of the first
- * failure as text, and, in a queue with groups, the group. Earlier releases stored only the first three.
+ * failure as text, and, in a queue with groups, the group.
  */
 export const searched = /* lua */ `
 search = string.lower(search)
@@ -24,32 +24,23 @@ end`;
 
 /**
  * Lua that visits given-up keys, the newest first, and checks at most 1,000. `visit` is the body of a function of
- * `key`, `entry` and `at`, the time when the key was given up. It returns 1, or 0 if it has removed the key, or
- * false to stop before this key. `cursor` is the place to begin, and is set to the place to go on; nil if no keys are
- * left.
- *
- * A cursor is the time at which the next key was given up, and the number of keys with this time that were visited:
- * earlier releases gave up several keys at one time.
+ * `key`, `entry` and `at`, the time when the key was given up. It returns true, or false to stop before this key.
+ * `cursor` is the time at which the first key was given up, and is set to the time of the next key; nil if no keys are
+ * left. No two keys have the same time.
  */
 const eachGivenUp = (visit: string): string => /* lua */ `
 do
   local PAGE = 1000
-  local from, passed = string.match(cursor or '+inf-0', '^(.+)-(%d+)$')
-  passed = tonumber(passed)
-  local page = redis.call('ZRANGE', q.given_up, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', passed, PAGE + 1, 'WITHSCORES')
+  local page = redis.call('ZRANGE', q.given_up, cursor or '+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, PAGE + 1,
+    'WITHSCORES')
   local function visit(key, entry, at)
     ${visit}
-    return 1
+    return true
   end
   local i = 1
-  while i < 2 * PAGE and page[i] do
-    local stays = visit(page[i], readGivenUp(page[i]), page[i + 1])
-    if not stays then break end
-    if page[i + 1] == from then passed = passed + stays else from, passed = page[i + 1], stays end
-    i = i + 2
-  end
+  while i < 2 * PAGE and page[i] and visit(page[i], readGivenUp(page[i]), page[i + 1]) do i = i + 2 end
   checked = (i - 1) / 2
-  cursor = page[i] and page[i + 1] .. '-' .. (page[i + 1] == from and passed or 0) or nil
+  cursor = page[i] and page[i + 1]
 end`;
 
 /** Lists given-up keys, the newest first. One call checks at most 1,000 keys. */
@@ -87,13 +78,13 @@ ${
     eachGivenUp(/* lua */ `
     local n = #entries.key + 1
     if n > limit then return false end
-    if not isFound(key, entry) then return 1 end
+    if not isFound(key, entry) then return true end
     entries.key[n], entries.at[n] = key, at
     entries.payload[n] = entry[2] ~= cjson.null and entry[2] or false
     entries.error[n] = entry[1]
     entries.reason[n] = entry[3]
-    entries.attempts[n] = entry[4] or 1
-    entries.firstFailedAgoUs[n] = now - (entry[5] or at)
+    entries.attempts[n] = entry[4]
+    entries.firstFailedAgoUs[n] = now - entry[5]
     entries.group[n] = entry[6] or false
     entries.givenUpAgoUs[n] = now - at`)
   }
@@ -116,9 +107,8 @@ ${searched}
 local discarded, checked = 0, 0
 ${
     eachGivenUp(/* lua */ `
-    if not isFound(key, entry) then return 1 end
-    ${forget}
-    do return 0 end`)
+    if not isFound(key, entry) then return true end
+    ${forget}`)
   }
 `,
 });

@@ -3,10 +3,9 @@
  * step when it is due, so the job survives the process that started it.
  *
  * The hash `redrive` describes the running job, or the last one: its `id`, `search` and `rate`; `until`, the time when
- * it began; `list`, if only listed keys are added; `position` and `passed`, the time at which the next key was given
- * up and the number of checked keys with this time, which are not added; `next`, the earliest time of the
- * next add; the number of keys `redriven`; and `left`, the number of keys that it did not check, once it has ended. The
- * field `redrive` of `meta` is the time of the next step, while the job runs.
+ * it began; `list`, if only listed keys are added; `position`, the time at which the next key was given up; `next`, the
+ * earliest time of the next add; the number of keys `redriven`; and `left`, the number of keys that it did not check,
+ * once it has ended. The field `redrive` of `meta` is the time of the next step, while the job runs.
  *
  * @module
  */
@@ -26,15 +25,14 @@ const endJob = /* lua */ `
 const countLeft = /* lua */ `
     local left
     if list then left = redis.call('ZCARD', list)
-    else left = math.max(redis.call('ZCOUNT', q.given_up, position, until_) - passed, 0) end`;
+    else left = redis.call('ZCOUNT', q.given_up, position, until_) end`;
 
 /** Lua that reads the state of the job. */
 const readJob = /* lua */ `
     local job = prefix .. 'redrive'
-    local state = redis.call('HMGET', job, 'search', 'rate', 'until', 'list', 'position', 'passed', 'next', 'redriven')
+    local state = redis.call('HMGET', job, 'search', 'rate', 'until', 'list', 'position', 'next', 'redriven')
     local search, rate, until_ = state[1], tonumber(state[2]), state[3]
-    local list, position, passed = state[4], state[5], tonumber(state[6])
-    local next, redriven = tonumber(state[7]), tonumber(state[8])`;
+    local list, position, next, redriven = state[4], state[5], tonumber(state[6]), tonumber(state[7])`;
 
 /**
  * Lua that takes the next step of the job: checks up to \`BATCH\` keys, and adds those that are due. Must run only if
@@ -48,7 +46,7 @@ do
   ${searched}
   local interval = rate and 1000000 / rate or 0
   if rate then next = math.max(next, now - CATCH_UP) end
-  local page = redis.call('ZRANGE', list or q.given_up, position, until_, 'BYSCORE', 'LIMIT', passed, BATCH + 1,
+  local page = redis.call('ZRANGE', list or q.given_up, position, until_, 'BYSCORE', 'LIMIT', 0, BATCH + 1,
     'WITHSCORES')
   local i = 1
   while i < 2 * BATCH and page[i] and (not rate or next <= now) do
@@ -63,15 +61,10 @@ do
       redriven = redriven + 1
       next = next + interval
     end
-    if list then redis.call('ZREM', list, key)
-    else
-      if at ~= position then position, passed = at, 0 end
-      if not isChosen then passed = passed + 1 end
-    end
+    if list then redis.call('ZREM', list, key) end
   end
-  if not list and page[i + 1] ~= position then position, passed = page[i + 1] or '(' .. until_, 0 end
-  redis.call('HSET', job, 'position', position, 'passed', passed, 'next', string.format('%.17g', next), 'redriven',
-    redriven)
+  if not list then position = page[i + 1] or '(' .. until_ end
+  redis.call('HSET', job, 'position', position, 'next', string.format('%.17g', next), 'redriven', redriven)
   ${countLeft}
   if left == 0 then
     ${endJob}
@@ -154,7 +147,7 @@ local isRefused = q.redrive_at and not isRepeated and 1 or 0
 if isRefused == 0 and not isRepeated then
   q.useMore()
   redis.call('DEL', job)
-  redis.call('HSET', job, 'id', id, 'search', search, 'until', whole(now), 'position', '-inf', 'passed', 0, 'next',
+  redis.call('HSET', job, 'id', id, 'search', search, 'until', whole(now), 'position', '-inf', 'next',
     whole(now), 'redriven', 0)
   if rate then redis.call('HSET', job, 'rate', string.format('%.17g', rate)) end
   if isListed then

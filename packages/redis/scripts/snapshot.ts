@@ -122,7 +122,7 @@ while #failingEntries.key < limit and from < limit + SPARE do
     if n > limit then break end
     local at = dues[i]
     if counts[i] == 0 then
-      forgotten[#forgotten + 1] = key -- forgotten by a process of an older release, or expired
+      forgotten[#forgotten + 1] = key -- expired
     elseif at or q.isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
       failingEntries.key[n] = key
       failingEntries.attempts[n] = counts[i]
