@@ -1,3 +1,5 @@
+import { type CodedError, withCode } from "@workqueue/core/internal";
+
 /**
  * Returns the entry of a table for a kind that another process may have sent or stored.
  *
@@ -20,6 +22,6 @@ export function entryOf<Table extends object>(
  *
  * @param what The noun for a kind, such as `"limiter"`.
  */
-export function unknownKind(product: string, what: string, kind: never): TypeError {
-  return new TypeError(`${product} doesn't know the ${what} ${JSON.stringify(kind)}`);
+export function unknownKind(product: string, what: string, kind: never): CodedError {
+  return withCode("WQ_ARGUMENT", new TypeError(`${product} doesn't know the ${what} ${JSON.stringify(kind)}`));
 }

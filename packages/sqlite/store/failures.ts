@@ -1,3 +1,4 @@
+import { withCode } from "@workqueue/core/internal";
 import {
   type Counting,
   type CountingNode,
@@ -233,7 +234,7 @@ export const LIMITERS: Readonly<Record<LimiterKind, unknown>> = { ...COUNTING, .
 /** Takes the next number that the process has computed for a limiter. */
 function nextOf(draws: number[]): number {
   const number = draws.shift();
-  if (number === undefined) throw new TypeError("The input of the limiter has too few numbers");
+  if (number === undefined) throw withCode("WQ_LIMITER", new TypeError("The input of the limiter has too few numbers"));
   return number;
 }
 
