@@ -18,10 +18,14 @@ interface Release {
   files: Files;
 }
 
-/** Returns the files that `deno publish` uploads for the core. */
+let published: Promise<Files> | undefined;
+
+/** Returns the files that `deno publish` uploads for the core. Publishes only for the first call. */
 export async function publishedFiles(): Promise<Files> {
-  await using registry = new JsrRegistry();
-  return await registry.publish(".");
+  return await (published ??= (async () => {
+    await using registry = new JsrRegistry();
+    return await registry.publish(".");
+  })());
 }
 
 /**

@@ -6,6 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { tryExample } from "../config_file/process/example.ts";
 import { runtimes } from "../runtimes.ts";
+import { everyTest } from "./every.ts";
 import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
@@ -26,7 +27,7 @@ async function prepare(): Promise<Project> {
   return project;
 }
 
-Deno.test("config-file: the tarball installs beside the core's, type-checks and runs under Node", async () => {
+everyTest("config-file: the tarball installs beside the core's, type-checks and runs under Node", async () => {
   using project = await prepare();
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
   await project.run(NPM, [...install, "./workqueue-core.tgz", "./workqueue-config-file.tgz"]);
@@ -40,7 +41,7 @@ Deno.test("config-file: the tarball installs beside the core's, type-checks and 
   await tryExample(["node", project.path("js/live_limits.js")]);
 });
 
-Deno.test("config-file: the tarball installs beside the core's and runs under Bun", async () => {
+everyTest("config-file: the tarball installs beside the core's and runs under Bun", async () => {
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", "./workqueue-core.tgz", "./workqueue-config-file.tgz"]);

@@ -5,6 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { runtimes } from "../runtimes.ts";
+import { everyTest } from "./every.ts";
 import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
@@ -20,7 +21,7 @@ async function prepare(): Promise<Project> {
   return project;
 }
 
-Deno.test("dashboard: the tarball installs beside the core's, type-checks and runs under Node", async () => {
+everyTest("dashboard: the tarball installs beside the core's, type-checks and runs under Node", async () => {
   using project = await prepare();
   await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES]);
   for (const age of ["newest", "oldest"] as const) {
@@ -30,7 +31,7 @@ Deno.test("dashboard: the tarball installs beside the core's, type-checks and ru
   assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), EXPECTED);
 });
 
-Deno.test("dashboard: the tarball installs beside the core's and runs under Bun", async () => {
+everyTest("dashboard: the tarball installs beside the core's and runs under Bun", async () => {
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", ...PACKAGES]);

@@ -6,6 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
 import { runtimes } from "../runtimes.ts";
+import { everyTest } from "./every.ts";
 import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
@@ -39,18 +40,21 @@ function copiesOfApi(project: Project): number {
   return globSync("**/@opentelemetry/api/package.json", { cwd: project.path("node_modules") }).length;
 }
 
-Deno.test("opentelemetry: the tarball installs beside the core's and the SDK, type-checks and runs under Node", async () => {
-  using project = await prepare();
-  await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES, "@types/node@20"]);
-  assertEquals(copiesOfApi(project), 1);
-  for (const age of ["newest", "oldest"] as const) {
-    await tsc(project.folder, age, "main.ts", "--types", "node", "--noEmit", "--module", "nodenext");
-  }
-  await tsc(project.folder, "newest", "main.ts", "--types", "node", "--module", "nodenext", "--outDir", "js");
-  assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), EXPECTED);
-});
+everyTest(
+  "opentelemetry: the tarball installs beside the core's and the SDK, type-checks and runs under Node",
+  async () => {
+    using project = await prepare();
+    await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES, "@types/node@20"]);
+    assertEquals(copiesOfApi(project), 1);
+    for (const age of ["newest", "oldest"] as const) {
+      await tsc(project.folder, age, "main.ts", "--types", "node", "--noEmit", "--module", "nodenext");
+    }
+    await tsc(project.folder, "newest", "main.ts", "--types", "node", "--module", "nodenext", "--outDir", "js");
+    assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), EXPECTED);
+  },
+);
 
-Deno.test("opentelemetry: the tarball installs beside the core's and the SDK, and runs under Bun", async () => {
+everyTest("opentelemetry: the tarball installs beside the core's and the SDK, and runs under Bun", async () => {
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", ...PACKAGES]);

@@ -19,6 +19,9 @@ const PAGES = {
   sqlite: "sqlite.md",
 };
 
+const registry = new JsrRegistry();
+globalThis.addEventListener("unload", () => void registry[Symbol.asyncDispose]());
+
 for (const [name, page] of Object.entries(PAGES)) {
   const folder = new URL(`packages/${name}/`, ROOT);
   const { version, exports: entry } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", folder)));
@@ -42,7 +45,6 @@ for (const [name, page] of Object.entries(PAGES)) {
   });
 
   Deno.test(`${name}: what is published on JSR requires exactly its own version of the packages of this repository`, async () => {
-    await using registry = new JsrRegistry();
     const files = await registry.publish(`packages/${name}`);
     const required = [...files.values()].flatMap((content) =>
       [...new TextDecoder().decode(content).matchAll(/(?:from|import) "jsr:@workqueue\/[\w-]+@([^/"]+)/g)].map((

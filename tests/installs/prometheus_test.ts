@@ -6,6 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { tryExample } from "../prometheus/example.ts";
 import { runtimes } from "../runtimes.ts";
+import { everyTest } from "./every.ts";
 import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
@@ -22,7 +23,7 @@ async function prepare(): Promise<Project> {
   return project;
 }
 
-Deno.test("prometheus: the tarball installs beside the core's, type-checks and runs under Node", async () => {
+everyTest("prometheus: the tarball installs beside the core's, type-checks and runs under Node", async () => {
   using project = await prepare();
   await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES, "@types/node@20"]);
   for (const age of ["newest", "oldest"] as const) {
@@ -34,7 +35,7 @@ Deno.test("prometheus: the tarball installs beside the core's, type-checks and r
   await tryExample(["node", project.path("js/metrics.js")]);
 });
 
-Deno.test("prometheus: the tarball installs beside the core's and runs under Bun", async () => {
+everyTest("prometheus: the tarball installs beside the core's and runs under Bun", async () => {
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", ...PACKAGES]);
