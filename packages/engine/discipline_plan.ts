@@ -104,8 +104,11 @@ type DescribedOption<F> =
 /** Planner of a built-in discipline. */
 interface BuiltInPlan<Type extends keyof BuiltInDisciplineOptions> {
   readonly definition: object;
-  /** Returns the plan. Must name each option, and pass on the rest, which is empty. */
-  plan(part: DisciplineDescription, options: DescribedOptions<Type>, issues: ConfigIssue[]): Planned;
+  /**
+   * Returns the plan. Must name each option, and pass on the rest, which is empty. Instead of a plan, may add an issue
+   * that refuses the discipline by name.
+   */
+  plan(part: DisciplineDescription, options: DescribedOptions<Type>, issues: ConfigIssue[]): Planned | undefined;
 }
 
 /** Planner of each built-in discipline. A discipline of the core without one is a type error. */

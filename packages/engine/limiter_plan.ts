@@ -299,8 +299,11 @@ interface BuiltInPlan<Type extends BuiltInType> {
   plan(planner: Planner, part: LimiterDescription, options: DescribedOptions<Type>, isInGroup: boolean): LimiterNode;
 }
 
-/** Plan of each built-in limiter. A limiter of the core without a plan is a type error. */
-const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> } = {
+/**
+ * Plan of each built-in limiter. `undefined` for a limiter that is planned like a custom one, with `delayAfter`. A
+ * limiter of the core without an entry is a type error.
+ */
+const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined } = {
   "bucket": {
     version: 1,
     plan(planner, part, { rate, burst, ...others }) {

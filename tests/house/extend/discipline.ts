@@ -104,12 +104,44 @@ export class NewestFirstOrder implements SeatOrder {
       edits: [insertAfter('export * from "./fair.ts";\n', 'export * from "./newest_first.ts";\n')],
     },
     {
+      path: "packages/engine/discipline_plan.ts",
+      round: "entries",
+      says: "packages/engine/discipline_plan.ts",
+      edits: [
+        insertAfter("import { fairDiscipline, ", "newestFirstDiscipline, "),
+        insertAfter(
+          "  priority: { definition: priorityDiscipline, plan: planPriority },\n",
+          `  "newest-first": {
+    definition: newestFirstDiscipline,
+    plan({ path, type }, _options, issues) {
+      issues.push({ path, message: \`\${JSON.stringify(type)} is for queues in memory\` });
+      return undefined;
+    },
+  },
+`,
+        ),
+      ],
+    },
+    {
+      path: "tests/contracts/engine_model.ts",
+      round: "entries",
+      says: "tests/contracts/engine_model.ts",
+      edits: [insertAfter("readonly DisciplineConfig[]>> = {\n", '  "newest-first": [],\n')],
+    },
+    {
+      path: "tests/redis/history/load.ts",
+      round: "entries",
+      says: "tests/redis/history/load.ts",
+      edits: [insertAfter("readonly DisciplineConfig[]>> = {\n", '  "newest-first": [],\n')],
+    },
+    {
       path: "tests/disciplines/NAME_test.ts",
       round: "tests",
       says: "tests/disciplines/newest_first_test.ts is missing",
-      text: `import { assertEquals } from "@std/assert";
-import { loadConfig } from "@workqueue/core";
+      text: `import { assertEquals, assertThrows } from "@std/assert";
+import { ConfigError, disciplines, loadConfig } from "@workqueue/core";
 import { createNewestFirstDiscipline } from "@workqueue/core/disciplines";
+import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { takeAll } from "../queue_helpers.ts";
 
 Deno.test("newest-first: a queue of a config document hands out the newest item", () => {
@@ -117,6 +149,11 @@ Deno.test("newest-first: a queue of a config document hands out the newest item"
   for (const item of ["a", "b", "c"]) queue.add(item);
   assertEquals(takeAll(queue), ["c", "b", "a"]);
   assertEquals(createNewestFirstDiscipline().length, 0);
+});
+
+Deno.test("newest-first: engines refuse it by name", () => {
+  const described = disciplines.describe({ type: "newest-first" });
+  assertThrows(() => planDiscipline("plan", described), ConfigError, '"newest-first" is for queues in memory');
 });
 `,
     },

@@ -70,48 +70,74 @@ export function createQuadraticLimiter<T = unknown>(
     {
       path: "limiters/built_ins.ts",
       round: "lists",
-      says: `Type '"quadratic"' is not comparable to type`,
+      says: "'\"quadratic\"' does not exist in type",
       edits: [insertAfter('export * from "./per_group.ts";\n', 'export * from "./quadratic.ts";\n')],
     },
     {
       path: "packages/engine/limiter_plan.ts",
       round: "entries",
       says: "packages/engine/limiter_plan.ts",
-      edits: [
-        insertAfter('  "per-group": 1,\n', '  "quadratic": 1,\n'),
-        insertAfter(
-          '        return ["steps", this.#counting(part.path, options["forgetAfter"]), options["delays"]];\n',
-          `      case "quadratic":
-        return ["quadratic", this.#counting(part.path, options["forgetAfter"]), options["step"]];
+      edits: [[
+        '  "steps": {\n',
+        `  "quadratic": {
+    version: 1,
+    plan(planner, part, { step, forgetAfter, ...others }) {
+      planner.refuseOthers(part, others);
+      return ["quadratic", planner.counting(part.path, forgetAfter), step];
+    },
+  },
+  "steps": {
 `,
-        ),
-      ],
+      ]],
+    },
+    {
+      path: "packages/engine/limiter_nodes.ts",
+      round: "lists",
+      says: "packages/sqlite/store/failures.ts",
+      edits: [insertAfter("export type CountingNode =\n", '  | readonly ["quadratic", Counting, step: number]\n')],
     },
     {
       path: "packages/sqlite/store/failures.ts",
-      round: "tests",
-      says: 'SQLite, limiters: the example of "quadratic" gives what it gives in memory ... FAILED',
-      edits: [
-        insertAfter('ReadonlySet<string> = new Set(["exponential", ', '"quadratic", '),
-        insertAfter(
-          "number[]): number {\n  switch (type) {\n",
-          `    case "quadratic":
-      return (options[0] as number) * count ** 2;
-`,
-        ),
-      ],
+      round: "entries",
+      says: "packages/sqlite/store/failures.ts",
+      edits: [insertAfter(
+        "DelayAfter<LimiterNodeOf<Kind>> } = {\n",
+        '  "quadratic": ([, , step], count) => step * count ** 2,\n',
+      )],
     },
     {
       path: "packages/redis/scripts/limiters.ts",
-      round: "tests",
-      says: 'Redis, limiters: the example of "quadratic" gives what it gives in memory ... FAILED',
-      needsRedis: true,
+      round: "entries",
+      says: "packages/redis/scripts/limiters.ts",
+      edits: [insertAfter(
+        "Readonly<Record<CountingNode[0], string>> = {\n",
+        '  "quadratic": "node[3] * count ^ 2",\n',
+      )],
+    },
+    {
+      path: "tests/contracts/unknown_parts_suite.ts",
+      round: "entries",
+      says: "tests/contracts/unknown_parts_suite.ts",
+      edits: [insertAfter(
+        "readonly [type: string, config: unknown]>> = {\n",
+        '  "quadratic": ["quadratic", { type: "quadratic", step: 1 }],\n',
+      )],
+    },
+    {
+      path: "tests/contracts/reload_model.ts",
+      round: "entries",
+      says: "tests/contracts/reload_model.ts",
       edits: [
-        insertAfter("      if kind == 'exponential' or ", "kind == 'quadratic' or "),
-        insertAfter(
-          "      elseif kind == 'steps' then delay = node[3][math.min(count, #node[3])]\n",
-          "      elseif kind == 'quadratic' then delay = node[3] * count ^ 2\n",
-        ),
+        insertAfter("isInGroup: boolean) => object>> = {\n", '  "quadratic": (draw) => ({ step: draw(3000) }),\n'),
+        insertAfter("ReturnType<typeof of>>> = {\n", '      "quadratic": of({ step: delay, forgetAfter }),\n'),
+      ],
+    },
+    {
+      path: "tests/model/plain_limiters.ts",
+      round: "entries",
+      says: "tests/model/plain_limiters.ts",
+      edits: [
+        insertAfter('  "jitter": "its delays are random",\n', '  "quadratic": "it counts as the other limiters do",\n'),
       ],
     },
     {

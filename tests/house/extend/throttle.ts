@@ -75,6 +75,12 @@ class RampThrottle extends LimitedThrottle {
       edits: [insertAfter('export * from "./gradient.ts";\n', 'export * from "./ramp.ts";\n')],
     },
     {
+      path: "packages/engine/gate_plan.ts",
+      round: "entries",
+      says: "packages/engine/gate_plan.ts",
+      edits: [insertAfter('  "aimd": OF_EACH_PROCESS,\n', '  "ramp": OF_EACH_PROCESS,\n')],
+    },
+    {
       path: "tests/throttles/contract_test.ts",
       round: "tests",
       says: "throttles: each type is here ... FAILED",
