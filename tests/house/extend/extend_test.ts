@@ -7,10 +7,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { REDIS_SERVER } from "../../redis/server.ts";
 import { recipes } from "./all.ts";
+import { gaps } from "./gaps.ts";
 import { pathOf, type Round } from "./recipe.ts";
 import { type Result, Trial } from "./trial.ts";
 
-const trial = new Trial(recipes);
+const trial = new Trial(recipes, gaps);
 globalThis.addEventListener("unload", () => trial[Symbol.dispose]());
 
 /** Paths of all steps, without repetition. */
@@ -61,10 +62,15 @@ const GENERATED = [
   "tsconfig.json",
 ];
 
+/** Returns the type errors in an output, each with its place. */
+function errorsIn(output: string): string[] {
+  return output.split(/^(?=TS\d+ \[ERROR\])/m);
+}
+
 /** Throws an error unless a command failed and named everything that the steps of the round would have added. */
 function assertNamed(round: Round, { success, output }: Result): void {
   assert(!success, `nothing fails without the steps of the round "${round}"\n${output}`);
-  const errors = output.split(/^(?=TS\d+ \[ERROR\])/m);
+  const errors = errorsIn(output);
   for (const { heading, name, steps } of recipes) {
     const isOfExample = (error: string) => error.includes(name) || error.includes(name.replaceAll("_", "-"));
     for (const { path, says, needsRedis } of steps.filter((step) => step.round === round)) {
@@ -76,10 +82,12 @@ function assertNamed(round: Round, { success, output }: Result): void {
   }
 }
 
-Deno.test("extend: without the new modules, the type checker names them", async () => {
+Deno.test("extend: without the new modules, the lists can't be loaded", async () => {
   trial.follow("modules");
   const lists = ["limiters", "disciplines", "throttles"].map((room) => `${room}/built_ins.ts`);
-  assertNamed("modules", await trial.check(...lists));
+  const results = await Promise.all(lists.map((list) => trial.load(list)));
+  const output = results.map((result) => result.output).join("\n");
+  assertNamed("modules", { success: results.some(({ success }) => success), output });
 });
 
 Deno.test("extend: without the lines in lists and types, the type checker names what is missing", async () => {
@@ -88,9 +96,19 @@ Deno.test("extend: without the lines in lists and types, the type checker names 
   assertNamed("lists", await trial.check("packages/sqlite/mod.ts", ...tests));
 });
 
-Deno.test("extend: without the entries that lists and types require, the type checker names them", async () => {
+Deno.test("extend: without the entries that lists and types require, the type checker names them", async (t) => {
   trial.follow("entries");
-  assertNamed("entries", await trial.check(...MODULES, ...CHECKED));
+  const result = await trial.check(...MODULES, ...CHECKED);
+  assertNamed("entries", result);
+  const errors = errorsIn(result.output);
+  for (const gap of gaps) {
+    await t.step(`the type checker names the code of engines that ${gap.adds} needs`, () => {
+      const missing = gap.errors.filter(([path, words]) => {
+        return !errors.some((error) => error.includes(`/${path}:`) && error.includes(words));
+      });
+      assertEquals(missing, [], result.output);
+    });
+  }
 });
 
 Deno.test("extend: deno task generate names a part that it can't draw", async () => {

@@ -7,8 +7,9 @@
 /**
  * Rounds of the test. In each round, the tree lacks the steps of this round, and a command must name what is missing:
  *
- * - `"modules"`, `"lists"` and `"entries"`: the type checker. A list requires the entries of the parts that it lists,
- *   so these are rounds of their own.
+ * - `"modules"`: Deno, which loads the lists of modules.
+ * - `"lists"` and `"entries"`: the type checker. A list requires the entries of the parts that it lists, so these are
+ *   rounds of their own.
  * - `"generate"`: `deno task generate`.
  * - `"tests"`: the tests.
  */
@@ -56,13 +57,16 @@ export function pathOf({ name }: Recipe, { path }: Step): string {
 }
 
 /** Returns a file's text after a step. `before` is `undefined` if there is no such file. */
-export function textAfter(step: Step, path: string, before: string | undefined): string {
-  if (step.text !== undefined) {
-    if (before !== undefined) throw new Error(`Cannot follow recipe: ${path} exists already`);
-    return step.text;
-  }
+export function textAfter({ text, edits }: Step, path: string, before: string | undefined): string {
+  if (text === undefined) return edited(path, before, edits!);
+  if (before !== undefined) throw new Error(`Cannot follow recipe: ${path} exists already`);
+  return text;
+}
+
+/** Returns a file's text after edits. */
+export function edited(path: string, before: string | undefined, edits: readonly Edit[]): string {
   let text = before;
-  for (const [old, replacement] of step.edits!) {
+  for (const [old, replacement] of edits) {
     const parts = text?.split(old) ?? [];
     if (parts.length !== 2) throw new Error(`Cannot follow recipe: ${path} does not contain this once: ${old}`);
     text = parts.join(replacement);

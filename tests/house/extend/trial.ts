@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { ROOT } from "../../../release/commands.ts";
 import { copyRepository } from "../../../release/copy.ts";
 import { testArguments } from "../../std/arguments.ts";
-import { pathOf, type Recipe, type Round, textAfter } from "./recipe.ts";
+import type { Gap } from "./gaps.ts";
+import { edited, pathOf, type Recipe, type Round, textAfter } from "./recipe.ts";
 
 /** Output of a command. */
 export interface Result {
@@ -15,22 +16,28 @@ export interface Result {
 /** Copy of the repository in which recipes are followed. */
 export class Trial implements Disposable {
   readonly #recipes: readonly Recipe[];
+  readonly #gaps: readonly Gap[];
   readonly #root = mkdtempSync(join(tmpdir(), "workqueue_extend_"));
 
-  constructor(recipes: readonly Recipe[]) {
+  constructor(recipes: readonly Recipe[], gaps: readonly Gap[]) {
     this.#recipes = recipes;
+    this.#gaps = gaps;
     copyRepository(this.#root);
   }
 
-  /** Follows the recipes, except for the steps of a round. */
+  /** Follows the recipes, except for the steps of a round. In the round of the entries, also makes the gaps. */
   follow(leftOut?: Round): void {
     const texts = new Map<string, string | undefined>();
+    const textOf = (path: string) => texts.has(path) ? texts.get(path) : textIn(ROOT, path);
     for (const recipe of this.#recipes) {
       for (const step of recipe.steps) {
         const path = pathOf(recipe, step);
-        const before = texts.has(path) ? texts.get(path) : textIn(ROOT, path);
+        const before = textOf(path);
         texts.set(path, step.round === leftOut ? before : textAfter(step, path, before));
       }
+    }
+    for (const { path, edit } of this.#gaps) {
+      texts.set(path, leftOut === "entries" ? edited(path, textOf(path), [edit]) : textOf(path));
     }
     for (const [path, text] of texts) {
       if (text === undefined) rmSync(join(this.#root, path), { force: true });
@@ -41,6 +48,11 @@ export class Trial implements Disposable {
   /** Returns the text of a file; `undefined` if there is none. */
   read(path: string): string | undefined {
     return textIn(this.#root, path);
+  }
+
+  /** Loads a module and all its imports. The output names a missing one. */
+  async load(file: string): Promise<Result> {
+    return await this.#deno("cache", "--quiet", ...testArguments, file);
   }
 
   /** Checks types. The output names only files with errors. */
