@@ -11,7 +11,9 @@ import type { PlannedPart } from "./planned_part.ts";
 export interface Interpreter {
   /** Name of the product, for messages. */
   readonly product: string;
+  /** Kinds of limiters that the engine evaluates. */
   readonly limiters: Readonly<Record<LimiterKind, unknown>>;
+  /** Kinds of orders that the engine has. */
   readonly orders: Readonly<Record<OrderKind, unknown>>;
 }
 

@@ -4,5 +4,6 @@ export interface PlannedPart {
   readonly kind: string;
   /** Type of the part in the config. */
   readonly type: string;
+  /** JSON Pointer to the part in the config. */
   readonly path: string;
 }

@@ -1,4 +1,4 @@
-import { type CodedError, withCode } from "@workqueue/core/internal";
+import { withCode } from "@workqueue/core/internal";
 
 /**
  * Returns the entry of a table for a kind that another process may have sent or stored.
@@ -22,6 +22,6 @@ export function entryOf<Table extends object>(
  *
  * @param what The noun for a kind, such as `"limiter"`.
  */
-export function unknownKind(product: string, what: string, kind: never): CodedError {
+export function unknownKind(product: string, what: string, kind: never): Error {
   return withCode("WQ_ARGUMENT", new TypeError(`${product} doesn't know the ${what} ${JSON.stringify(kind)}`));
 }
