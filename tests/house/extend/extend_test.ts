@@ -45,9 +45,20 @@ const TESTED = [
   "tests/sqlite/model/limiters_test.ts",
 ];
 
-/** Names of the tests in these files that concern the new parts, the new option or the new field. */
-const NAMES =
-  /quadratic|newest-first|ramp|leastDelay|each built-in|each type is here|of its own|an empty queue|another one's|its fields/;
+/** Parts of the names of the tests in these files that concern the new parts, the new option or the new field. */
+const NAMES = [
+  "quadratic",
+  "newest-first",
+  "ramp",
+  "leastDelay",
+  "each built-in",
+  "each type is here",
+  "main entry",
+  "of its own",
+  "an empty queue",
+  "another one's",
+  "its fields",
+];
 
 /** Files that `deno task generate` changes after all steps. */
 const GENERATED = [
@@ -121,7 +132,7 @@ Deno.test("extend: without the steps that no compiler requires, tests fail", asy
   assertNamed("tests", await trial.test(TESTED.filter((path) => trial.read(path) !== undefined), NAMES));
 });
 
-/** Tests that run for each limiter, discipline, throttle or option, with the names of the new ones. */
+/** Tests for each limiter, discipline, throttle or option, with the names of the new ones, and a bound of names. */
 const CONTRACTS = [
   "every limiter, quadratic of a config: counts",
   "every update, quadratic",
@@ -130,6 +141,7 @@ const CONTRACTS = [
   "throttle ramp: pools that share it",
   "'leastDelay' of a queue in a document reaches the pool",
   "'leastDelay' of a pool has an effect",
+  "the main entry exports these names",
 ];
 
 Deno.test("extend: with all steps, the parts are generated, compile, and pass the suites of their contracts", async () => {
