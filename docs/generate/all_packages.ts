@@ -33,8 +33,7 @@ export function allPackages(): string {
     ...STAND_INS,
     ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
   };
-  const lock = { path: "./deno.all.lock", frozen: true };
-  const config = { name, version, exports, lock, imports, compilerOptions, fmt, lint };
+  const config = { name, version, exports, lock: "./deno.all.lock", imports, compilerOptions, fmt, lint };
   return JSON.stringify(config, undefined, 2) + "\n";
 }
 

@@ -40,7 +40,7 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
   assertEquals(files.filter((path) => path.endsWith(".ts") && !isExample(path)).sort(), [...used].sort());
 
   const readers =
-    /^\/(\w+\.md|LICENSE|deno\.json|schema\/\w+\.schema\.json|docs\/[\w-]+\.(md|svg)|docs\/operate\/\w+\.(json|yml|png)|docs\/dashboard\/\w+\.png|bench\/((RESULTS|REDIS|SQLITE|CLI)\.md|growth\.svg))$/;
+    /^\/(\w+\.md|LICENSE|deno\.json|schema\/\w+\.schema\.json|docs\/[\w-]+\.(md|svg)|docs\/operate\/\w+\.(json|yml|png)|docs\/dashboard\/\w+\.png|bench\/((RESULTS|SIZES|REDIS|SQLITE|CLI)\.md|growth\.svg))$/;
   assertEquals(files.filter((path) => !path.endsWith(".ts") && !isExample(path) && !readers.test(path)), []);
 });
 

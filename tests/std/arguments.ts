@@ -11,8 +11,9 @@ export const isJsrReachable: boolean = await import(probe).then(() => true, () =
 
 /**
  * Arguments of a `deno` command that runs or checks tests, in the root of the repository or of a copy of it. The
- * arguments name `deno.all.json`, in which `@std` refers to the stand-ins in this folder. If JSR is reachable, they
- * instead name a generated config with the real packages and a copy of the lock file. Git ignores both.
+ * arguments name `deno.all.json`, in which `@std` refers to the stand-ins in this folder, and freeze its lock file. If
+ * JSR is reachable, they instead name a generated config with the real packages and a copy of the lock file. Git ignores
+ * both.
  */
 export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 
@@ -24,7 +25,7 @@ export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
 
 function argumentsWith(lock: string): string[] {
-  if (!isJsrReachable) return ["--config", "deno.all.json", "--lock", lock];
+  if (!isJsrReachable) return ["--config", "deno.all.json", "--lock", lock, "--frozen"];
   const copy = `deno.std.${lock.replace("/", ".")}`;
   replaceFile(copy, readFileSync(new URL(lock, ROOT), "utf8"));
   return ["--config", writeStdConfig(), "--lock", copy];
@@ -34,7 +35,6 @@ function writeStdConfig(): string {
   const config = JSON.parse(readFileSync(new URL("deno.all.json", ROOT), "utf8"));
   for (const name of Object.keys(config.imports)) if (name.startsWith("@std/")) delete config.imports[name];
   for (const name of STD) config.imports[name] = `jsr:${name}@^1`;
-  config.lock.frozen = false; // the copies of the lock files get the versions of the real packages
   replaceFile("deno.std.json", JSON.stringify(config, undefined, 2));
   return "deno.std.json";
 }
