@@ -6,6 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
+import { cases } from "./cases/mod.ts";
 import { BENCH } from "./machine.ts";
 import { findRuntimes } from "./peers/runtimes.ts";
 import { RUNTIMES } from "./rows/row.ts";
@@ -15,6 +16,11 @@ const { values: { on, only, gc } } = parseArgs({
 });
 if (on !== undefined && !RUNTIMES.some((runtime) => runtime === on)) {
   console.error(`--on must be one of ${RUNTIMES.join(", ")}, got ${on}`);
+  Deno.exit(2);
+}
+const names = Object.entries(cases).flatMap(([group, ofGroup]) => [group, ...Object.keys(ofGroup)]);
+if (only !== undefined && !names.some((name) => name.includes(only))) {
+  console.error(`--only must be a part of one of ${names.map((name) => JSON.stringify(name)).join(", ")}, got ${only}`);
   Deno.exit(2);
 }
 const options = [...only === undefined ? [] : [`--only=${only}`], ...gc ? ["--gc"] : []];
