@@ -499,7 +499,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return new TicketLease(this, key, item, priority, ticket);
   }
 
-  /** Tells of a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
+  /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
   #tellTaken(key: unknown, ticket: number): void {
     try {
       this.#observer?.taken(key, this.#line.drawn, ticket);

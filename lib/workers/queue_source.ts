@@ -73,7 +73,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Carries out an ending, but for forgetting the item's failures. Reports whether the queue keeps them. */
+  /** Carries out an ending, except for forgetting the item's failures. Reports whether the queue keeps them. */
   #keeps(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): boolean {
     const { lease } = attempt;
     switch (ending.kind) { // no `default` case: a kind without a case is a type error

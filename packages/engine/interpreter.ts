@@ -49,7 +49,7 @@ export function planDisciplineFor(
   return plan;
 }
 
-/** Refuses parts of which an engine has no entry. Only code that was not type-checked gets so far. */
+/** Refuses parts for which an engine has no entry. Only code that was not type-checked gets this far. */
 function requireKnown(action: string, product: string, table: object, parts: readonly PlannedPart[]): void {
   const issues = parts.filter(({ kind }) => !Object.hasOwn(table, kind)).map(({ kind, type, path }) => ({
     path,
