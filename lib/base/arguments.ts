@@ -21,7 +21,7 @@ export const A_BOOLEAN: Rule = [(value: unknown) => typeof value === "boolean", 
 /** Rule for a function. */
 export const A_FUNCTION: Rule = [(value: unknown) => typeof value === "function", "must be a function"];
 /** Rule for a clock: an object with `now`, which returns a finite number, `setTimeout` and `clearTimeout`. */
-export const A_CLOCK: Rule = [isClock, "must be a clock whose now() returns a finite number"];
+export const A_CLOCK: Rule = [isClock, "must have timers, and a finite now()"];
 /** Rule for an `AbortSignal` from any realm. */
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 /** Rule for an integer of at least 1. */

@@ -313,7 +313,7 @@ Deno.test("rule 10: options that are unknown, or of the wrong type, are refused"
   const cases: [options: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
     [{ registry: limiters }, `"registry" is not an option here`],
-    [{ clock: 5 }, "'clock' must be a clock whose now() returns a finite number, got 5"],
+    [{ clock: 5 }, "'clock' must have timers, and a finite now(), got 5"],
     [{ random: "dice" }, `'random' must be a function, got "dice"`],
     [{ limiters: {} }, "'limiters' must be a registry of limiters, got an object"],
     [{ limiters: { get() {}, types() {} } }, "'limiters' must be a registry of limiters, got an object"],

@@ -60,7 +60,12 @@ for (const [what, create] of Object.entries(CREATED)) {
   Deno.test(`rule 11: a clock is checked when ${what} is created`, () => {
     create(new HandClock());
     for (const [fault, clock] of Object.entries(BROKEN)) {
-      const error = assertThrows(() => create(clock as Clock), TypeError, "'clock' must be a clock", fault);
+      const error = assertThrows(
+        () => create(clock as Clock),
+        TypeError,
+        "'clock' must have timers, and a finite now()",
+        fault,
+      );
       assertEquals((error as { code?: string }).code, "WQ_ARGUMENT", fault);
     }
   });

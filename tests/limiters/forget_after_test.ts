@@ -155,7 +155,7 @@ Deno.test("forgetAfter: what is no duration is refused, and so is what is no clo
   assertThrows(
     create({ forgetAfter: 1, clock: {} }),
     TypeError,
-    "'clock' must be a clock whose now() returns a finite number, got an object",
+    "'clock' must have timers, and a finite now(), got an object",
   );
   assertThrows(create({ forgetafter: 1 }), TypeError, `did you mean "forgetAfter"?`);
   assertEquals(create({ forgetAfter: undefined, clock: undefined })().when("a"), 1);

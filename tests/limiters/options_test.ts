@@ -24,7 +24,11 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],
     [{ rate: 1, burst: 1, xyzzy: null }, `"xyzzy" is not an option here`],
-    [{ rate: 1, burst: 1, clock: 5 }, "'clock' must be a clock whose now() returns a finite number, got 5", RangeError],
+    [
+      { rate: 1, burst: 1, clock: 5 },
+      "'clock' must have timers, and a finite now(), got 5",
+      RangeError,
+    ],
     [JSON.parse(`{ "rate": 1, "burst": 1, "__proto__": {} }`), `"__proto__" is not an option here`],
   ]],
   ["exponential", createExponentialLimiter, [

@@ -73,7 +73,7 @@ Deno.test("steps: bad options are refused, with the option, the rule and the val
     [{ delay: [5], delays: [5] }, `"delay" is not an option here; did you mean "delays"?`] as const,
     [
       { delays: [5], clock: 5 },
-      "'clock' must be a clock whose now() returns a finite number, got 5",
+      "'clock' must have timers, and a finite now(), got 5",
       RangeError,
     ] as const,
   ];

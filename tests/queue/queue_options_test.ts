@@ -56,8 +56,14 @@ for (const [action, create, other] of layers) {
       [{ keyOf: "id" }, `'keyOf' must be a function, got "id"`],
       [{ metrics: {} }, "'metrics' must be a metrics provider, got an object"],
       [{ metrics: null }, "'metrics' must be a metrics provider, got null"],
-      [{ clock: Date }, "'clock' must be a clock whose now() returns a finite number, got a function"],
-      [{ clock: { now: () => 0 } }, "'clock' must be a clock whose now() returns a finite number, got an object"],
+      [
+        { clock: Date },
+        "'clock' must have timers, and a finite now(), got a function",
+      ],
+      [
+        { clock: { now: () => 0 } },
+        "'clock' must have timers, and a finite now(), got an object",
+      ],
       [{ discipline: "fifo" }, `${noDiscipline}, got "fifo"`],
       [{ discipline: createPriorityDiscipline }, `${noDiscipline}, got a function`],
       [{ discipline: { type: "priority" } }, `${noDiscipline}, got an object`],

@@ -12,7 +12,7 @@ import { CONSTANT, parts, spy } from "./parts.ts";
 Deno.test("rule 10: a context that is none, or has an unknown member, is refused", () => {
   const cases: [context: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
-    [{ clock: 5 }, "'clock' must be a clock whose now() returns a finite number, got 5"],
+    [{ clock: 5 }, "'clock' must have timers, and a finite now(), got 5"],
     [{ random: 0.5 }, "'random' must be a function, got 0.5"],
     [null, "'options' must be an object, got null"],
   ];

@@ -146,7 +146,7 @@ Deno.test("a config that is wrong is described by none: every problem is reporte
   assertThrows(
     () => limiters.describe({ type: "bucket", rate: 1, burst: 1 }, { clock: {} } as never),
     TypeError,
-    "Cannot describe limiter: 'clock' must be a clock whose now() returns a finite number",
+    "Cannot describe limiter: 'clock' must have timers, and a finite now()",
   );
   // @ts-expect-error A built-in limiter has no such option.
   assertThrows(() => limiters.describe({ type: "bucket", rate: 1, burst: 1, burts: 1 }), ConfigError, "burst");

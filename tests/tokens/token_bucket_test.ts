@@ -584,7 +584,10 @@ Deno.test("take: says how long to wait for tokens that are taken for good", () =
 Deno.test("rule 10: unknown options, and options of the wrong type, are refused", async () => {
   const cases: [options: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
-    [{ clock: {} }, "'clock' must be a clock whose now() returns a finite number, got an object"],
+    [
+      { clock: {} },
+      "'clock' must have timers, and a finite now(), got an object",
+    ],
     [null, "'options' must be an object, got null"],
     [[], "'options' must be an object, got an array"],
     ["clock", `'options' must be an object, got "clock"`],

@@ -1118,7 +1118,7 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
   assertThrows(
     () => runWorkers(queue, () => {}, { clock: Date as never }),
     TypeError,
-    "Cannot run workers: 'clock' must be a clock whose now() returns a finite number, got a function",
+    "Cannot run workers: 'clock' must have timers, and a finite now(), got a function",
   );
   const unknown: [options: unknown, message: string][] = [
     [{ maxRetry: 3 }, `Cannot run workers: "maxRetry" is not an option here; did you mean "maxRetries"?`],
