@@ -62,13 +62,15 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
   }
 });
 
-Deno.test("SQLite: a file whose user_version another program has set is refused", () => {
+Deno.test("SQLite: a file whose user_version another program has set is refused, and not changed", () => {
   for (const version of [1, 5]) {
     using folder = new Folder();
     const database = new DatabaseSync(folder.path);
     database.exec(`CREATE TABLE orders (id TEXT); PRAGMA user_version = ${version}`);
     database.close();
+    const before = readFileSync(folder.path);
     assertThrows(() => folder.open(), Error, `another program has set its user_version to ${version}`);
+    assertEquals(readFileSync(folder.path), before);
   }
 });
 

@@ -20,7 +20,9 @@ export function openFile(path: string): DatabaseSync {
   try {
     database = new DatabaseSync(path);
     // Several processes may open the file at the same time.
-    database.exec(`${WAIT}; PRAGMA journal_mode = WAL`);
+    database.exec(WAIT);
+    hasTables(database); // first, because a file that is refused must not change
+    database.exec("PRAGMA journal_mode = WAL");
     createTables(database);
     database.exec("PRAGMA busy_timeout = 0");
     return database;
