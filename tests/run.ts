@@ -79,12 +79,14 @@ if (isAll && Deno.args.length > 1) {
   console.error("deno task ok runs everything and takes no arguments: run deno task test FILE");
   Deno.exit(2);
 }
+const signals = { SIGINT: 130, ...Deno.build.os !== "windows" && { SIGTERM: 143 } }; // Windows has no SIGTERM
 if (Deno.args.length > 0 && !isAll) {
   const args = ["test", "-A", "--doc", ...testArguments, ...Deno.args];
-  const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status;
+  const child = new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn();
+  for (const signal of Object.keys(signals) as Deno.Signal[]) Deno.addSignalListener(signal, () => child.kill(signal));
+  const { code } = await child.status;
   Deno.exit(code);
 }
-const signals = { SIGINT: 130, ...Deno.build.os !== "windows" && { SIGTERM: 143 } }; // Windows has no SIGTERM
 for (const [signal, code] of Object.entries(signals)) {
   Deno.addSignalListener(signal as Deno.Signal, () => {
     killParts();
