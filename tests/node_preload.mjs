@@ -6,6 +6,7 @@
 import { transformSync } from "esbuild";
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -35,5 +36,13 @@ registerHooks({
     return { format: "module", source: code, shortCircuit: true };
   },
 });
+
+// A thread that evaluates a text does not load this module first, unlike the process.
+const threads = process.getBuiltinModule("node:worker_threads");
+threads.Worker = class extends threads.Worker {
+  constructor(code, options) {
+    super(options?.eval ? `import(${JSON.stringify(import.meta.url)}).then(() => ${code})` : code, options);
+  }
+};
 
 globalThis.Deno = { test: (name, run) => void test(name, run) };

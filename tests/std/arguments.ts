@@ -12,8 +12,8 @@ export const isJsrReachable: boolean = await import(probe).then(() => true, () =
 /**
  * Arguments of a `deno` command that runs or checks tests, in the root of the repository or of a copy of it. The
  * arguments name `deno.all.json`, in which `@std` refers to the stand-ins in this folder, and freeze its lock file. If
- * JSR is reachable, they instead name a generated config with the real packages and a copy of the lock file. Git ignores
- * both.
+ * JSR is reachable, they instead name a generated config with the real packages and a copy of the lock file. Git
+ * ignores both.
  */
 export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 
