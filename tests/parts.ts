@@ -42,9 +42,24 @@ export const defaultParts: readonly Part[] = [
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
-/** Folders that form parts of their own. */
-const FOLDERS: readonly string[] = ["docs", "installs", "redis", "simulate", "sqlite"].map((name) => `tests/${name}`);
-const COMMAND = "tests/cli";
+/** Folders that form parts of their own, by the names of the parts. The longest part comes first. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "redis, with processes": ["tests/redis/faults", "tests/redis/history", "tests/redis/process", "tests/redis/scripts"],
+  redis: testsIn("redis"),
+  pages: ["tests/dashboard/page", "tests/simulate/page"],
+  installs: ["tests/installs"],
+  docs: ["tests/docs"],
+  sqlite: ["tests/sqlite"],
+  simulate: ["tests/simulate/reality", "tests/simulate/results", ...testsIn("simulate")],
+};
+/** Tests of the command, in two parts of the same length. They mostly wait for processes. */
+const COMMAND: Readonly<Record<string, readonly string[]>> = HAS_SH
+  ? { "cli, o to z": testsIn("cli").filter(isLate), "cli, a to n": testsIn("cli").filter((file) => !isLate(file)) }
+  : {};
+
+function isLate(file: string): boolean {
+  return file >= "tests/cli/o";
+}
 
 /**
  * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
@@ -52,10 +67,14 @@ const COMMAND = "tests/cli";
  */
 export const allParts: readonly Part[] = [
   core,
-  ...(HAS_SH ? [tests("cli", ...testArguments, COMMAND)] : []),
-  ...FOLDERS.map((folder) => tests(folder.replace("tests/", ""), ...testArguments, folder)),
+  ...Object.entries({ ...COMMAND, ...FOLDERS }).map(([name, paths]) => tests(name, ...testArguments, ...paths)),
   onBun(bunTests),
-  tests("the rest", ...testArguments, "--doc", `--ignore=${[COMMAND, ...FOLDERS, ...coreTests].join()}`),
+  tests(
+    "the rest",
+    ...testArguments,
+    "--doc",
+    `--ignore=${["tests/cli", ...Object.values(FOLDERS).flat(), ...coreTests].join()}`,
+  ),
   { name: "Node", args: ["task", "test:node"] },
   { name: "style", args: ["task", "style"] },
 ];
