@@ -1,7 +1,7 @@
 /** Parts of the test suite, each a `deno` command. */
 
 import { coreArguments, testArguments } from "./std/arguments.ts";
-import { bunTests, coreTests, libFolders, testsIn } from "./test_files.ts";
+import { bunTests, coreTests, libFolders, partFolders, testsIn, wholeFolders } from "./test_files.ts";
 
 /** Command. If the command runs tests, its output ends with the numbers of passed and failed tests. */
 export interface Part {
@@ -32,11 +32,14 @@ function onBun(files: readonly string[]): Part {
   return { name: "Bun", args: ["task", "test:bun", ...files.map((file) => `./${file}`)] };
 }
 
-const core = tests("core", ...coreArguments, ...coreTests);
+const core: readonly Part[] = [
+  tests("core, by parts", ...coreArguments, ...partFolders.flatMap(testsIn)),
+  tests("core, as a whole", ...coreArguments, ...wholeFolders.flatMap(testsIn)),
+];
 
 /** Parts of `deno task test`. The output of the first part is shown as it runs. */
 export const defaultParts: readonly Part[] = [
-  core,
+  ...core,
   onBun(someBunTests),
   tests("packages", ...testArguments, ...packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
@@ -66,7 +69,7 @@ function isLate(file: string): boolean {
  * `tests/TIMES.md` has their times.
  */
 export const allParts: readonly Part[] = [
-  core,
+  ...core,
   ...Object.entries({ ...COMMAND, ...FOLDERS }).map(([name, paths]) => tests(name, ...testArguments, ...paths)),
   onBun(bunTests),
   tests(

@@ -24,22 +24,23 @@ export const libFolders: readonly string[] = [
   "std",
 ];
 
-/**
- * Folders of tests for the core and config files. The tests need no server, and almost none of them starts a process.
- */
-export const coreFolders: readonly string[] = [
-  ...libFolders,
+/** Folders of tests for the contracts, and for the parts that implement them. */
+export const partFolders: readonly string[] = [...libFolders, "contracts", "disciplines", "limiters", "throttles"];
+
+/** Folders of tests for configs, and for all parts of the core together. */
+export const wholeFolders: readonly string[] = [
   "config",
   "config_file",
   "conformance",
-  "contracts",
-  "disciplines",
-  "throttles",
   "faults",
-  "limiters",
   "model",
   "registry",
 ];
+
+/**
+ * Folders of tests for the core and config files. The tests need no server, and almost none of them starts a process.
+ */
+export const coreFolders: readonly string[] = [...partFolders, ...wholeFolders];
 
 /** Folders of tests for packages. These tests also run on Bun. */
 export const packageFolders: readonly string[] = [
@@ -83,11 +84,8 @@ export const denoFolders: readonly string[] = [
 /** Test files of the core and of config files. */
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);
 
-/** Folders whose tests always run on Bun too: the code that every program uses, and the contracts. */
-const bunFolders: readonly string[] = [...libFolders, "contracts", "disciplines", "limiters", "throttles"];
-
 /**
- * Other test files that always run on Bun too: one per package, and the tests of code for which the runtime matters,
+ * Test files that always run on Bun, besides those of `partFolders`: one per package, and the tests of code for which the runtime matters,
  * such as servers, sockets, files, SQLite, and the order or size of built-in collections.
  */
 const bunFiles: readonly string[] = [
@@ -113,4 +111,4 @@ const bunFiles: readonly string[] = [
 ];
 
 /** Test files that `deno task ok` runs on Bun. `deno task test:bun` runs all that Bun can run. */
-export const bunTests: readonly string[] = [...bunFolders.flatMap(testsIn), ...bunFiles];
+export const bunTests: readonly string[] = [...partFolders.flatMap(testsIn), ...bunFiles];
