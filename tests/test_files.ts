@@ -85,8 +85,8 @@ export const denoFolders: readonly string[] = [
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);
 
 /**
- * Test files that always run on Bun, besides those of `partFolders`: one per package, and the tests of code for which the runtime matters,
- * such as servers, sockets, files, SQLite, and the order or size of built-in collections.
+ * Test files that always run on Bun, besides those of `partFolders`: one per package, and the tests of code for which
+ * the runtime matters, such as servers, sockets, files, SQLite, and the order or size of built-in collections.
  */
 const bunFiles: readonly string[] = [
   "tests/config/json_test.ts",
