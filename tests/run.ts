@@ -11,8 +11,8 @@ import { timesPage } from "./times.ts";
 
 const ROOT = new URL("..", import.meta.url);
 
-/** Number of parts that run at a time: two more than cores, because many tests wait for processes and servers. */
-const LANES = navigator.hardwareConcurrency + 2;
+/** Number of parts that run at a time: one more than cores, because many tests wait for processes and servers. */
+const LANES = navigator.hardwareConcurrency + 1;
 
 /** Runs parts, several at a time. Shows the output of the first part as it comes, and that of others if they fail. */
 async function runAll(parts: readonly Part[]): Promise<Result[]> {

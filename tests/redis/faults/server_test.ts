@@ -18,7 +18,7 @@ serverTest("server away for longer than the lease, in each way: nobody's item is
   // The lease is long enough for a client that tries to reconnect about once a second, even on a busy machine.
   await Promise.all(
     (["kill", "stop", "network", "replicas"] as const).map((how) =>
-      serverAway({ how, leaseDuration: 3000, away: 3500 })
+      serverAway({ how, leaseDuration: 6000, away: 7000 })
     ),
   );
 });
