@@ -8,7 +8,8 @@ const shared = Deno.env.get("WORKQUEUE_PACKED");
 let own: string | undefined;
 
 function cache(): string {
-  if (shared !== undefined || own !== undefined) return (shared ?? own)!;
+  const known = shared ?? own;
+  if (known !== undefined) return known;
   const folder = own = Deno.makeTempDirSync({ prefix: "workqueue_" });
   globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
   return folder;

@@ -9,11 +9,10 @@ import {
   ConfigError,
   type ConfigIssue,
   type DisciplineDescription,
-  type ValueOf,
 } from "@workqueue/core";
 import { createHash } from "node:crypto";
 import { fairDiscipline, priorityDiscipline } from "@workqueue/core/disciplines";
-import type { PlannedPart } from "./planned_part.ts";
+import type { DescribedOptions, PlannedPart } from "./planned_part.ts";
 
 /**
  * Order that does not depend on groups:
@@ -90,17 +89,6 @@ interface Planned extends Omit<DisciplinePlan, "text"> {
   readonly plan: OrderPlan;
 }
 
-/** Options of a built-in discipline in its description. */
-type DescribedOptions<Type extends keyof BuiltInDisciplineOptions> = {
-  readonly [Option in keyof BuiltInDisciplineOptions[Type]]: DescribedOption<BuiltInDisciplineOptions[Type][Option]>;
-};
-
-type DescribedOption<F> =
-  | (F extends { kind: "discipline" } ? DisciplineDescription
-    : F extends { kind: "weights" } ? Readonly<Record<string, number>>
-    : ValueOf<F>)
-  | (F extends { required: false } ? undefined : never);
-
 /** Planner of a built-in discipline. */
 interface BuiltInPlan<Type extends keyof BuiltInDisciplineOptions> {
   readonly definition: object;
@@ -108,7 +96,11 @@ interface BuiltInPlan<Type extends keyof BuiltInDisciplineOptions> {
    * Returns the plan. Must name each option, and pass on the rest, which is empty. Instead of a plan, may add an issue
    * that refuses the discipline by name.
    */
-  plan(part: DisciplineDescription, options: DescribedOptions<Type>, issues: ConfigIssue[]): Planned | undefined;
+  plan(
+    part: DisciplineDescription,
+    options: DescribedOptions<BuiltInDisciplineOptions[Type]>,
+    issues: ConfigIssue[],
+  ): Planned | undefined;
 }
 
 /** Planner of each built-in discipline. A discipline of the core without one is a type error. */
@@ -146,7 +138,11 @@ function planPart(part: DisciplineDescription, issues: ConfigIssue[]): Planned |
 /** Share of a group in a plan, by the option `by`. */
 const BY_TIME: Readonly<Record<"items" | "time", 0 | 1>> = { items: 0, time: 1 };
 
-function planFair(part: DisciplineDescription, options: DescribedOptions<"fair">, issues: ConfigIssue[]): Planned {
+function planFair(
+  part: DisciplineDescription,
+  options: DescribedOptions<BuiltInDisciplineOptions["fair"]>,
+  issues: ConfigIssue[],
+): Planned {
   const { separator, weights: given, maxPerGroup = 0, ratePerGroup, by = "items", within, ...others } = options;
   refuseOthers(part, others, issues);
   const inner = within && planPart(within, issues);
@@ -177,7 +173,7 @@ function planFair(part: DisciplineDescription, options: DescribedOptions<"fair">
 
 function planPriority(
   part: DisciplineDescription,
-  { min, max, maxHeadStart, ...others }: DescribedOptions<"priority">,
+  { min, max, maxHeadStart, ...others }: DescribedOptions<BuiltInDisciplineOptions["priority"]>,
   issues: ConfigIssue[],
 ): Planned {
   refuseOthers(part, others, issues);

@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { BuiltInThrottleOptions, ThrottleDescription, ValueOf } from "@workqueue/core";
+import type { BuiltInThrottleOptions, ThrottleDescription } from "@workqueue/core";
 import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
+import type { DescribedOptions } from "./planned_part.ts";
 import type { GatePlan } from "./throttle_store.ts";
 
 /**
@@ -34,15 +35,6 @@ export function planGates(queue: string, throttle: ThrottleDescription, objectOf
 /** Function that returns the throttle that a config built for a part; `undefined` if it can't be known. */
 export type ThrottleObjectOf = (part: ThrottleDescription) => object | undefined;
 
-/** Options of a built-in throttle in its description. */
-type DescribedOptions<Type extends keyof BuiltInThrottleOptions> = {
-  readonly [Option in keyof BuiltInThrottleOptions[Type]]: DescribedOption<BuiltInThrottleOptions[Type][Option]>;
-};
-
-type DescribedOption<F> =
-  | (F extends { kind: "throttles" } ? readonly ThrottleDescription[] : ValueOf<F>)
-  | (F extends { required: false } ? undefined : never);
-
 /** Planner of the gates of a built-in throttle. */
 interface BuiltInPlan<Type extends keyof BuiltInThrottleOptions> {
   readonly definition: object;
@@ -56,7 +48,7 @@ const OF_EACH_PROCESS = undefined;
 /** Throttle, with what its gates depend on. */
 interface Part<Type extends keyof BuiltInThrottleOptions> {
   readonly path: string;
-  readonly options: DescribedOptions<Type>;
+  readonly options: DescribedOptions<BuiltInThrottleOptions[Type]>;
   /** Identity of the throttle in the store. */
   readonly id: string;
   /** Throttle that the config built for the part; `undefined` if it can't be known. */

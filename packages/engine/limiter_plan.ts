@@ -11,11 +11,10 @@ import {
   type LimiterDescription,
   type QueueDescription,
   type Random,
-  type ValueOf,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 import type { AttemptBucket, EngineLimiter } from "./engine.ts";
-import type { PlannedPart } from "./planned_part.ts";
+import type { DescribedOptions, PlannedPart } from "./planned_part.ts";
 import type { Counting, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
@@ -281,22 +280,17 @@ class Planner {
   }
 }
 
-/** Options of a built-in limiter in its description. */
-type DescribedOptions<Type extends BuiltInType> = {
-  readonly [Option in keyof BuiltInOptions[Type]]: DescribedOption<BuiltInOptions[Type][Option]>;
-};
-
-type DescribedOption<F> = F extends { kind: "limiter" } ? LimiterDescription
-  : F extends { kind: "limiters" } ? readonly LimiterDescription[]
-  : F extends { required: false } ? ValueOf<F> | undefined
-  : ValueOf<F>;
-
 /** Plan of a built-in limiter. */
 interface BuiltInPlan<Type extends BuiltInType> {
   /** Version of the limiter that engines can evaluate. */
   readonly version: number;
   /** Returns the limiter's node. Must name each option, and pass on the rest, which is empty. */
-  plan(planner: Planner, part: LimiterDescription, options: DescribedOptions<Type>, isInGroup: boolean): LimiterNode;
+  plan(
+    planner: Planner,
+    part: LimiterDescription,
+    options: DescribedOptions<BuiltInOptions[Type]>,
+    isInGroup: boolean,
+  ): LimiterNode;
 }
 
 /**

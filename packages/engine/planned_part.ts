@@ -1,3 +1,5 @@
+import type { DisciplineDescription, LimiterDescription, ThrottleDescription, ValueOf } from "@workqueue/core";
+
 /** Part of a config in a plan. */
 export interface PlannedPart {
   /** Kind of the part in the plan. */
@@ -7,3 +9,15 @@ export interface PlannedPart {
   /** JSON Pointer to the part in the config. */
   readonly path: string;
 }
+
+/** Options of a built-in part in its description, from the declarations of its options. */
+export type DescribedOptions<Options> = { readonly [Option in keyof Options]: DescribedOption<Options[Option]> };
+
+type DescribedOption<F> =
+  | (F extends { kind: "limiter" } ? LimiterDescription
+    : F extends { kind: "limiters" } ? readonly LimiterDescription[]
+    : F extends { kind: "discipline" } ? DisciplineDescription
+    : F extends { kind: "throttles" } ? readonly ThrottleDescription[]
+    : F extends { kind: "weights" } ? Readonly<Record<string, number>>
+    : ValueOf<F>)
+  | (F extends { required: false } ? undefined : never);
