@@ -12,7 +12,7 @@ import {
 } from "@workqueue/core";
 import { createHash } from "node:crypto";
 import { fairDiscipline, priorityDiscipline } from "@workqueue/core/disciplines";
-import type { DescribedOptions, PlannedPart } from "./planned_part.ts";
+import { type DescribedOptions, type PlannedPart, refuseOthers } from "./planned_part.ts";
 
 /**
  * Order that does not depend on groups:
@@ -184,20 +184,6 @@ function planPriority(
 
 function partOf({ type, path }: DisciplineDescription, [kind]: OrderPlan): PlannedPart {
   return { kind, type, path };
-}
-
-/** Refuses options that a plan leaves out. An option of the core that no plan names is a type error. */
-function refuseOthers(
-  { path, type }: DisciplineDescription,
-  others: Readonly<Record<string, never>>,
-  issues: ConfigIssue[],
-): void {
-  for (const option in others) {
-    issues.push({
-      path: `${path}/${option}`,
-      message: `'${option}' of ${JSON.stringify(type)} is for queues in memory`,
-    });
-  }
 }
 
 function isLine(plan: OrderPlan): plan is LinePlan {

@@ -14,7 +14,7 @@ import {
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 import type { AttemptBucket, EngineLimiter } from "./engine.ts";
-import type { DescribedOptions, PlannedPart } from "./planned_part.ts";
+import { type DescribedOptions, type PlannedPart, refuseOthers } from "./planned_part.ts";
 import type { Counting, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
@@ -210,11 +210,8 @@ class Planner {
   }
 
   /** Refuses options that a plan leaves out. An option of the core that no plan names is a type error. */
-  refuseOthers({ path, type }: LimiterDescription, others: Readonly<Record<string, never>>): void {
-    for (const option in others) {
-      const message = `'${option}' of ${JSON.stringify(type)} is for queues in memory`;
-      this.issues.push({ path: `${path}/${option}`, message });
-    }
+  refuseOthers(part: LimiterDescription, others: Readonly<Record<string, never>>): void {
+    refuseOthers(part, others, this.issues);
   }
 
   /** Adds a random number to the input of each failure. */

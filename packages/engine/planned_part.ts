@@ -1,4 +1,10 @@
-import type { DisciplineDescription, LimiterDescription, ThrottleDescription, ValueOf } from "@workqueue/core";
+import type {
+  ConfigIssue,
+  DisciplineDescription,
+  LimiterDescription,
+  ThrottleDescription,
+  ValueOf,
+} from "@workqueue/core";
 
 /** Part of a config in a plan. */
 export interface PlannedPart {
@@ -21,3 +27,15 @@ type DescribedOption<F> =
     : F extends { kind: "weights" } ? Readonly<Record<string, number>>
     : ValueOf<F>)
   | (F extends { required: false } ? undefined : never);
+
+/** Refuses options that a plan leaves out. An option of the core that no plan names is a type error. */
+export function refuseOthers(
+  { path, type }: { readonly path: string; readonly type: string },
+  others: Readonly<Record<string, never>>,
+  issues: ConfigIssue[],
+): void {
+  for (const option in others) {
+    const message = `'${option}' of ${JSON.stringify(type)} is for queues in memory`;
+    issues.push({ path: `${path}/${option}`, message });
+  }
+}
