@@ -3,29 +3,25 @@
  * how many are idle.
  */
 
-import { createClient } from "@redis/client";
 import { assert, assertEquals } from "@std/assert";
 import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countCalls, open, until } from "./faults/faults.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
-import { callRedis, RedisServer } from "./server.ts";
+import { callRedis, type Client, connectClient, RedisServer } from "./server.ts";
 
 /** Messages that processes receive from the server. */
 class Messages implements AsyncDisposable {
   readonly #bench: Bench;
-  readonly #client: ReturnType<typeof createClient>;
+  readonly #client: Client;
   #got: string[] = [];
 
-  private constructor(bench: Bench, client: ReturnType<typeof createClient>) {
+  private constructor(bench: Bench, client: Client) {
     this.#bench = bench;
     this.#client = client;
   }
 
   static async of(bench: Bench, url: string): Promise<Messages> {
-    const client = createClient({ url, maintNotifications: "disabled" });
-    client.on("error", () => {});
-    await client.connect();
-    return new Messages(bench, client as never);
+    return new Messages(bench, await connectClient(url));
   }
 
   /** Makes owners idle one after another, by asking for items while there are none. */

@@ -1,8 +1,8 @@
 /** Script that runs limiters without a queue, under a clock that the test sets. */
 
-import { createClient } from "@redis/client";
 import { limiters } from "../../packages/redis/scripts/limiters.ts";
 import type { LimiterRunner, Step } from "../contracts/limiter_steps.ts";
+import { type Client, connectClient } from "./server.ts";
 
 /**
  * Lua script that runs steps in order, each at its own time. Numbers are returned as strings, because Redis truncates
@@ -33,19 +33,17 @@ return answers
 
 /** Runner of limiter steps on the hashes of a queue. */
 export class LimiterScript implements LimiterRunner {
-  readonly #client: ReturnType<typeof createClient>;
+  readonly #client: Client;
   readonly prefix: string;
 
-  private constructor(client: ReturnType<typeof createClient>, name: string) {
+  private constructor(client: Client, name: string) {
     this.#client = client;
     this.prefix = `workqueue:{${name}}:`;
   }
 
   static async connect(url: string, name: string): Promise<LimiterScript> {
-    const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
-    client.on("error", () => {}); // the call reports the error
-    await client.connect();
-    return new LimiterScript(client as never, name);
+    const client = await connectClient(url);
+    return new LimiterScript(client, name);
   }
 
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {

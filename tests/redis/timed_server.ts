@@ -1,11 +1,11 @@
 /** Tools that run the engine's scripts on a real server, under a clock that the test sets. */
 
-import { createClient } from "@redis/client";
 import { limiters } from "@workqueue/core";
 import type { Connection, Retry, Script } from "../../packages/redis/connection/connection.ts";
 import { RedisEngine, type RedisEngineSettings } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { createScripts, type Scripts } from "../../packages/redis/scripts/script.ts";
+import { type Client, connectClient } from "./server.ts";
 
 export { START } from "../contracts/engine_bench.ts";
 
@@ -24,20 +24,18 @@ export type ServerClock = () => number;
 
 /** Server that a test uses over one connection. Calls made together are sent together. */
 export class TimedServer implements AsyncDisposable {
-  readonly #client: ReturnType<typeof createClient>;
+  readonly #client: Client;
   readonly #scripts: Scripts;
 
-  private constructor(client: ReturnType<typeof createClient>, scripts: Scripts) {
+  private constructor(client: Client, scripts: Scripts) {
     this.#client = client;
     this.#scripts = scripts;
   }
 
   /** Connects. Other scripts than those of the package are for tests that must notice a difference. */
   static async connect(url: string, scripts = timedScripts): Promise<TimedServer> {
-    const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
-    client.on("error", () => {}); // the call reports the error
-    await client.connect();
-    const server = new TimedServer(client as never, scripts);
+    const client = await connectClient(url);
+    const server = new TimedServer(client, scripts);
     for (const { text } of Object.values(scripts)) await server.call("SCRIPT", "LOAD", text);
     return server;
   }
