@@ -115,33 +115,6 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     close();
   });
 
-  redisTest(`${name}: messages come in on a connection of ours, also after it fell silent`, async ({ url, call }) => {
-    await using proxy = await RedisProxy.start(url);
-    const { client, close } = await create(proxy.url);
-    const connection = connect("connect", { client, silence: 1000 });
-    const channel = uniqueName("channel");
-    const resumed = Promise.withResolvers<void>();
-    const heard = Promise.withResolvers<string>();
-    await connection.subscribe(channel, heard.resolve, resumed.resolve);
-    const off = await connection.subscribe(uniqueName("channel"), () => {});
-    off();
-
-    const connections = proxy.connections;
-    const pings = () => proxy.requests.filter((request) => /ping/i.test(request)).length;
-    while (pings() < 3) await new Promise((resolve) => setTimeout(resolve, 1));
-    assertEquals(proxy.connections, connections); // the server answered the pings
-
-    proxy.hold();
-    while (proxy.connections === connections) await new Promise((resolve) => setTimeout(resolve, 1));
-    proxy.dropAll();
-    proxy.hold(false);
-    await resumed.promise;
-    assertEquals(await call("PUBLISH", channel, "again"), 1);
-    assertEquals(await heard.promise, "again");
-    await connection.release();
-    close();
-  });
-
   redisTest(`${name}: a client that is given back is open still, and may be given again`, async ({ url }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
@@ -168,6 +141,40 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     },
   );
 }
+
+redisTest(
+  "given clients: messages come in on a connection of ours, also after it fell silent",
+  async ({ url, call }) => {
+    await Promise.all(
+      Object.entries(CLIENTS).map(async ([name, create]) => { // all at once: each waits for pings
+        await using proxy = await RedisProxy.start(url);
+        const { client, close } = await create(proxy.url);
+        const connection = connect("connect", { client, silence: 1000 });
+        const channel = uniqueName("channel");
+        const resumed = Promise.withResolvers<void>();
+        const heard = Promise.withResolvers<string>();
+        await connection.subscribe(channel, heard.resolve, resumed.resolve);
+        const off = await connection.subscribe(uniqueName("channel"), () => {});
+        off();
+
+        const connections = proxy.connections;
+        const pings = () => proxy.requests.filter((request) => /ping/i.test(request)).length;
+        while (pings() < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+        assertEquals(proxy.connections, connections, name); // the server answered the pings
+
+        proxy.hold();
+        while (proxy.connections === connections) await new Promise((resolve) => setTimeout(resolve, 1));
+        proxy.dropAll();
+        proxy.hold(false);
+        await resumed.promise;
+        assertEquals(await call("PUBLISH", channel, "again"), 1, name);
+        assertEquals(await heard.promise, "again");
+        await connection.release();
+        close();
+      }),
+    );
+  },
+);
 
 redisTest("given clients: one that is not connected yet is waited for", async ({ url }) => {
   const client = createClient({ url });
