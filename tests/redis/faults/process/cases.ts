@@ -30,8 +30,8 @@ const cases: Record<string, () => Promise<void>> = {
     queue.shutDown();
     await Promise.all(waits);
   },
-  async thousand() {
-    const queues = Array.from({ length: 1000 }, (_, i) => open(`${queueName} ${i}`));
+  async many() {
+    const queues = Array.from({ length: 200 }, (_, i) => open(`${queueName} ${i}`));
     const waits = queues.map((queue) => queue.get());
     for (const queue of queues) queue.add("item");
     for (const wait of waits) await (await wait as RedisLease).finish();
