@@ -16,13 +16,14 @@ const { values } = parseArgs({
 });
 const SITES = values.site.split(",") as Storm["site"][];
 const LONGEST = 30;
+const PROCESSES = 8;
 const seed = Number(values.seed);
 
 let handOuts = 0;
 for (let left = Number(values.seconds), round = 0; left > 0; left -= LONGEST, round++) {
   const site = SITES[round % SITES.length]!;
   const seconds = Math.min(left, LONGEST);
-  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000, site });
+  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000, processes: PROCESSES, site });
   handOuts += result.handOuts;
   const faults = Object.entries(result.faults).map(([kind, count]) => `${count} × ${kind}`).join(", ");
   console.log(

@@ -14,7 +14,6 @@ import { startWorker, type Worker } from "./workers.ts";
 const WORKER = fileURLToPath(new URL("storm_worker.ts", import.meta.url));
 /** Lease duration, in milliseconds. */
 const LEASE = 1500;
-const PROCESSES = 8;
 const GROUPS = 12;
 const MAX_PER_GROUP = 2;
 /** Number of ready keys at which the producer pauses. */
@@ -40,6 +39,7 @@ export interface Storm {
   readonly seed: number;
   /** Duration of the storm, in milliseconds. */
   readonly ms: number;
+  readonly processes: number;
   readonly site: keyof typeof SITES;
 }
 
@@ -63,7 +63,7 @@ interface Place {
  * Adds keys while processes are killed, stopped, cut off, delayed and confused about the time, and while their servers
  * suffer. Checks the histories of the queues after the last key has ended.
  */
-export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered> {
+export async function storm({ seed, ms, processes, site: kind }: Storm): Promise<Weathered> {
   const random = seeded(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   await using site: Site = await SITES[kind]();
@@ -83,7 +83,7 @@ export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered>
     };
     return startWorker(i % 2 === 0 ? "Deno" : "Bun", args, WORKER);
   };
-  const places: Place[] = await Promise.all(Array.from({ length: PROCESSES }, async (_, i) => {
+  const places: Place[] = await Promise.all(Array.from({ length: processes }, async (_, i) => {
     const way = await site.openWay();
     return { way, worker: await start(i, way), isBusy: false };
   }));
@@ -106,19 +106,19 @@ export async function storm({ seed, ms, site: kind }: Storm): Promise<Weathered>
     delay: ({ way }: Place) => way.delay(2 * LEASE * random()),
     step: ({ worker }: Place) => Promise.resolve(worker.kill("SIGUSR2")),
   };
-  const kinds = ["kill", "stop", "stop", "cut", "cut", "delay", "delay", "step"] as const;
+  const kinds = ["kill", "stop", "cut", "delay", "step", "stop", "cut", "delay"] as const;
   const counts: Record<string, number> = {};
   const end = performance.now() + ms;
   const count = (fault: string) => void (counts[fault] = (counts[fault] ?? 0) + 1);
   const hitPlaces = async () => {
     const running: Promise<void>[] = [];
-    while (performance.now() < end) {
+    while (performance.now() < end || running.length < kinds.length) { // at least one of each, on a slow machine too
       await delay(20 + below(150));
-      const i = below(PROCESSES);
+      const i = below(processes);
       const place = places[i]!;
       if (place.isBusy) continue;
       const nth = running.length;
-      const kind = kinds[nth < kinds.length ? nth : below(kinds.length)]!; // at least one of each
+      const kind = kinds[nth < kinds.length ? nth : below(kinds.length)]!;
       count(kind);
       place.isBusy = true;
       const fault = faults[kind](place, i).finally(() => place.isBusy = false);
