@@ -80,8 +80,8 @@ export function bucketChangesModel(limiterTest: LimiterTest): void {
           if (steps[i]![0] === "take") taken += ours;
         }
       }),
-      { seed: 13, numRuns: 2000 },
+      { seed: 13, numRuns: 200 },
     );
-    assert(taken > 10_000, `${taken} tokens`);
+    assert(taken > 1000, `${taken} tokens`);
   });
 }
