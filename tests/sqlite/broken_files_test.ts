@@ -18,8 +18,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import { Database } from "../../packages/sqlite/database/database.ts";
-import { networkTypeOf } from "../../packages/sqlite/database/place.ts";
+import { networkTypeOf, realPathOf } from "../../packages/sqlite/database/place.ts";
 import { Folder } from "./files.ts";
 
 const MANY = Array.from({ length: 2000 }, (_, i) => `item ${i}`);
@@ -87,6 +88,33 @@ Deno.test("SQLite: a link to a file that is not there yet is as good as its path
   database.close();
   await using other = folder.open();
   assertEquals((await other.counts()).ready, 1);
+});
+
+Deno.test("SQLite: a file that appears while it is opened is not taken for a link", async () => {
+  using folder = new Folder();
+  const script = `
+    const { rmSync, writeFileSync } = require("node:fs");
+    const { workerData: path } = require("node:worker_threads");
+    for (let i = 0; i < 5000; i++) {
+      writeFileSync(path, "");
+      rmSync(path);
+    }`;
+  const worker = new Worker(script, { eval: true, workerData: folder.path });
+  let isOver = false;
+  worker.once("exit", () => isOver = true);
+  const codes = new Set<unknown>();
+  while (!isOver) {
+    await delay(0);
+    for (let i = 0; i < 1000; i++) {
+      try {
+        realPathOf(folder.path);
+      } catch (error) {
+        codes.add(((error as Error).cause as NodeJS.ErrnoException).code);
+      }
+    }
+  }
+  codes.delete("ENOENT"); // it disappeared
+  assertEquals([...codes], []);
 });
 
 Deno.test("SQLite: while the folder of the file can't be read, adds reject, and afterwards they work", async () => {

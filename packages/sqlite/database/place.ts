@@ -12,7 +12,8 @@ export function realPathOf(path: string): string {
   try {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
     const folder = realpathSync(dirname(path));
-    const isLink = lstatSync(path, { throwIfNoEntry: false }) !== undefined; // SQLite will create the file it leads to
+    // SQLite will create the file that a link leads to. Another process may have created the file itself meanwhile.
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
     return isLink ? realPathOf(resolve(folder, readlinkSync(path))) : join(folder, basename(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
