@@ -4,7 +4,6 @@ import { assertEquals } from "@std/assert";
 import { type DisciplineConfig, disciplines, limiters } from "@workqueue/core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Database } from "../../packages/sqlite/database/database.ts";
 import { SqliteEngine, type SqliteEngineSettings } from "../../packages/sqlite/engine.ts";
@@ -12,15 +11,17 @@ import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { EngineBench, LEASE } from "../contracts/engine_bench.ts";
 
-export { keysOf } from "../contracts/engine_bench.ts";
+import { MEMORY } from "./files.ts";
 import { unsound } from "./sound.ts";
+
+export { keysOf } from "../contracts/engine_bench.ts";
 
 const LIMITER = { type: "exponential", baseDelay: "10ms", maxDelay: "1s" } as const;
 
 /** Queue in a file of its own. */
 export class Bench extends EngineBench implements AsyncDisposable {
   readonly engine: SqliteEngine;
-  readonly #folder = mkdtempSync(join(tmpdir(), "workqueue-sqlite-"));
+  readonly #folder = mkdtempSync(join(MEMORY, "workqueue-sqlite-"));
   readonly path = join(this.#folder, "queue.db");
   /** Connections of the engines, that of `engine` first. */
   readonly databases: Database[] = [];

@@ -46,8 +46,9 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
       utimesSync(dirname(path), atime, mtime);
     }],
   ];
-  for (const [message, change] of ways) {
-    for (const age of [0, 50, 2500]) { // a folder that has not changed for a while is known, on Deno after 2 s
+  // A folder that has not changed for a while is known, on Deno after 2 s.
+  await Promise.all(ways.flatMap(([message, change]) =>
+    [0, 50, 2500].map(async (age) => {
       using folder = new Folder();
       const queue = folder.open(noErrors);
       await queue.add("a");
@@ -59,8 +60,8 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
       assertEquals(code, "WQ_CONNECTION");
       await errorOf(queue.add("d"));
       await queue.shutDownWithDrain().catch(() => {});
-    }
-  }
+    })
+  ));
 });
 
 Deno.test("SQLite: a file whose user_version another program has set is refused, and not changed", () => {

@@ -1,9 +1,15 @@
 /** Helpers that open queues in files of their own. */
 
 import { createSqliteQueue, type SqliteQueue, type SqliteQueueOptions } from "@workqueue/sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/**
+ * Folder for files whose tests are not about the disk: in memory, where there is such a folder. A test of what is on
+ * the disk after a power cut simulates the disk.
+ */
+export const MEMORY: string = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** Folder with the file of one test. Disposing it removes the folder. */
 export class Folder implements Disposable {

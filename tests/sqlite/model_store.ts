@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Database } from "../../packages/sqlite/database/database.ts";
 import { SqliteEngine } from "../../packages/sqlite/engine.ts";
@@ -9,13 +8,14 @@ import { Transaction } from "../../packages/sqlite/store/transaction.ts";
 import type { ReplayStore } from "../conformance/engines/store.ts";
 import type { LimiterRunner, Step } from "../contracts/limiter_steps.ts";
 import { uniqueName } from "../redis/unique_name.ts";
+import { MEMORY } from "./files.ts";
 import { unsound } from "./sound.ts";
 
 const CALL_TIMEOUT = 5000;
 
 /** Opens a new file for comparisons. All queues share its connection. Disposing it checks the tables. */
 export function openStore(): ReplayStore & AsyncDisposable {
-  const folder = mkdtempSync(join(tmpdir(), "workqueue-replay-"));
+  const folder = mkdtempSync(join(MEMORY, "workqueue-replay-"));
   const path = join(folder, "queue.db");
   const database = new Database(path);
   return {

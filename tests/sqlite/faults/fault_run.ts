@@ -1,8 +1,7 @@
 /** Run of a random load on a file, with one fault at one of the statements that write. */
 
 import { interceptStatements } from "./statements.ts"; // first, because it changes what other modules import
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { seeded } from "../../redis/faults/seeded.ts";
@@ -10,6 +9,7 @@ import { check, type Rules } from "../../redis/history/check.ts";
 import type { Line } from "../../redis/history/event.ts";
 import { type Load, LoadRun } from "../../redis/history/load.ts";
 import { LOADS, rulesOf } from "../../redis/history/loads.ts";
+import { MEMORY } from "../files.ts";
 import { unsound } from "../sound.ts";
 import { type Files, midway, readFiles, SyncedLog, writeFiles } from "./disk.ts";
 import { FileStore } from "./file_store.ts";
@@ -48,9 +48,6 @@ const IO_ERROR = [10, "disk I/O error"] as const;
 /** Calls whose replies say that something is on the disk. */
 const FULL: ReadonlySet<string> = new Set(["add", "addLimited", "cancel", "promote", "redrive"]);
 
-/** A file in memory, where there is such a place, because a run reads what has not been synced anyway. */
-const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
 /** Load with the most kinds of calls. */
 const CHANGING = "keys that are given up, and orders that change";
 /** Loads whose rules hold although their processes crash. */
@@ -60,7 +57,7 @@ const UNRATED = ALL_LOADS.filter((load) => !("bucket" in load) && !JSON.stringif
 
 /** Runs a load with a fault. The seed decides on both. */
 export async function faultRun(seed: number): Promise<Outcome> {
-  const folder = mkdtempSync(join(FOLDER, "workqueue-faults-"));
+  const folder = mkdtempSync(join(MEMORY, "workqueue-faults-"));
   try {
     return await new FaultRun(seed, folder).run();
   } finally {

@@ -3,7 +3,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onPath } from "../../keeper.ts";
@@ -16,6 +15,7 @@ import { type Load, LoadRun } from "../../redis/history/load.ts";
 import { LOADS, rulesOf } from "../../redis/history/loads.ts";
 import { allRuntimes } from "../../runtimes.ts";
 import { FileStore } from "../faults/file_store.ts";
+import { MEMORY } from "../files.ts";
 import { unsound } from "../sound.ts";
 import type { LoadArguments } from "./killed_load.ts";
 
@@ -60,7 +60,7 @@ export async function killedLoad({ seed, runtime, bySystem }: KilledLoad): Promi
   const below = (limit: number) => Math.floor(random() * limit);
   const chosen = ALL_LOADS[below(ALL_LOADS.length)]!;
   const load = { ...chosen, seed, steps: STEPS, engines: 1 + below(3), atOnce: 1 + below(4), isSteady: true };
-  const folder = mkdtempSync(join(tmpdir(), "workqueue-killed-"));
+  const folder = mkdtempSync(join(MEMORY, "workqueue-killed-"));
   const histories = createFolder();
   const path = join(folder, "queue.db");
   const args: LoadArguments = {

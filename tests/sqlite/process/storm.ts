@@ -123,11 +123,11 @@ export async function storm({ seed, ms }: Storm): Promise<Weathered> {
     const end = performance.now() + ms;
     const running: Promise<void>[] = [];
     let isLocked = false;
-    while (performance.now() < end) {
+    while (performance.now() < end || running.length < kinds.length) { // at least one of each, on a slow machine too
       await delay(20 + below(150));
       const i = below(places.length);
       const place = places[i]!;
-      const kind = kinds[running.length < kinds.length ? running.length : below(kinds.length)]!; // each at least once
+      const kind = kinds[running.length < kinds.length ? running.length : below(kinds.length)]!;
       const isOther = kind === "lock" || kind === "checkpoint";
       if (isOther ? isLocked : place.isBusy) continue;
       counts[kind] = (counts[kind] ?? 0) + 1;
