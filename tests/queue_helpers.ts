@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import type { Lease, QueueDiscipline, ReadyEntry, Shutdown, WorkQueue } from "@workqueue/core";
-import { nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
+import { burst, nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
 
 /** Takes an item that must be ready. */
 export function take<T>(queue: WorkQueue<T>): Lease<T> {
@@ -28,13 +28,10 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/**
- * Lets pending promises settle. On a slow machine, a pool may pause, so this function also waits for as long as a pause
- * lasts.
- */
+/** Lets pending promises settle. On a slow machine, a pool may pause. Then this function also waits for the pause. */
 export async function flush(): Promise<void> {
   await flushPromises();
-  await pause();
+  for (let turn = 0; turn < TURNS_PER_PAUSE && (turn === 0 || burst.number > 0); turn++) await nextTurn();
   await flushPromises();
 }
 
