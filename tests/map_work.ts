@@ -5,9 +5,9 @@
 export function countWork(action: (endOfStep: () => void) => void): { largest: number; mostCalls: number } {
   const { set, delete: remove } = Map.prototype;
   let [largest, mostCalls, calls] = [0, 0, 0];
-  Map.prototype.set = function (...args) {
+  Map.prototype.set = function (key, value) {
     calls++;
-    set.apply(this, args);
+    set.call(this, key, value);
     if (this.size > largest) largest = this.size;
     return this;
   };

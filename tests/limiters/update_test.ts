@@ -275,7 +275,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   });
   const loaded = loadConfig(config(1));
   const limiter = loaded.limiter("hosts") as PerGroupLimiter<string, BucketLimiter>;
-  const buckets = Array.from({ length: 100_000 }, (_, i) => {
+  const buckets = Array.from({ length: 20_000 }, (_, i) => {
     const { bucket } = limiter.of(`${i}/`);
     bucket.allow(); // after an attempt, the limiter is not at rest, so it is not dropped
     return bucket;
@@ -283,7 +283,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   loaded.reload(config(2));
   loaded.reload(config(3));
   assertEquals(buckets.at(-1)!.rate, 1e-6, "they are for later turns");
-  assertEquals(limiter.of("99998/").bucket.rate, 3e-6);
+  assertEquals(limiter.of("19998/").bucket.rate, 3e-6);
   while (buckets.at(-1)!.rate === 1e-6) await nextTurn();
   assert(buckets.every(({ rate }) => rate === 3e-6));
 });

@@ -167,14 +167,14 @@ function countMapReads(action: () => void): number {
   return reads;
 }
 
-Deno.test("a snapshot looks at no more of a million items than it shows", () => {
+Deno.test("a snapshot looks at no more of 300,000 items than it shows", () => {
   const keyOf = (item: number) => -item;
   const queue = createDelayingQueue<number>({ keyOf, clock: new HandClock() });
-  for (let i = 0; i < 300_000; i++) queue.add(i);
-  for (let i = 0; i < 100_000; i++) take(queue);
-  for (let i = 0; i < 1_000_000; i++) queue.addAfter(i, 1 + (i * 7919) % 1_000_000);
+  for (let i = 0; i < 200_000; i++) queue.add(i);
+  for (let i = 0; i < 50_000; i++) take(queue);
+  for (let i = 0; i < 300_000; i++) queue.addAfter(i, 1 + (i * 7919) % 300_000);
   const shown = queue.snapshot({ limit: 10 });
-  assertEquals([shown.ready, shown.processing, shown.delayed], [200_000, 100_000, 1_000_000]);
+  assertEquals([shown.ready, shown.processing, shown.delayed], [150_000, 50_000, 300_000]);
   assertEquals(shown.delayedItems.map(({ dueInMs }) => dueInMs), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   assert(countMapReads(() => queue.snapshot({ limit: 10 })) <= 200);
   assert(countMapReads(() => queue.snapshot({ limit: 0 })) <= 5);
