@@ -292,7 +292,7 @@ export class DocumentMaker {
         set(
           parent,
           key,
-          this.nested(1 + this.below(!asText && this.random() < 0.02 ? 5000 : 50), parent[key as never]),
+          this.nested(1 + this.below(!asText && this.random() < 0.15 ? 5000 : 50), parent[key as never]),
         );
         break;
       case 7:
