@@ -133,7 +133,7 @@ Deno.test("rule 10: thousands of hostile documents load or are refused, in time,
 });
 
 Deno.test("the documents of the fuzzing load where nothing was broken", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+  for (let seed = 0; seed < 300; seed++) {
     const document = new DocumentMaker(seed).document();
     assertEquals(check(document), "loaded");
     assertEquals(check(JSON.stringify(document)), "loaded");
