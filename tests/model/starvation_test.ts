@@ -11,7 +11,8 @@ import * as fc from "fast-check";
 import { createPriorityDiscipline, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";
 import { type Call, type Load, loads, traceOf } from "./load.ts";
 
-const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
+/** Number of loads. Of bugs planted in lanes, ties and bounds, the rarest was found after 26. */
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 400);
 
 /** Options of the discipline. `worth` is the head start per point of priority, and replaces `maxHeadStart`. */
 interface Settings {

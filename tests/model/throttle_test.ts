@@ -18,7 +18,8 @@ import { startPool } from "../../lib/workers/pool.ts";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
+/** Number of sequences. Of bugs planted in token buckets and pools, the rarest was found after 70. */
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 400);
 const BURST = 4;
 
 /**

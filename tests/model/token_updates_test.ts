@@ -14,7 +14,8 @@ import type { BucketLimiter } from "@workqueue/core";
 import { bucketLimiter } from "@workqueue/core/limiters";
 import { HandClock } from "../helpers.ts";
 
-const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
+/** Number of runs. Bugs planted in levels and lines of tokens were found within 50. */
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
 const ms = fc.nat(3000);
 const n = fc.nat(4);

@@ -365,7 +365,7 @@ Deno.test("fold: with events, the attempts during an outage are the same as with
       const without = await courseOf({ ...outage, interval: Infinity });
       assertEquals((await courseOf(outage)).attempts, without.attempts);
     }),
-    { seed: 1, numRuns: 100 },
+    { seed: 1, numRuns: 30 }, // planted bugs were found within 3 runs
   );
 });
 
