@@ -25,7 +25,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`exit codes, ${runtime}: --retry-after-on delays the retry as long as standard error says`, async () => {
     await using workspace = new Workspace(runtime);
-    // The delays of the limiter are 1 ms long. When the last item has had its attempts, it ends the run.
+    // The delays of the limiter are 1 ms long. When the last item has had ten attempts, it ends the run. More attempts
+    // may begin before the signal arrives.
     const script = `
       case $1 in
         asks) echo "retry-after: 1h" >&2; seq 2000 >&2; exit 75 ;;
@@ -38,7 +39,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(code, 143);
     const attempts = Object.fromEntries(workspace.report().map(({ item, attempts }) => [item, attempts]));
     assertEquals(attempts["asks"], 1);
-    assertEquals([attempts["silent"]! > 3, attempts["other"]! > 3, attempts["last"]], [true, true, 10]);
+    assertEquals([attempts["silent"]! > 3, attempts["other"]! > 3, attempts["last"]! > 9], [true, true, true]);
   });
 }
 

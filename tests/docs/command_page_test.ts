@@ -37,7 +37,7 @@ function lasting(text: string): string {
     .replace(/^(Wall time|Queue wait|Work time) .*$/gm, "$1")
     .replace(/http:\S+:\d+\/\?token=[0-9a-f]{32}$/gm, "ADDRESS")
     .replace(/"hash":"[0-9a-f]+"/g, '"hash"')
-    .replace(/[^ ]+ (m?s|min) ago\)/g, "AGO)")
+    .replace(/(?:[\d.]+ (?:m?s|min) )+ago\)/g, "AGO)")
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, "TIME")
     .replace(/Seconds":[\d.]+/g, 'Seconds"')
     .trimEnd();
