@@ -1,7 +1,7 @@
 /**
  * Compares simulated queues with queueing theory, adaptive throttles with an oracle (rule 19), outages with events
- * with outages without them (rule 17), and pools with a model of permits. Tries whether queues with a retry budget
- * recover from overloads (rule 18). Exits with 1 if anything is out of bounds.
+ * with outages without them (rule 17), pools with a model of permits, and all incidents with the guide. Tries whether
+ * queues with a retry budget recover from overloads (rule 18). Exits with 1 if anything is out of bounds.
  *
  *     npx -y deno task prove [--customers 2000000] [--only M/M/1] [--seeds 50] [--overloads 1000]
  *
@@ -10,8 +10,10 @@
 
 import { parseArgs } from "node:util";
 import process from "node:process";
+import { incidents } from "../../packages/simulate/incidents/incidents.ts";
 import { proveEvents } from "../limiters/prove_events.ts";
 import { STEPS, tryPermits } from "../model/permits.ts";
+import { verdictOn } from "./incidents.ts";
 import { QUEUES, shareWithoutRecovery } from "./metastable.ts";
 import { type Goodput, goodputOf, TRIED } from "./oracle.ts";
 import { type Cell, cells, measure } from "./theory.ts";
@@ -85,5 +87,13 @@ for (const queue of Object.keys(QUEUES) as (keyof typeof QUEUES)[]) {
   const share = await shareWithoutRecovery(queue, Number(values.overloads));
   if (queue === "budget and throttle" && share > 0) isProven = false;
   console.log(`| ${queue} | ${values.overloads} | ${(100 * share).toFixed(1)} % |`);
+}
+
+console.log();
+for (const incident of incidents) {
+  const { verdict, expected } = await verdictOn(incident);
+  const isSame = verdict.includes(expected);
+  if (!isSame) isProven = false;
+  console.log(`${incident.folder}: ${isSame ? "as the guide says" : `${verdict} (the guide says:${expected})`}`);
 }
 process.exit(isProven ? 0 : 1);

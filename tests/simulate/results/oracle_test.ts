@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { goodputOf } from "../oracle.ts";
 
-const SEEDS = [1, 2, 3, 4, 5];
+const SEEDS = [1, 2]; // `deno task prove` tries 50
 
 for (const throttle of ["aimd", "gradient"] as const) {
   Deno.test(`rule 19: ${throttle} reaches 95 % of an oracle at 50 ms, and 90 % right after a jump`, async () => {
