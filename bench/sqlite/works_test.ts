@@ -8,7 +8,7 @@ import { NODE, PACKAGES, REDIS } from "./names.ts";
 import { measureAdding, measureLocked } from "./standstill.ts";
 import { contenders, measure, runtimesOf, worksOn } from "./works.ts";
 
-const ITEMS = 200;
+const ITEMS = 20;
 const works = Object.entries(worksOn(0));
 
 async function withFile(run: (place: string) => Promise<unknown>): Promise<void> {
