@@ -8,6 +8,8 @@ export interface Part {
   readonly name: string;
   /** Arguments of `deno`. */
   readonly args: readonly string[];
+  /** Number of test files that run at a time; one if omitted. */
+  readonly jobs?: number;
 }
 
 const HAS_SH = Deno.build.os !== "windows"; // the tests of the command need `sh` and signals
@@ -26,6 +28,11 @@ const someBunTests: readonly string[] = [...libFolders, "contracts", "openteleme
 /** Returns a part that runs tests without checking their types, because another part checks all types. */
 function tests(name: string, ...args: readonly string[]): Part {
   return { name, args: ["test", "-A", "--no-check", ...args] };
+}
+
+/** Returns a part of which several test files run at a time. */
+function testsAtOnce(name: string, ...args: readonly string[]): Part {
+  return { ...tests(name, "--parallel", ...args), jobs: 4 };
 }
 
 function onBun(files: readonly string[]): Part {
@@ -49,20 +56,15 @@ export const defaultParts: readonly Part[] = [
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "redis, with processes": ["tests/redis/faults", "tests/redis/history", "tests/redis/process", "tests/redis/scripts"],
   redis: testsIn("redis"),
+  cli: ["tests/cli"],
   pages: ["tests/dashboard/page", "tests/simulate/page"],
   installs: ["tests/installs"],
   docs: ["tests/docs"],
   sqlite: ["tests/sqlite"],
   simulate: ["tests/simulate/reality", "tests/simulate/results", ...testsIn("simulate")],
 };
-/** Tests of the command, in two parts of the same length. They mostly wait for processes. */
-const COMMAND: Readonly<Record<string, readonly string[]>> = HAS_SH
-  ? { "cli, o to z": testsIn("cli").filter(isLate), "cli, a to n": testsIn("cli").filter((file) => !isLate(file)) }
-  : {};
-
-function isLate(file: string): boolean {
-  return file >= "tests/cli/o";
-}
+/** Parts whose tests mostly wait for processes. */
+const WAITING: readonly string[] = ["cli", "installs", "docs"];
 
 /**
  * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
@@ -70,7 +72,9 @@ function isLate(file: string): boolean {
  */
 export const allParts: readonly Part[] = [
   ...core,
-  ...Object.entries({ ...COMMAND, ...FOLDERS }).map(([name, paths]) => tests(name, ...testArguments, ...paths)),
+  ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map(([name, paths]) =>
+    (WAITING.includes(name) ? testsAtOnce : tests)(name, ...testArguments, ...paths)
+  ),
   onBun(bunTests),
   tests(
     "the rest",

@@ -41,7 +41,7 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
   const child = new Deno.Command(Deno.execPath(), {
     args: [...part.args],
     cwd: ROOT,
-    env: { NO_COLOR: "1", WORKQUEUE_PACKED: packed },
+    env: { NO_COLOR: "1", WORKQUEUE_PACKED: packed, ...part.jobs !== undefined && { DENO_JOBS: `${part.jobs}` } },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -60,7 +60,8 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
   };
   const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
   running.delete(child);
-  return { part, success, output, seconds: seconds(), files: times.end(seconds()) };
+  const files = part.jobs === undefined ? times.end(seconds()) : timesOfTests(output);
+  return { part, success, output, seconds: seconds(), files };
 }
 
 /**
@@ -91,6 +92,27 @@ class FileTimes {
     this.#times.set(this.#file, (this.#times.get(this.#file) ?? 0) + seconds - this.#began);
     this.#file = undefined;
   }
+}
+
+/**
+ * Returns the times of test files of which several ran at a time. Then Deno prints no line when a file begins, but each
+ * test with its file: `./tests/a_test.ts => name ... ok (3s)`. A file's time is the sum of its tests.
+ */
+function timesOfTests(output: string): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const [, file, time] of output.matchAll(/^\.\/(\S+) => .* \(([\dmsµ]+)\)$/gm)) {
+    times.set(file!, (times.get(file!) ?? 0) + secondsOf(time!));
+  }
+  return times;
+}
+
+/** Returns the seconds in a time that Deno printed, such as `1m2s`, `3s`, `45ms` or `6µs`. */
+function secondsOf(time: string): number {
+  const units: Readonly<Record<string, number>> = { m: 60, s: 1, ms: 0.001 };
+  return [...time.matchAll(/(\d+)(\D+)/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (units[unit!] ?? 0),
+    0,
+  );
 }
 
 /**

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { tmpdir } from "node:os";
 import { Spool, SpoolStorage } from "../../packages/cli/output/spool.ts";
 import { BLOCK } from "../../packages/cli/output/temporary_file.ts";
 import { UsageError } from "../../packages/cli/system/usage_error.ts";
@@ -13,24 +12,20 @@ async function contentOf(spool: Spool): Promise<Uint8Array> {
   return new Uint8Array(await new Blob([...spool.chunks()] as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-/** Returns the temporary directories of runs. */
-function temporaryDirectories(): string[] {
-  return [...Deno.readDirSync(tmpdir())].map(({ name }) => name).filter((name) => name.startsWith("workqueue-"));
-}
-
 Deno.test("spool: returns what was written, in memory or beyond", async () => {
   using storage = new SpoolStorage();
   const sizes = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 7];
+  const contents = sizes.map(bytesOf);
   const spools = sizes.map(() => new Spool(storage));
   const size = 1000;
   for (let start = 0; start < Math.max(...sizes); start += size) { // interleaved, as by commands that run at once
     for (const [index, spool] of spools.entries()) {
-      spool.write(bytesOf(sizes[index]!, index).subarray(start, start + size));
+      spool.write(contents[index]!.subarray(start, start + size));
     }
   }
   for (const [index, spool] of spools.entries()) {
     await spool.end();
-    assertEquals(await contentOf(spool), bytesOf(sizes[index]!, index));
+    assertEquals(await contentOf(spool), contents[index]);
   }
 });
 
@@ -58,7 +53,7 @@ Deno.test("spool: freed space is used again, and what is written after that is d
 });
 
 Deno.test("spool: ended spools together keep a bounded number of bytes in memory", async () => {
-  using storage = new SpoolStorage(1000);
+  using storage = new SpoolStorage({ maxInMemory: 1000 });
   const spools = Array.from({ length: 5 }, () => new Spool(storage));
   for (const [index, spool] of spools.entries()) {
     spool.write(bytesOf(400, index));
@@ -73,26 +68,22 @@ Deno.test("spool: ended spools together keep a bounded number of bytes in memory
 });
 
 Deno.test("spool: its file has no name once it is open", { ignore: Deno.build.os === "windows" }, () => {
-  const before = temporaryDirectories();
-  using storage = new SpoolStorage();
-  new Spool(storage).write(bytesOf(2 * BLOCK, 0));
-  assertEquals(temporaryDirectories(), before);
+  const directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  {
+    using storage = new SpoolStorage({ directory });
+    new Spool(storage).write(bytesOf(2 * BLOCK, 0));
+    assertEquals([...Deno.readDirSync(directory)], []);
+  }
+  Deno.removeSync(directory); // fails if the directory is not empty
 });
 
 Deno.test("spool: a temporary file that cannot be written is explained", () => {
-  const before = Deno.env.get("TMPDIR");
-  Deno.env.set("TMPDIR", "/no/such/directory");
-  try {
-    using storage = new SpoolStorage();
-    const error = assertThrows(() => new Spool(storage).write(bytesOf(2 * BLOCK, 0)), UsageError);
-    assertEquals(
-      error.message,
-      "Cannot write temporary file for output in '/no/such/directory': there is no such directory; set TMPDIR to use " +
-        "another directory",
-    );
-    assert(storage.inMemory === 0);
-  } finally {
-    if (before === undefined) Deno.env.delete("TMPDIR");
-    else Deno.env.set("TMPDIR", before);
-  }
+  using storage = new SpoolStorage({ directory: "/no/such/directory" });
+  const error = assertThrows(() => new Spool(storage).write(bytesOf(2 * BLOCK, 0)), UsageError);
+  assertEquals(
+    error.message,
+    "Cannot write temporary file for output in '/no/such/directory': there is no such directory; set TMPDIR to use " +
+      "another directory",
+  );
+  assert(storage.inMemory === 0);
 });

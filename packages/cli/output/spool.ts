@@ -10,13 +10,18 @@ export class SpoolStorage implements Disposable {
   /** Number of bytes that ended spools keep in memory. */
   inMemory = 0;
   /** File for bytes that are not kept in memory. */
-  readonly file: TemporaryFile = new TemporaryFile();
+  readonly file: TemporaryFile;
   /** Largest number of bytes that ended spools keep in memory. */
   readonly maxInMemory: number;
 
-  /** Creates empty storage. */
-  constructor(maxInMemory = MAX_IN_MEMORY) {
+  /**
+   * Creates empty storage.
+   *
+   * @param directory The directory of the temporary file; by default, that of the system.
+   */
+  constructor({ maxInMemory = MAX_IN_MEMORY, directory }: { maxInMemory?: number; directory?: string } = {}) {
     this.maxInMemory = maxInMemory;
+    this.file = new TemporaryFile(directory);
   }
 
   [Symbol.dispose](): void {

@@ -21,12 +21,19 @@ export interface Block {
  * closed.) All users share one file, because the number of open files is limited.
  */
 export class TemporaryFile implements Disposable {
+  /** Directory in which the file is created. */
+  readonly #parent: string;
   #fd: number | undefined = undefined;
   /** Directory of the file if the file still has a name. */
   #directory: string | undefined = undefined;
   /** Number of blocks in the file. */
   #size = 0;
   readonly #free: number[] = [];
+
+  /** Creates no file yet. */
+  constructor(parent: string = tmpdir()) {
+    this.#parent = parent;
+  }
 
   /**
    * Stores at most {@linkcode BLOCK} bytes.
@@ -40,7 +47,7 @@ export class TemporaryFile implements Disposable {
       writeAllSync(this.#fd, bytes, index * BLOCK);
       return { index, length: bytes.length };
     } catch (error) {
-      throw failure("write", error);
+      throw this.#failure("write", error);
     }
   }
 
@@ -58,7 +65,7 @@ export class TemporaryFile implements Disposable {
         read += count;
       }
     } catch (error) {
-      throw failure("read", error);
+      throw this.#failure("read", error);
     }
     return bytes;
   }
@@ -75,7 +82,7 @@ export class TemporaryFile implements Disposable {
   }
 
   #open(): number {
-    const directory = mkdtempSync(join(tmpdir(), "workqueue-"));
+    const directory = mkdtempSync(join(this.#parent, "workqueue-"));
     const fd = openSync(join(directory, "output"), "wx+", 0o600);
     try {
       rmSync(directory, { recursive: true });
@@ -84,11 +91,11 @@ export class TemporaryFile implements Disposable {
     }
     return fd;
   }
-}
 
-function failure(action: "read" | "write", error: unknown): UsageError {
-  const reason = describeSystemError(error, "directory");
-  return new UsageError(
-    `Cannot ${action} temporary file for output in '${tmpdir()}': ${reason}; set TMPDIR to use another directory`,
-  );
+  #failure(action: "read" | "write", error: unknown): UsageError {
+    const reason = describeSystemError(error, "directory");
+    return new UsageError(
+      `Cannot ${action} temporary file for output in '${this.#parent}': ${reason}; set TMPDIR to use another directory`,
+    );
+  }
 }
