@@ -10,7 +10,7 @@ const CONFIG = (concurrency: number) => ({
   },
 });
 const LOAD = {
-  duration: "10m",
+  duration: "3m",
   arrivals: [{ type: "poisson", rate: 15 }],
   work: { type: "exponential", mean: "120ms" },
   failures: [{ type: "outage", from: "2m", for: "10s" }],
