@@ -8,7 +8,7 @@ import { NPM, run } from "./commands.ts";
 import { JsrRegistry } from "./jsr_registry.ts";
 import { NpmRegistry } from "./npm_registry.ts";
 
-/** Packages that make up the command, each after its dependencies. */
+/** Packages that make up the command on JSR, each after its dependencies. On npm, the command contains the others. */
 const PACKAGES = [
   ".",
   "packages/config-file",
@@ -94,12 +94,12 @@ async function installForBun(folder: string): Promise<string[]> {
   return [bun, `${folder}/bin/workqueue`]; // `bun` comes first because the script's own first line starts Node
 }
 
-/** Returns a local npm registry with the packages. */
+/** Returns a local npm registry with the command, which needs no other package of this repository. */
 function npm(): Promise<NpmRegistry> {
   return npmRegistry ??= (async () => {
     const registry = new NpmRegistry();
     globalThis.addEventListener("unload", () => void registry[Symbol.asyncDispose]());
-    await Promise.all(PACKAGES.map((name) => registry.publish(name)));
+    await registry.publish("packages/cli");
     return registry;
   })();
 }

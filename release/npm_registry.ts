@@ -9,6 +9,13 @@ interface Upload {
   _attachments?: Record<string, { data: string }>;
 }
 
+/** Packs the package in a folder of the repository as it is published. Returns the folder of its `package.tgz`. */
+export async function packedToPublish(folder: string): Promise<string> {
+  return await packedOnce(`to publish ${folder}`, async (scratch) => {
+    await run(Deno.execPath(), ["run", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
+  });
+}
+
 /**
  * Server for the parts of npm's protocol (https://github.com/npm/registry) that npm and Bun use. Dispose the object to
  * stop the server.
@@ -37,9 +44,7 @@ export class NpmRegistry implements AsyncDisposable {
 
   /** Publishes the package in a folder of the repository, with the same commands as a release. */
   async publish(folder: string): Promise<void> {
-    const packed = await packedOnce(`to publish ${folder}`, async (scratch) => {
-      await run(Deno.execPath(), ["run", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
-    });
+    const packed = await packedToPublish(folder);
     const token = `--//127.0.0.1:${this.#server.addr.port}/:_authToken=any`;
     await run(NPM, ["publish", "package.tgz", this.npmOption, token], packed);
   }

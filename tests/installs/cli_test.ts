@@ -5,6 +5,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { compiled, installed, RUNTIMES } from "../../release/installed.ts";
+import { packedToPublish } from "../../release/npm_registry.ts";
 import { tokensOf } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
@@ -239,8 +240,8 @@ Deno.test({
   ignore,
   fn: async () => {
     using project = new Project();
-    await run(Deno.execPath(), ["task", "pack", "packages/cli", project.path("cli.tgz")], ROOT);
-    await project.run("tar", ["-xzf", "cli.tgz"]);
+    const tarball = `${await packedToPublish("packages/cli")}/package.tgz`;
+    await project.run("tar", ["-xzf", tarball]);
     const { version, bin, engines, dependencies } = JSON.parse(
       Deno.readTextFileSync(project.path("package/package.json")),
     );
@@ -248,7 +249,7 @@ Deno.test({
     assertEquals(Object.keys(dependencies).filter((name) => name.startsWith("@workqueue/")), []);
     assertEquals(dependencies.yaml, JSON.parse(Deno.readTextFileSync(CONFIG_FILE_MANIFEST)).dependencies.yaml);
 
-    const files = (await project.run("tar", ["-tzf", "cli.tgz"])).trimEnd().split("\n");
+    const files = (await project.run("tar", ["-tzf", tarball])).trimEnd().split("\n");
     const others = files.filter((file) => !/\.(js|d\.ts)$/.test(file)).sort();
     assertEquals(others, ["package/README.md", "package/package.json"]);
     assert(!files.some((file) => file.startsWith("package/demo")));

@@ -300,11 +300,11 @@ const AGAIN = {
   Bun: "rm -r node_modules && bun install --frozen-lockfile",
 };
 
-for (const pages of [[prometheus, redis], [redis, prometheus]] as const) {
+for (const pages of [[core, redis], [prometheus, redis], [redis, prometheus]] as const) {
   const names = pages.map(({ name }) => name);
   Deno.test({
     name: `a clone: ${names.join(" and then ")} go into one folder, and no registry is asked`,
-    ignore: IGNORE || (!EVERY && pages[0] !== prometheus),
+    ignore: IGNORE || (!EVERY && pages[0] !== core),
     fn: async () => {
       await using folder = new Folder();
       for (const [runtime, start] of await startCommands()) {
@@ -316,7 +316,7 @@ for (const pages of [[prometheus, redis], [redis, prometheus]] as const) {
         for (const line of ["true", AGAIN[runtime]]) {
           await folder.shell(line, app);
           const dependencies = names.flatMap((name) => DEPENDENCIES[name] ?? []);
-          assertEquals(installedIn(app), [manifest.name, ...dependencies, ...names].sort());
+          assertEquals(installedIn(app), [...new Set([manifest.name, ...dependencies, ...names])].sort());
           for (const [program, printed] of names.map((name) => PROGRAMS[name]!)) {
             assertEquals(await folder.use([start], program, app), printed);
           }
@@ -391,6 +391,9 @@ const COMMAND_LINES: Record<string, string[]> = {
   Bun: ["deno task pack", "# Bun"],
 };
 
+/** Lines that pack the command in the shared clone. Each line runs once, because the tarball stays there. */
+const packedInClone = new Set<string>();
+
 for (const [runtime, marks] of Object.entries(COMMAND_LINES)) {
   Deno.test({
     name: `a clone: the command installs for ${runtime} as docs/command.md says, and runs in any folder`,
@@ -402,7 +405,9 @@ for (const [runtime, marks] of Object.entries(COMMAND_LINES)) {
       for (const mark of marks) {
         const lines = installIt.split("\n").filter((line) => line.includes(mark));
         assertEquals(lines.length, 1, mark);
-        await folder.shell(lines[0]!, folder.clone, env);
+        const [line] = lines as [string];
+        if (!packedInClone.has(line)) await folder.shell(line, folder.clone, env);
+        if (mark === "deno task pack") packedInClone.add(line);
       }
       assertEquals(folder.registry.asked, []);
 

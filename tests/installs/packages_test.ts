@@ -3,7 +3,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { JsrRegistry } from "../../release/jsr_registry.ts";
+import { NpmRegistry } from "../../release/npm_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
+import { EVERY, everyTest } from "./every.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
 /** For each package, the page of the core's docs that its README links to. */
@@ -59,6 +61,11 @@ for (const [name, page] of Object.entries(PAGES)) {
   });
 }
 
+everyTest("packages: npm publishes each", async () => {
+  await using npm = new NpmRegistry();
+  for (const name of [".", ...Object.keys(PAGES).map((name) => `packages/${name}`)]) await npm.publish(name);
+});
+
 Deno.test("packages: what is published on npm names the core and its peers, and no peer as a package of its own", async () => {
   using project = new Project();
   await run(Deno.execPath(), ["task", "pack", "packages/opentelemetry", project.path("package.tgz")], ROOT);
@@ -71,8 +78,9 @@ Deno.test("packages: what is published on npm names the core and its peers, and 
 
 Deno.test("packages: what is packed in a clone has npm and Bun ask no registry for a package of this repository", async () => {
   using project = new Project();
-  await project.pack();
-  const tarballs = ["core", ...Object.keys(PAGES)].map((name) => `workqueue-${name}.tgz`).sort();
+  await project.pack(...EVERY ? [] : ["packages/redis"]);
+  const names = EVERY ? Object.keys(PAGES) : ["engine", "redis"];
+  const tarballs = ["core", ...names].map((name) => `workqueue-${name}.tgz`).sort();
   assertEquals([...Deno.readDirSync(project.folder)].map(({ name }) => name).sort(), tarballs);
   for (const tarball of tarballs) {
     const packed = JSON.parse(await project.run("tar", ["-xzOf", tarball, "package/package.json"]));
