@@ -19,6 +19,9 @@ const STAND_INS = {
   "@std/testing/time": "./tests/std/testing_time.ts",
 };
 
+/** Folders of code for browsers, which is checked with the types of a browser. */
+const PAGES = ["packages/dashboard/page/", "packages/simulate/page/"];
+
 /**
  * Returns the Deno config for tests, benchmarks and docs, which maps the name of each package to a file or an npm
  * specifier. The config has no workspace, because with a workspace, Deno would install the packages of all members
@@ -33,7 +36,7 @@ export function allPackages(): string {
     ...STAND_INS,
     ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
   };
-  const config = { name, version, exports, lock: "./deno.all.lock", imports, compilerOptions, fmt, lint };
+  const config = { name, version, exports, lock: "./deno.all.lock", exclude: PAGES, imports, compilerOptions, fmt, lint };
   return JSON.stringify(config, undefined, 2) + "\n";
 }
 
