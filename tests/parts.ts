@@ -23,20 +23,27 @@ const packageTests: readonly string[] = [
 ];
 
 /** Enough tests to see that the code runs on Bun. */
-const someBunTests: readonly string[] = [...libFolders, "contracts", "opentelemetry"].flatMap(testsIn);
+const someBunTests: readonly string[] = [
+  ...libFolders,
+  "contracts",
+  "opentelemetry",
+].flatMap(testsIn);
 
 /** Returns a part that runs tests without checking their types, because another part checks all types. */
 function tests(name: string, ...args: readonly string[]): Part {
   return { name, args: ["test", "-A", "--no-check", ...args] };
 }
 
-/** Returns a part of which several test files run at a time. */
+/** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
 function testsAtOnce(name: string, ...args: readonly string[]): Part {
-  return { ...tests(name, "--parallel", ...args), jobs: 4 };
+  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 3 };
 }
 
 function onBun(files: readonly string[]): Part {
-  return { name: "Bun", args: ["task", "test:bun", ...files.map((file) => `./${file}`)] };
+  return {
+    name: "Bun",
+    args: ["task", "test:bun", ...files.map((file) => `./${file}`)],
+  };
 }
 
 const core: readonly Part[] = [
@@ -48,40 +55,46 @@ const core: readonly Part[] = [
 export const defaultParts: readonly Part[] = [
   ...core,
   onBun(someBunTests),
-  tests("packages", ...testArguments, ...packageTests),
+  testsAtOnce("packages", ...packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
 /** Folders that form parts of their own, by the names of the parts. The longest part comes first. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "redis, with processes": ["tests/redis/faults", "tests/redis/history", "tests/redis/process", "tests/redis/scripts"],
+  "redis, with processes": [
+    "tests/redis/faults",
+    "tests/redis/history",
+    "tests/redis/process",
+    "tests/redis/scripts",
+  ],
   redis: testsIn("redis"),
   cli: ["tests/cli"],
   pages: ["tests/dashboard/page", "tests/simulate/page"],
   installs: ["tests/installs"],
   docs: ["tests/docs"],
   sqlite: ["tests/sqlite"],
-  simulate: ["tests/simulate/reality", "tests/simulate/results", ...testsIn("simulate")],
+  simulate: [
+    "tests/simulate/reality",
+    "tests/simulate/results",
+    ...testsIn("simulate"),
+  ],
 };
-/** Parts whose tests mostly wait for processes. */
-const WAITING: readonly string[] = ["cli", "installs", "docs"];
 
 /**
  * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
  * `tests/TIMES.md` has their times.
  */
 export const allParts: readonly Part[] = [
-  ...core,
-  ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map(([name, paths]) =>
-    (WAITING.includes(name) ? testsAtOnce : tests)(name, ...testArguments, ...paths)
-  ),
+  ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map((
+    [name, paths],
+  ) => testsAtOnce(name, ...paths)),
   onBun(bunTests),
-  tests(
+  testsAtOnce(
     "the rest",
-    ...testArguments,
     "--doc",
     `--ignore=${["tests/cli", ...Object.values(FOLDERS).flat(), ...coreTests].join()}`,
   ),
-  { name: "Node", args: ["task", "test:node"] },
+  ...core,
   { name: "style", args: ["task", "style"] },
+  { name: "Node", args: ["task", "test:node"] },
 ];

@@ -16,7 +16,17 @@ const NODE = ["npx", "-y", "node@22"];
 const given = process.argv.slice(2);
 const files = given.length > 0 ? given : testsIn("sqlite").filter((file) => !file.endsWith("/demo_test.ts"));
 const preload = new URL("node_preload.mjs", import.meta.url).href;
-const args = ["--no-warnings", "--import", preload, "--test", "--experimental-test-isolation=none", "--test-force-exit", "--test-reporter", "spec", ...files];
+const args = [
+  "--no-warnings",
+  "--import",
+  preload,
+  "--test",
+  "--experimental-test-isolation=none",
+  "--test-force-exit",
+  "--test-reporter",
+  "spec",
+  ...files,
+];
 if (!HAS_NODE) await installPackages();
 const tests = spawn(NODE[0]!, [...NODE.slice(1), ...args], {
   cwd: fileURLToPath(new URL("..", import.meta.url)),

@@ -36,7 +36,17 @@ export function allPackages(): string {
     ...STAND_INS,
     ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
   };
-  const config = { name, version, exports, lock: "./deno.all.lock", exclude: PAGES, imports, compilerOptions, fmt, lint };
+  const config = {
+    name,
+    version,
+    exports,
+    lock: "./deno.all.lock",
+    exclude: PAGES,
+    imports,
+    compilerOptions,
+    fmt,
+    lint,
+  };
   return JSON.stringify(config, undefined, 2) + "\n";
 }
 
