@@ -94,7 +94,7 @@ for (const [signal, code] of Object.entries(signals)) {
   });
 }
 console.log(
-  isAll ? "Running everything: about a quarter of an hour." : "Running the default tests: about three minutes.",
+  isAll ? "Running everything: about ten minutes." : "Running the default tests: about two minutes.",
 );
 const begin = performance.now();
 const before = await changedFiles();

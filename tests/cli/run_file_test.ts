@@ -122,7 +122,7 @@ Deno.test("run on a file: lines are in the file as soon as they are read, whatev
   await using workspace = new Workspace();
   using queue = new FileQueue();
   const lines = Array.from({ length: 5000 }, (_, i) => `${i}`);
-  const hanging = "until [ -e go ]; do sleep 0.05; done";
+  const hanging = 'while [ -d "$PWD" ]; do sleep 0.05; done'; // ends with the workspace, because the run is killed
   const run = await workspace.start(["run", ...queue.args, "-j1", "--", "sh", "-c", hanging], lines.join("\n"));
   await until(() => run.stderr.includes(`Added 5000 lines to ${queue.path}.\n`), "all lines are added");
   run.kill("SIGKILL");
