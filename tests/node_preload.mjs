@@ -41,7 +41,7 @@ registerHooks({
 const threads = process.getBuiltinModule("node:worker_threads");
 threads.Worker = class extends threads.Worker {
   constructor(code, options) {
-    super(options?.eval ? `import(${JSON.stringify(import.meta.url)}).then(() => ${code})` : code, options);
+    super(options?.eval ? `import(${JSON.stringify(import.meta.url)}).then(() => { ${code} })` : code, options);
   }
 };
 
