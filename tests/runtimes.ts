@@ -11,10 +11,16 @@ export const ALL_PACKAGES: string = fileURLToPath(new URL("../deno.all.json", im
 
 /**
  * Returns the path of a runtime's executable. If this process runs on another runtime, the executable comes from the
- * runtime's npm package.
+ * runtime's npm package. The path is kept in an environment variable, because test files don't share modules, and npx
+ * takes half a second of processor time.
  */
 async function find(global: string, npmPackage: string, print: readonly string[]): Promise<string> {
   if (global in globalThis && process.versions[global.toLowerCase()] !== undefined) return process.execPath;
+  const kept = `WORKQUEUE_PATH_OF_${global.toUpperCase()}`;
+  return process.env[kept] ??= await findByNpx(npmPackage, print);
+}
+
+async function findByNpx(npmPackage: string, print: readonly string[]): Promise<string> {
   const shell = process.platform === "win32"; // npx is a batch file on Windows
   const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print], { shell });
   return stdout.trim();
