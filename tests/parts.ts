@@ -36,7 +36,7 @@ function tests(name: string, ...args: readonly string[]): Part {
 
 /** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
 function testsAtOnce(name: string, ...args: readonly string[]): Part {
-  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 3 };
+  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 2 };
 }
 
 function onBun(files: readonly string[]): Part {
