@@ -17,6 +17,7 @@ const LANES = navigator.hardwareConcurrency;
 /** Runs parts, several at a time. Shows the output of the first part as it comes, and that of others if they fail. */
 async function runAll(parts: readonly Part[]): Promise<Result[]> {
   const packed = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(packed, { recursive: true })); // also after a signal
   const results: Result[] = [];
   const left = parts.entries(); // one iterator for all lanes, so each part runs once
   await Promise.all(Array.from({ length: LANES }, async () => {
@@ -27,7 +28,6 @@ async function runAll(parts: readonly Part[]): Promise<Result[]> {
       console.log(result.success ? linesAboutLeftOut(result.output) : result.output);
     }
   }));
-  Deno.removeSync(packed, { recursive: true });
   return results;
 }
 

@@ -93,7 +93,8 @@ async function compile(from: string, to: string): Promise<void> {
   await stop();
 }
 
-async function hashOf(commit: string): Promise<string> {
+/** Returns the hash of a commit. Rejects if there is no such commit. */
+export async function hashOf(commit: string): Promise<string> {
   return (await output("git", ["rev-parse", "--verify", `${commit}^{commit}`], ROOT))!;
 }
 

@@ -17,7 +17,7 @@ import { RowFigures } from "../rows/row_figures.ts";
 import { boundsTable, figuresSection, type Result } from "../rows/tables.ts";
 import { inTurns } from "../rows/turns.ts";
 import { MIN_ROUNDS } from "../rows/verdict.ts";
-import { against, MIN_RUNS } from "./against.ts";
+import { against, hashOf, MIN_RUNS } from "./against.ts";
 import { againstWorks } from "./against_works.ts";
 import { findGo, type Go } from "./go.ts";
 import { plotGrowth } from "./plot.ts";
@@ -64,7 +64,7 @@ function turnsOf(name: string, runtimes: readonly Runtime[], go: Go | undefined)
   return [...turns, ...goTurns];
 }
 
-function readArguments() {
+async function readArguments() {
   const { values } = parseArgs({
     options: {
       rounds: { type: "string", default: String(MIN_ROUNDS) },
@@ -90,6 +90,9 @@ function readArguments() {
   if (only !== undefined && commit !== undefined && !measured.some((work) => work.includes(only))) {
     refuse("only", `a part of one of ${measured.map((work) => `"${work}"`).join(", ")}`);
   }
+  if (commit !== undefined && await hashOf(commit).catch(() => undefined) === undefined) {
+    refuse("against", "a commit of this repository");
+  }
   if (on !== undefined && !RUNTIMES.some((runtime) => runtime === on)) {
     refuse("on", `one of ${RUNTIMES.join(", ")}`);
   }
@@ -97,7 +100,7 @@ function readArguments() {
 }
 
 const began = performance.now();
-const { rounds, runs, only, on, commit } = readArguments();
+const { rounds, runs, only, on, commit } = await readArguments();
 const runtimes = (await findRuntimes()).filter(({ name }) => on === undefined || name === on);
 if (commit !== undefined) Deno.exit(await against(commit, runtimes, runs, only));
 const go = await findGo();
