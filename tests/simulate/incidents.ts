@@ -6,18 +6,10 @@ import { compare, type LoadDocument } from "@workqueue/simulate";
 import type { Incident } from "../../packages/simulate/incidents/incidents.ts";
 
 /** Folders of incidents that take longest to simulate. Only `deno task prove` simulates them. */
-export const longIncidents: readonly string[] = [
-  "capacity-jumps",
-  "deploy-under-load",
-  "events-during-backoff",
-  "metastable-overload",
-  "misconfigured-bucket",
-  "retry-budget",
-  "retry-storm",
-  "tenant-429",
-];
+export const longIncidents: readonly string[] = ["events-during-backoff", "metastable-overload"];
 
-const FOLDER = new URL("../../packages/simulate/incidents/", import.meta.url);
+/** Folder of the incidents. */
+export const FOLDER: URL = new URL("../../packages/simulate/incidents/", import.meta.url);
 
 /** Rows of the table in the guide, by the name of the incident's folder. */
 const rows = new Map(

@@ -1,14 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readdirSync } from "node:fs";
 import { incidents } from "../../../packages/simulate/incidents/incidents.ts";
-import { longIncidents, readIncident, verdictOn } from "../incidents.ts";
+import { FOLDER, longIncidents, readIncident, verdictOn } from "../incidents.ts";
 
 /** Config of an incident: one queue, and nothing else. */
 interface Config {
   readonly queues: { readonly jobs: Readonly<Record<string, unknown>> };
 }
-
-const FOLDER = new URL("../../../packages/simulate/incidents/", import.meta.url);
 
 for (const incident of incidents) {
   const { folder, title, better, worse } = incident;
