@@ -4,12 +4,12 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { FOREIGN_OPTIONS } from "../../packages/cli/commands/foreign_options.ts";
 import { type FlagDeclaration, RUN_FLAGS } from "../../packages/cli/commands/run_flags.ts";
 import { quoteAll } from "../../packages/cli/system/text.ts";
-import { runtimes, until, Workspace } from "./cli.ts";
+import { someRuntimes, until, Workspace } from "./cli.ts";
 import { hasGnuParallel } from "../program.ts";
 
 const ONE = ["run", "--concurrency", "1"];
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`arguments, ${runtime}: what comes after ::: are the items, as they are`, async () => {
     await using workspace = new Workspace(runtime);
     const items = ["b", "a c", "-x", "", "two\nlines", " ", "é", "b", "--", "{}"];
@@ -74,7 +74,7 @@ const together = (count: number) => [
   ...["sh", "{#}", "{%}"],
 ];
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`arguments, ${runtime}: {%} is a number of its own for each running command`, async () => {
     await using workspace = new Workspace(runtime);
     const { stdout } = await workspace.run(["run", "-j4", "--", ...together(4), ":::", "a", "b", "c", "d"]);

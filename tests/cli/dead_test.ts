@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import type { RemoteQueue } from "@workqueue/engine";
 import { until } from "../redis/faults/faults.ts";
 import { giveUpAll } from "../redis/give_up_all.ts";
-import { runtimes, Workspace } from "./cli.ts";
+import { someRuntimes, Workspace } from "./cli.ts";
 import { queueTest, type TestQueue } from "./queue_tests.ts";
 
 /** Queue with given-up items. */
@@ -35,7 +35,7 @@ class Dead implements AsyncDisposable {
   }
 }
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   queueTest(`dead, ${runtime}: items are listed, redriven and discarded`, async (shared) => {
     await using dead = new Dead(shared, runtime);
     await dead.giveUp("a.jpg", "b.jpg", "c.jpg!HTTP\n503");

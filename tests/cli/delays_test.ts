@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { loadConfig } from "@workqueue/core";
 import { formatDuration } from "@workqueue/core/internal";
 import { HandClock } from "../helpers.ts";
-import { ROOT, runtimes, Workspace } from "./cli.ts";
+import { ROOT, someRuntimes, Workspace } from "./cli.ts";
 
 const DOCUMENT = {
   limiters: {
@@ -51,7 +51,7 @@ function columnsOf(table: string): Record<string, string[][]> {
   return Object.fromEntries(columns);
 }
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`delays, ${runtime}: for each limiter, they are those of an item that fails in a queue`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("q.json", JSON.stringify(DOCUMENT));

@@ -1,14 +1,14 @@
 /** Tests of exit codes that decide about retries: `--give-up-on` and `--retry-after-on`. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { runtimes, Workspace } from "./cli.ts";
+import { someRuntimes, Workspace } from "./cli.ts";
 
 const QUICK = ["run", "--concurrency", "1", "--backoff", "1ms..1ms", "--report", "report.jsonl"];
 
 /** Returns arguments that run a shell script, in which `$1` is the item. */
 const sh = (script: string) => ["--", "sh", "-c", script, "sh", "{}"];
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`exit codes, ${runtime}: --give-up-on names codes that are never retried`, async () => {
     await using workspace = new Workspace(runtime);
     const args = [...QUICK, "--retries", "2", "--give-up-on", "65,64", ...sh('exit "$1"'), ":::", "0", "1", "64", "65"];

@@ -3,10 +3,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Cluster } from "../redis/clusters.ts";
 import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
-import { runtimes, until, Workspace } from "./cli.ts";
+import { someRuntimes, until, Workspace } from "./cli.ts";
 import { queueTest } from "./queue_tests.ts";
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   queueTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ args: queue }) => {
     await using workspace = new Workspace(runtime);
     const pushed = await workspace.run(["push", ...queue], "a\nb\n\na\n");
