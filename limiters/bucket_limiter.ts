@@ -1,3 +1,4 @@
+import { isSameKey } from "../lib/base/keys.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { undoTake } from "../lib/tokens/grants.ts";
 import type { TokenLevel } from "../lib/tokens/token_level.ts";
@@ -29,7 +30,7 @@ export class TokenLimiter implements RateLimiter {
    * computed without this token.
    */
   uncount(item: unknown, key: unknown = item): void {
-    if (this.#latestGrant === undefined || this.#latestKey !== key) return;
+    if (this.#latestGrant === undefined || !isSameKey(this.#latestKey, key)) return;
     undoTake(this.#level, this.#latestGrant);
     this.#latestGrant = undefined;
   }

@@ -20,6 +20,7 @@ import { A_CLOCK } from "../lib/base/arguments.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
+import { isSameKey } from "../lib/base/keys.ts";
 import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import { durationKind } from "../registry/option_kinds.ts";
@@ -168,7 +169,7 @@ class IgnoreEarlyLimiter implements RateLimiter {
 
   uncount(item: unknown, key: unknown = item): void {
     const latest = this.#latest;
-    if (latest === undefined || latest.key !== key) return this.#limiter.uncount?.(item, key);
+    if (latest === undefined || !isSameKey(latest.key, key)) return this.#limiter.uncount?.(item, key);
     this.#latest = undefined;
     if (latest.isEarly) return;
     if (latest.before === undefined) this.#retries.delete(key);

@@ -1,5 +1,6 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
+import { UNDEFINED_KEY } from "../lib/base/keys.ts";
 import type { BuildContext, PartDefinition } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { actionOf, createInCode, type KindsOf } from "./options_in_code.ts";
@@ -25,7 +26,7 @@ export function groupBySeparator(separator: string): GroupOf {
     if (typeof key !== "string") {
       throw argumentError(
         "find group of item",
-        `its key must be a string to have a 'separator', got ${inspect(key)}`,
+        `its key must be a string to have a 'separator', got ${inspect(key === UNDEFINED_KEY ? undefined : key)}`,
       );
     }
     return groupOfKey(key, separator);

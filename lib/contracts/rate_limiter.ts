@@ -20,7 +20,8 @@ export interface RateLimiter<T = unknown> {
    * Counts one more retry of the item and returns the delay before this retry.
    *
    * @param item The item.
-   * @param key The item's key. Default: the item itself.
+   * @param key The item's key. Default: the item itself. If a key is `undefined`, queues pass an object that stands for
+   * it, so that a limiter needs no case of its own.
    * @param attempt The failed attempt, if the queue knows it. Few limiters need it.
    * @returns The delay in milliseconds, a finite number.
    */

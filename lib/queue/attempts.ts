@@ -1,6 +1,7 @@
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import { ChurnMap } from "../base/churn_map.ts";
+import { limiterKey } from "../base/keys.ts";
 import { Pruner } from "../structures/pruner.ts";
 
 /** Number of attempts at an item. */
@@ -43,14 +44,14 @@ export class Attempts<T> implements AttemptCounts<T> {
 
   begin(key: unknown, item: T): void {
     try {
-      this.#limiter.begin?.(item, key);
+      this.#limiter.begin?.(item, limiterKey(key));
     } catch {
       // The limiter then judges the attempt without knowing when it began.
     }
   }
 
   isIgnored(key: unknown, item: T): boolean | undefined {
-    return this.#limiter.ignores?.(item, key);
+    return this.#limiter.ignores?.(item, limiterKey(key));
   }
 
   isFailing(key: unknown, item: T): boolean {
@@ -115,7 +116,7 @@ export class Attempts<T> implements AttemptCounts<T> {
   /** Reports whether the limiter still has a count for the item. Returns `true` if the limiter throws. */
   #isKnown(item: T, key: unknown): boolean {
     try {
-      return this.#limiter.numRequeues(item, key) !== 0;
+      return this.#limiter.numRequeues(item, limiterKey(key)) !== 0;
     } catch {
       return true;
     }

@@ -12,6 +12,7 @@ import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf, placeOf } from "../base/error_text.ts";
 import { argumentError, brokenRule, inspect } from "../base/errors.ts";
+import { isSameKey } from "../base/keys.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
@@ -353,7 +354,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#addNow(item, priority);
     } else {
       this.#delay(item, this.#clock.now() + ms, priority, isRetry);
-      if (item === this.#failed) this.#fold(item);
+      if (isSameKey(item, this.#failed)) this.#fold(item);
       this.#measureDelayed();
     }
     this.#retries?.inc();
@@ -398,7 +399,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Reports whether the item is ready, or will be ready once it is done. A failed item does not become ready then. */
   #isComing(item: T): boolean {
     const state = this.hooks.stateOf!(item);
-    return state === "ready" || (state === "addedAgain" && item !== this.#failed);
+    return state === "ready" || (state === "addedAgain" && !isSameKey(item, this.#failed));
   }
 
   #addNow(item: T, priority: number): void {

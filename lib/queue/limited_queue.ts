@@ -2,6 +2,7 @@ import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
+import { limiterKey } from "../base/keys.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type {
   GivenUpOptions,
@@ -85,7 +86,7 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
   #askLimiter(item: T, key: unknown, attempt: FailedStart | undefined): number {
     this.#limiterFailure = undefined;
     try {
-      const delay = this.#limiter.when(item, key, attempt);
+      const delay = this.#limiter.when(item, limiterKey(key), attempt);
       if (Number.isFinite(delay)) return delay;
       throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
     } catch (error) {
@@ -108,11 +109,11 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
     const key = this.key(item);
     this.#attempts.delete(key);
     this.hooks.forgotten?.(item);
-    this.#limiter.forget(item, key);
+    this.#limiter.forget(item, limiterKey(key));
   }
 
   numRequeues(item: T): number {
-    return this.#limiter.numRequeues(item, this.key(item));
+    return this.#limiter.numRequeues(item, limiterKey(this.key(item)));
   }
 
   givenUp(_options?: GivenUpOptions): Promise<GivenUpPage<T>> {

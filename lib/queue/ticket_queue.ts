@@ -3,6 +3,7 @@ import { OPTIONS, setBrand } from "../base/brands.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
+import { isSameKey } from "../base/keys.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
@@ -218,7 +219,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   done(item: T): void {
     const key = this.#key(item);
-    const isLatest = this.#latestTicket > 0 && key === this.#latestKey;
+    const isLatest = this.#latestTicket > 0 && isSameKey(key, this.#latestKey);
     const ticket = isLatest ? this.#latestTicket : this.#line.ticketOf(key);
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
@@ -334,7 +335,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
-    return item === this.#known!.item ? this.#known!.key : keyOf.call(this, item);
+    return isSameKey(item, this.#known!.item) ? this.#known!.key : keyOf.call(this, item);
   }
 
   /** Adds an item whose key is in the line with the given ticket. */
@@ -365,7 +366,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #newest(key: unknown, item: T): T | undefined {
-    if (this.#items === undefined || this.#processingItems!.get(key) !== item) return undefined;
+    if (this.#items === undefined || !isSameKey(this.#processingItems!.get(key), item)) return undefined;
     return this.#items.get(key) ?? item;
   }
 

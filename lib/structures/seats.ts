@@ -1,3 +1,4 @@
+import { isSameKey } from "../base/keys.ts";
 import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "../base/parted_map.ts";
 
 /** Number that stands for no seat and no slot. */
@@ -125,8 +126,7 @@ export class Seats {
   }
 
   #has(seat: number, key: unknown): boolean {
-    const kept = this.#keys[seat];
-    return kept === key || Object.is(kept, key); // NaN, and 0 for -0, like a Map
+    return isSameKey(this.#keys[seat], key);
   }
 
   #setSeat(key: unknown, seat: number): void {

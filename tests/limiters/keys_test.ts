@@ -1,14 +1,19 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  createBucketLimiter,
   createDefaultControllerLimiter,
   createDefaultItemLimiter,
   createExponentialLimiter,
   createFastSlowLimiter,
+  createIgnoreEarlyLimiter,
   createMaxOfLimiter,
   createMaxWaitLimiter,
+  createPerGroupLimiter,
+  createRateLimitingQueue,
   createStepsLimiter,
   type RateLimiter,
 } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
 
 Deno.test("rule 8: limiters count by the key where there is one, and by the item where there is none", () => {
   const cases: [name: string, limiter: RateLimiter<object | string>, delays: number[]][] = [
@@ -46,4 +51,22 @@ Deno.test("keys are compared as a Map does, whatever they are called", () => {
     assertEquals([limiter.when("item", key), limiter.when("item", key)], [1, 2]);
     assertEquals(limiter.numRequeues("item", key), 2);
   }
+});
+
+Deno.test("rule 8: the latest failure of NaN can be undone too", () => {
+  const clock = new HandClock();
+  const bucket = createBucketLimiter({ rate: 1, burst: 1, clock });
+  const backoff = createExponentialLimiter({ baseDelay: 1000, maxDelay: 1000 });
+  const early = createIgnoreEarlyLimiter(backoff, { clock });
+  for (const limiter of [bucket, early]) {
+    limiter.when("item", NaN);
+    limiter.uncount!("item", NaN);
+    assert(limiter.atRest!());
+  }
+});
+
+Deno.test("rule 8: a missing key has no separator, and the error says so", () => {
+  const limiter = createPerGroupLimiter({ separator: "/", limiter: createDefaultItemLimiter });
+  const queue = createRateLimitingQueue<{ uid?: string }>(limiter, { keyOf: ({ uid }) => uid });
+  assertThrows(() => queue.addRateLimited({}), TypeError, "must be a string to have a 'separator', got undefined");
 });

@@ -1,0 +1,12 @@
+/** Reports whether two keys are the same, as a `Map` compares them: `NaN` is one key, and so are 0 and -0. */
+export function isSameKey(one: unknown, other: unknown): boolean {
+  return one === other || Number.isNaN(one) && Number.isNaN(other);
+}
+
+/** Key that stands for `undefined` in calls to limiters, where an `undefined` key means that the item is the key. */
+export const UNDEFINED_KEY = /* @__PURE__ */ Object.freeze({ toString: () => "undefined" });
+
+/** Returns a key as limiters get it. */
+export function limiterKey(key: unknown): unknown {
+  return key === undefined ? UNDEFINED_KEY : key;
+}
