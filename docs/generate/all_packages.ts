@@ -32,7 +32,7 @@ export function allPackages(): string {
   const packages = packageFolders();
   const fromNpm = [...packages, ...OTHERS].flatMap(importsFromNpm);
   const imports = {
-    ...Object.fromEntries(packages.map(entryOf)),
+    ...Object.fromEntries(packages.flatMap(entriesOf)),
     ...STAND_INS,
     ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
   };
@@ -57,7 +57,7 @@ export function tsconfig(): string {
   const { name, exports } = JSON.parse(manifest("deno.json")) as { name: string; exports: Record<string, string> };
   const files = {
     ...Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry.replace(".", name), file])),
-    ...Object.fromEntries(packageFolders().map(entryOf)),
+    ...Object.fromEntries(packageFolders().flatMap(entriesOf)),
     ...STAND_INS,
   };
   const paths = Object.fromEntries(Object.entries(files).map(([specifier, file]) => [specifier, [file]]));
@@ -74,10 +74,13 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
 }
 
-/** Returns the name of a package in this repository, and the file with the package's exports. */
-function entryOf(folder: string): [name: string, file: string] {
-  const { name, exports } = read(`${folder}/deno.json`);
-  return [name, exports.replace("./", `./${folder}/`)];
+/** Returns the names under which a package in this repository is imported, each with its file. */
+function entriesOf(folder: string): [specifier: string, file: string][] {
+  const { name, exports } = read(`${folder}/deno.json`) as { name: string; exports: string | Record<string, string> };
+  const entries = typeof exports === "string" ? { ".": exports } : exports;
+  return Object.entries(entries).map((
+    [entry, file],
+  ) => [entry.replace(".", name), file.replace("./", `./${folder}/`)]);
 }
 
 /** Returns the packages listed in a `package.json`, with the specifiers that Deno installs. */

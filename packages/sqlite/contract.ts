@@ -20,12 +20,13 @@ export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
   durability?: "full" | "normal" | undefined;
   /**
    * Whether a thread of its own writes to the file, so that the event loop never waits for the disk. A call then takes
-   * about 0.1 ms longer. All queues of a process with the same file and this option share a thread. It does not work in
-   * a program that was bundled into one file.
+   * about 0.1 ms longer. All queues of a process with the same file and this option share a thread. In a program that
+   * is bundled into one file, `true` throws: bundle a second file that calls `serveThread` of
+   * `@workqueue/sqlite/thread`, and give its URL.
    *
    * @default {false}
    */
-  thread?: boolean | undefined;
+  thread?: boolean | string | URL | undefined;
 }
 
 /**

@@ -84,7 +84,7 @@ export function openQueue<T>(
     retryBudget,
     clock,
   };
-  const parts = options.thread === true ? openThreadParts(path, settings) : openParts(path, settings);
+  const parts = options.thread ? openThreadParts(path, options.thread, settings) : openParts(path, settings);
   const queue = createRemoteQueue<T>({ ...parts, keyOf, ...throttles, metrics, onQueueError });
   return Object.assign(queue, {
     addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {

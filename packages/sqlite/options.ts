@@ -1,6 +1,6 @@
 /** Rules for the options of queues in a file. */
 
-import { A_BOOLEAN, A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
+import { A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
 import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
 import type { SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
@@ -9,6 +9,11 @@ const A_TEXT: Rule = [(value: unknown) => typeof value === "string" && value !==
 const A_DURABILITY: Rule = [
   (value: unknown) => value === "full" || value === "normal",
   'must be "full" or "normal"',
+];
+
+const A_THREAD: Rule = [
+  (value: unknown) => typeof value === "boolean" || isFileUrl(value),
+  "must be a boolean or the URL of a file",
 ];
 
 /** SQLite gives some names a meaning. Here they would be names of files, which nobody expects. */
@@ -26,7 +31,7 @@ const A_NAME: Rule = [
 export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
   path: A_PATH,
   durability: A_DURABILITY,
-  thread: A_BOOLEAN,
+  thread: A_THREAD,
   ...COMMON_OPTIONS,
 };
 
@@ -34,7 +39,7 @@ export const OF_QUEUES: RulesOf<keyof SqliteQueuesOptions> = {
 export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "keyOf" | "durability" | "thread"> = {
   keyOf: A_FUNCTION,
   durability: A_DURABILITY,
-  thread: A_BOOLEAN,
+  thread: A_THREAD,
   ...COMMON_OPTIONS,
 };
 
@@ -67,4 +72,8 @@ export function requireSqliteOptions(
     if (value === undefined) throw invalidArgument(action, name, A_TEXT[1], value);
   }
   intervalsOf(action, options);
+}
+
+function isFileUrl(value: unknown): boolean {
+  return value instanceof URL ? value.protocol === "file:" : typeof value === "string" && value.startsWith("file://");
 }

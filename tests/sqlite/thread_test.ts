@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
 import { SqliteConnectionError } from "@workqueue/sqlite";
 import { DatabaseSync } from "node:sqlite";
+import { serveThread } from "@workqueue/sqlite/thread";
 import { threadOf } from "../../packages/sqlite/thread/thread.ts";
 import { Folder } from "./files.ts";
 
@@ -35,7 +36,7 @@ Deno.test("SQLite, in a thread: when the thread ends, calls reject, and a queue 
   using folder = new Folder(true);
   const queue = folder.open({ onQueueError() {} });
   await queue.add("acknowledged");
-  const thread = threadOf(folder.path);
+  const thread = threadOf(folder.path, true);
   await assertRejects(() => thread.call(-1, "counts", []), Error); // an error in the thread does not end it
   await queue.add("a");
   const lost = queue.add("in doubt");
@@ -50,4 +51,20 @@ Deno.test("SQLite, in a thread: when the thread ends, calls reject, and a queue 
   queue.shutDown();
   await using again = folder.open();
   assert((await again.counts()).ready >= 2);
+});
+
+Deno.test("SQLite, in a thread: the option is a boolean or the URL of a file", async () => {
+  using folder = new Folder();
+  for (const thread of ["thread.js", new URL("https://example.com/thread.js"), {}, null]) {
+    assertThrows(() => folder.open({ thread: thread as never }), TypeError, "'thread' must be a boolean or the URL of");
+  }
+  for (const thread of ["file:///no/such/thread.js", new URL("file:///no/such/thread.js")]) {
+    const queue = folder.open({ thread, onQueueError() {} });
+    await assertRejects(() => queue.add("a"), SqliteConnectionError, "its thread has ended");
+    await queue.shutDownWithDrain().catch(() => {});
+  }
+});
+
+Deno.test("SQLite, in a thread: a thread is served only by a thread that a queue started", () => {
+  assertThrows(() => serveThread(), Error, "no queue with the option 'thread' started this file");
 });

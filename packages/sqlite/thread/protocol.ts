@@ -1,6 +1,7 @@
 /** Messages between a queue object and the thread that has its database. */
 
 import type { EngineLimiter } from "@workqueue/engine";
+import process from "node:process";
 import type { SqliteEngineSettings } from "../engine.ts";
 
 /** Settings of an engine, as far as they can be sent to a thread. */
@@ -33,5 +34,11 @@ export type Reply =
 /** First message of the thread. */
 export const READY = "ready";
 
-/** Mark in the data of a thread. Another thread that imports the module serves nothing. */
-export const MARK = "workqueue-sqlite";
+/** Data of the thread, which distinguish it from other threads. */
+export const THREAD_DATA = { mark: "workqueue-sqlite" };
+
+/** Whether this code runs in a thread that serves queues. */
+export function isServedHere(): boolean {
+  const threads = process.getBuiltinModule?.("node:worker_threads"); // a runtime without it has no threads
+  return threads?.isMainThread === false && threads.workerData?.mark === THREAD_DATA.mark;
+}

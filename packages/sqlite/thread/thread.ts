@@ -2,8 +2,8 @@ import { messageOf } from "@workqueue/core/internal";
 import process from "node:process";
 import type { Worker } from "node:worker_threads";
 import { SqliteConnectionError } from "../database/errors.ts";
-import { MARK, READY, type Reply, type Request, type SentError, type SentSettings } from "./protocol.ts";
-import { SERVE } from "./serve.ts";
+import { entryOf, type GivenThread } from "./entry.ts";
+import { READY, type Reply, type Request, type SentError, type SentSettings, THREAD_DATA } from "./protocol.ts";
 
 /** Call without a reply. */
 interface Waiting {
@@ -14,10 +14,16 @@ interface Waiting {
 /** Threads of this process, by the path of their file. Each has one connection, which all of its queues share. */
 const threads = new Map<string, Thread>();
 
-/** Returns the thread that has the database of a file. Starts it if there is none. */
-export function threadOf(path: string): Thread {
+/**
+ * Returns the thread that has the database of a file. Starts it if there is none.
+ *
+ * @param given The option `thread`.
+ * @throws {Error} If the thread would start the program again.
+ */
+export function threadOf(path: string, given: GivenThread): Thread {
+  const entry = entryOf(given); // checked for each queue, whether its file has a thread or not
   let thread = threads.get(path);
-  if (thread === undefined) threads.set(path, thread = new Thread(path));
+  if (thread === undefined) threads.set(path, thread = new Thread(path, entry));
   return thread;
 }
 
@@ -34,11 +40,11 @@ export class Thread {
   /** Why the thread ended, if it has. */
   #end: Error | undefined;
 
-  constructor(path: string) {
+  /** `entry` is the text that the thread evaluates. */
+  constructor(path: string, entry: string) {
     this.path = path;
     const { Worker } = process.getBuiltinModule("node:worker_threads");
-    // The module is imported by a text, because Deno starts no thread from a module that came from a server.
-    this.#worker = new Worker(`import(${JSON.stringify(SERVE)})`, { eval: true, workerData: { mark: MARK } });
+    this.#worker = new Worker(entry, { eval: true, workerData: THREAD_DATA });
     this.#worker.on("message", (message: typeof READY | readonly Reply[]) => this.#receive(message));
     this.#worker.on("error", (error: Error) => this.#ended(error));
     this.#worker.on("exit", () => this.#ended(new Error("it exited")));

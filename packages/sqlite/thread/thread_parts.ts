@@ -3,6 +3,7 @@ import { openFile } from "../database/open_file.ts";
 import type { SqliteEngineSettings } from "../engine.ts";
 import type { Parts } from "../parts.ts";
 import { PRODUCT } from "../product.ts";
+import type { GivenThread } from "./entry.ts";
 import type { SentSettings } from "./protocol.ts";
 import { type Thread, threadOf } from "./thread.ts";
 
@@ -10,11 +11,13 @@ import { type Thread, threadOf } from "./thread.ts";
  * Opens a queue whose database is in a thread.
  *
  * @param path The real path of the file.
- * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
+ * @param given The option `thread`.
+ * @throws {Error} If this runtime has no SQLite, if the file can't be opened, or if the thread would start this program
+ * again.
  */
-export function openThreadParts(path: string, settings: SqliteEngineSettings): Parts {
+export function openThreadParts(path: string, given: GivenThread, settings: SqliteEngineSettings): Parts {
   openFile(path).close(); // throws if it can't be opened: the thread could only say so later
-  const thread = threadOf(path);
+  const thread = threadOf(path, given);
   const queue = thread.open(sentSettingsOf(settings));
   return { engine: engineIn(thread, queue, settings), throttleStore: throttleStoreIn(thread, queue) };
 }

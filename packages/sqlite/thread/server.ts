@@ -1,18 +1,12 @@
-/**
- * Main module of the thread that has the database of a file. In other threads, it does nothing.
- *
- * @module
- */
-
 import type { Engine } from "@workqueue/engine";
 import process from "node:process";
 import type { MessagePort } from "node:worker_threads";
 import { SqliteConnectionError } from "../database/errors.ts";
 import { clock, openParts, type Parts } from "../parts.ts";
-import { MARK, READY, type Reply, type Request, type SentError, type SentSettings } from "./protocol.ts";
+import { isServedHere, READY, type Reply, type Request, type SentError, type SentSettings } from "./protocol.ts";
 
-/** Address of this module. */
-export const SERVE = import.meta.url;
+/** Address of this module, if the program is not bundled. */
+export const SERVER: string = import.meta.url;
 
 /** Database of a file, and the queues that use it. */
 class Server {
@@ -97,5 +91,20 @@ function sentErrorOf(error: unknown): SentError {
   return error instanceof SqliteConnectionError ? { message, mayHaveRun: error.mayHaveRun } : { message };
 }
 
-const threads = process.getBuiltinModule?.("node:worker_threads");
-if (threads?.isMainThread === false && threads.workerData?.mark === MARK) new Server(threads.parentPort!);
+/**
+ * Serves the queues that started this thread. Only a program that is bundled into one file needs to call it, from a
+ * second file that contains nothing else and whose URL is the option `thread`.
+ *
+ * @example Usage
+ * ```ts ignore
+ * import { serveThread } from "@workqueue/sqlite/thread";
+ *
+ * serveThread();
+ * ```
+ *
+ * @throws {Error} If no queue with the option `thread` started the file.
+ */
+export function serveThread(): void {
+  if (!isServedHere()) throw new Error("Cannot serve thread: no queue with the option 'thread' started this file");
+  new Server(process.getBuiltinModule("node:worker_threads").parentPort!);
+}

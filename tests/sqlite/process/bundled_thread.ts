@@ -1,0 +1,5 @@
+/** Second file of `bundled.ts`. */
+
+import { serveThread } from "@workqueue/sqlite/thread";
+
+serveThread();
