@@ -120,7 +120,7 @@ export interface RemoteQueueOptions<T = string> {
    *   reported once.
    *
    * Failed attempts are reported to the pool's `onError`. Without `onQueueError`, errors are written to
-   * `console.error`, at most one line per second.
+   * `console.error`, at most one line per second, but not the error of a call whose rejection the program handles.
    */
   onQueueError?: ((error: unknown) => void) | undefined;
 }
@@ -165,8 +165,8 @@ export interface RemoteAddAllOptions<T> {
  * Work queue that many processes share, outside of all of them. Results cover all processes. Shutdown affects only this
  * process.
  *
- * Each failed call is reported to `onQueueError`. Promises need not be awaited, because their rejections are handled.
- * Calls reject with:
+ * Each failed call is reported to `onQueueError`, or, without this callback, to `console.error` unless the program
+ * handles the rejection. Promises need not be awaited, because no rejection counts as unhandled. Calls reject with:
  *
  * - an error whose code is `WQ_CONNECTION` if the engine is unreachable for longer than `callTimeout`, or if a reply
  *   was lost and the call must not be repeated;

@@ -1,5 +1,7 @@
 import { callSafely, ErrorOutput, messageOf } from "@workqueue/core/internal";
 
+import { ReportedCall } from "./reported_call.ts";
+
 /**
  * Reports errors to a callback. Without a callback, writes at most one line per second to `console.error`. A line
  * includes the number of errors that were omitted.
@@ -19,4 +21,14 @@ export class ErrorLog {
     if (this.#callback === undefined) return this.#output.write(() => `${this.#prefix}: ${messageOf(error)}`);
     callSafely(this.#callback, () => {}, error);
   };
+
+  /**
+   * Returns a promise for a call that doesn't have to be awaited. A callback is told of each rejection. Without a
+   * callback, only a rejection that nothing handles is written.
+   */
+  call<R>(promise: Promise<R>): Promise<R> {
+    if (this.#callback === undefined) return ReportedCall.of(promise, this.write);
+    promise.catch(this.write);
+    return promise;
+  }
 }

@@ -13,6 +13,8 @@ export interface LeaseEvents<T> {
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
   /** Reports an error that no caller would see. */
   onError(error: unknown): void;
+  /** Returns a promise that doesn't have to be awaited, for a call by the user. */
+  call<R>(promise: Promise<R>): Promise<R>;
 }
 
 /** Lease on a taken item. Has a fencing token, and records whether the lease may have been lost. */
@@ -103,8 +105,7 @@ export class HeldLease<T> implements RemoteLease<T> {
     try {
       return this.#endAndReport(readOutcome(outcome));
     } catch (error) {
-      this.#events.onError(error);
-      return handled(Promise.reject(error));
+      return this.#events.call(Promise.reject(error));
     }
   }
 
@@ -121,18 +122,19 @@ export class HeldLease<T> implements RemoteLease<T> {
   }
 
   #endAndReport(ending: LeaseEnding): Promise<boolean> {
-    const answer = asOutcome(this.end(ending));
-    answer.then((counts) => {
-      if (!counts) {
-        this.#events.onError(
-          withCode(
-            "WQ_LEASE_LOST",
-            new Error(`The outcome of ${JSON.stringify(this.key)} does not count as its lease was lost`),
-          ),
-        );
-      }
-    }, this.#events.onError);
-    return answer;
+    return this.#events.call(
+      asOutcome(this.end(ending)).then((counts) => {
+        if (!counts) {
+          this.#events.onError(
+            withCode(
+              "WQ_LEASE_LOST",
+              new Error(`The outcome of ${JSON.stringify(this.key)} does not count as its lease was lost`),
+            ),
+          );
+        }
+        return counts;
+      }),
+    );
   }
 }
 

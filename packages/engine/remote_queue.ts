@@ -191,6 +191,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       product: engine.product,
       carryOut: (lease, ending) => this.#carryOut(lease, ending),
       onError: this.#errors.write,
+      call: (promise) => this.#errors.call(promise),
     };
     const events: DispatcherEvents<T> = {
       leaseOf: (taken) => this.#leaseOf(taken),
@@ -300,9 +301,11 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return this.#call("pause queue", () => this.#engine.pause());
   }
 
-  async resume(options: { pause?: number | undefined } = {}): Promise<void> {
-    requireRules("resume queue", options, { pause: A_POSITIVE_INTEGER });
-    await this.#call("resume queue", () => this.#engine.resume(options.pause));
+  resume(options: { pause?: number | undefined } = {}): Promise<void> {
+    return this.#call("resume queue", async () => {
+      requireRules("resume queue", options, { pause: A_POSITIVE_INTEGER });
+      await this.#engine.resume(options.pause);
+    });
   }
 
   pauseGroup(group: string, duration: Duration): Promise<void> {
@@ -574,11 +577,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return true;
   }
 
-  /** Makes a call. Reports a failure of the call once, whether the promise is awaited or not. */
+  /** Makes a call whose promise doesn't have to be awaited. */
   #call<R>(action: string, call: () => Promise<R>): Promise<R> {
-    const promise = this.#run(action, call);
-    promise.catch(this.#errors.write);
-    return promise;
+    return this.#errors.call(this.#run(action, call));
   }
 
   #requireOpen(action: string): void {

@@ -72,8 +72,8 @@ export type RedisQueuesOptions = Omit<
  * Work queue on Redis or Valkey that many processes share. Results cover all processes. Shutdown affects only this
  * process.
  *
- * Each failed call is reported to `onQueueError`. Promises need not be awaited, because their rejections are handled.
- * Calls reject with:
+ * Each failed call is reported to `onQueueError`, or, without this callback, to `console.error` unless the program
+ * handles the rejection. Promises need not be awaited, because no rejection counts as unhandled. Calls reject with:
  *
  * - a {@linkcode RedisConnectionError} if the server is unreachable for longer than `callTimeout`, or if a reply was
  *   lost and the call must not be repeated;

@@ -53,8 +53,8 @@ export type SqliteQueuesOptions = Omit<
  * `await add(…)` resolves when the item is on the disk. Adds that are made at the same time share one write to the
  * disk. A process that is killed loses nothing. After a power cut, work that was finished right before may be repeated.
  *
- * Each failed call is reported to `onQueueError`. Promises need not be awaited, because their rejections are handled.
- * Calls reject with:
+ * Each failed call is reported to `onQueueError`, or, without this callback, to `console.error` unless the program
+ * handles the rejection. Promises need not be awaited, because no rejection counts as unhandled. Calls reject with:
  *
  * - a {@linkcode SqliteConnectionError} if another program locks the file for longer than `callTimeout`, or if the disk
  *   is full;

@@ -104,6 +104,7 @@ class Workers implements Want<string> {
           onError: (error) => {
             throw error;
           },
+          call: (promise) => promise,
           carryOut: async (lease, { kind }) => {
             await this.dispatcher.finish(lease, finishOf(lease, kind));
             return true;
