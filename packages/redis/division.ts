@@ -34,3 +34,15 @@ export function indexOf({ count, separator }: Division, key: string): number {
 export function indexOfGroup({ count }: Pick<Division, "count">, group: string): number {
   return crcOf(group) % count;
 }
+
+/** Divides entries among partitions. `indexOf` returns the partition of an entry. Node 20 has no `Map.groupBy`. */
+export function byPartition<E>(entries: readonly E[], indexOf: (entry: E) => number): Map<number, E[]> {
+  const parts = new Map<number, E[]>();
+  for (const entry of entries) {
+    const index = indexOf(entry);
+    const part = parts.get(index);
+    if (part === undefined) parts.set(index, [entry]);
+    else part.push(entry);
+  }
+  return parts;
+}

@@ -14,6 +14,7 @@ import type {
   Retention,
 } from "@workqueue/engine";
 import { RedisConnectionError } from "./connection/errors.ts";
+import { byPartition } from "./division.ts";
 import { MAX_CHECKED, type RedisEngine, withoutTime } from "./engine.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
@@ -254,7 +255,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     entries: readonly E[],
     call: (engine: RedisEngine, some: E[], parts: number) => Promise<R>,
   ): Promise<R[]> {
-    const parts = Map.groupBy(entries, ({ key }) => this.#partitioning.indexOf(key));
+    const parts = byPartition(entries, ({ key }) => this.#partitioning.indexOf(key));
     return together(Array.from(parts, ([i, some]) => call(this.#engines[i]!, some, parts.size)));
   }
 

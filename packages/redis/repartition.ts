@@ -1,7 +1,16 @@
 import { type OrderPlan, unknownKind } from "@workqueue/engine";
 import type { Connection, Script } from "./connection/connection.ts";
 import { createScript } from "./connection/script.ts";
-import { type Division, divisionIn, indexOf, indexOfGroup, namesOf, textOf, UNDIVIDED } from "./division.ts";
+import {
+  byPartition,
+  type Division,
+  divisionIn,
+  indexOf,
+  indexOfGroup,
+  namesOf,
+  textOf,
+  UNDIVIDED,
+} from "./division.ts";
 import { isOtherDivision } from "./engine.ts";
 import { PRODUCT } from "./product.ts";
 import { readPartitions, setMoving } from "./scripts/open_partitions.ts";
@@ -173,7 +182,7 @@ export class Repartition {
       for (;;) {
         const { batch, lastMs, rows } = await this.#at(name, locked, exportSome, {});
         if (rows.length === 0) break;
-        const parts = Map.groupBy(rows, (row) => indexOf(to, (JSON.parse(row) as [string])[0]));
+        const parts = byPartition(rows, (row) => indexOf(to, (JSON.parse(row) as [string])[0]));
         await Promise.all(Array.from(parts, ([i, some]) => add(targets[i]!, lastMs, some.map((row) => ({ row })))));
         await this.#at(name, locked, endExport, { batch });
       }
