@@ -13,9 +13,15 @@ const LEAD = 8;
 const MAX_WAIT = 100;
 /**
  * Time without wants after which this process wants no work, in milliseconds. A pool wants work again as soon as it has
- * begun to work on the leases that it got, but the leases of another partition may arrive before that.
+ * begun to work on the leases that it got.
  */
 const WANTS_AGAIN = 10;
+/**
+ * Longest time that this process keeps leases that nothing wants, in milliseconds. A key that is handed back is handed
+ * out again after later keys of its group that other processes have got meanwhile. A key that is kept until a worker is
+ * free keeps its place.
+ */
+const MAX_KEEP = 5000;
 
 /** Partition, and what this process knows about it. */
 interface Partition<T> {
@@ -47,7 +53,10 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     end: () => {},
   };
   #isOffered = false;
-  /** Leases that arrived when nothing wanted them. */
+  /**
+   * Leases that arrived when nothing wanted them: before a pool wanted work again, or from a partition that replied so
+   * late that others were asked as well.
+   */
   #kept: HeldLease<T>[] = [];
   /** Partition that has the duty to try suspects in this process. Until they are tried, no other is asked. */
   #alone: Partition<T> | undefined = undefined;
@@ -55,6 +64,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   #isScheduled = false;
   #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
   #waitEnd: ReturnType<typeof setTimeout> | undefined = undefined;
+  #keepEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor({ engines, indexOf }: Partitions, process: string, events: DispatcherEvents<T>) {
     this.#indexOf = indexOf;
@@ -150,11 +160,14 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
       given += some.length;
     }
     this.#kept.push(...leases.slice(given));
-    if (this.#isClosed) this.#handBack();
-    else if (this.#kept.length > 0) this.#endSoon();
+    if (this.#isClosed || this.#kept.length === 0) this.#handBack();
+    else this.#keepEnd ??= setTimeout(() => this.#handBack(), MAX_KEEP);
   }
 
+  /** Hands back the leases that are kept. */
   #handBack(): void {
+    clearTimeout(this.#keepEnd);
+    this.#keepEnd = undefined;
     for (const lease of this.#kept.splice(0)) lease.giveBack();
   }
 
@@ -164,9 +177,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
 
   #endIdle(): void {
     this.#idleEnd = undefined;
-    if (this.#isClosed) return;
-    this.#handBack();
-    if (this.#wants.size > 0) return;
+    if (this.#isClosed || this.#wants.size > 0) return;
     this.#isOffered = false;
     for (const { dispatcher } of this.#partitions) dispatcher.unwant(this.#want);
   }

@@ -26,6 +26,8 @@ class Partition implements HandOuts {
   suspects = 0;
   holds = 0;
   isStill = false;
+  /** Sends the replies that were held back while the partition stood still. */
+  readonly held: (() => void)[] = [];
   #wake: ((delay: number) => void) | undefined;
   #next = 0;
 
@@ -44,7 +46,7 @@ class Partition implements HandOuts {
     this.holds += count;
     const taken = Array.from({ length: count }, () => this.#key(isAlone ? "suspect" : "key"));
     const reply = { pauseMs: undefined, isLost: false, isAlone, answers: finishes.map(() => true), taken, givenUp: [] };
-    return this.isStill ? new Promise(() => {}) : Promise.resolve(reply);
+    return this.isStill ? new Promise((resolve) => this.held.push(() => resolve(reply))) : Promise.resolve(reply);
   }
 
   /** Adds keys, and tells the process. */
@@ -152,12 +154,20 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Makes the clock that measures periods follow the fake time. */
+function fakePerformance(): Disposable {
+  const { now } = performance;
+  performance.now = () => Date.now();
+  return { [Symbol.dispose]: () => void (performance.now = now) };
+}
+
 async function test(
   partitions: number,
   workers: number,
   run: (partitions: Partition[], workers: Workers, time: FakeTime) => Promise<void>,
 ): Promise<void> {
   using time = new FakeTime();
+  using _clock = fakePerformance();
   const all = Array.from({ length: partitions }, (_, i) => new Partition(i));
   const process = new Workers(all, workers);
   await settle();
@@ -254,6 +264,57 @@ Deno.test("partitions: one that doesn't reply holds up the wants for 100 ms at m
     }
     assert(rounds >= 16, `${rounds} rounds of 20 had work`);
     assert(workers.taken[0]! > 4 && workers.taken[2]! > 4, `${workers.taken}`);
+  });
+});
+
+/** Returns two partitions, of which the first has taken a key for a worker and not replied in time. */
+async function lateTest(
+  run: (late: Partition, other: Partition, workers: Workers, time: FakeTime) => Promise<void>,
+): Promise<void> {
+  await test(2, 1, async ([late, other], workers, time) => {
+    late!.isStill = true;
+    late!.add(1);
+    await settle();
+    await time.tickAsync(150);
+    other!.add(10);
+    await settle();
+    assertEquals(keysOf(workers), ["1.key0"], "the other one is asked");
+    late!.isStill = false;
+    for (const reply of late!.held.splice(0)) reply();
+    await settle();
+    await run(late!, other!, workers, time);
+  });
+}
+
+Deno.test("partitions: a key of a late reply waits for a worker, so that no later key overtakes it", async () => {
+  await lateTest(async (late, other, workers, time) => {
+    await time.tickAsync(4000);
+    await settle();
+    workers.done();
+    await settle();
+    assertEquals(workers.held, []);
+    workers.dispatcher.want(workers);
+    await settle();
+    assertEquals([keysOf(workers), late.finished, other.finished], [["0.key0"], [], ["1.key0"]]);
+  });
+});
+
+Deno.test("partitions: a key of a late reply for which there is no worker is handed back in the end", async () => {
+  await lateTest(async (late, _other, workers, time) => {
+    await time.tickAsync(4900);
+    await settle();
+    assertEquals(late.finished, []);
+    await time.tickAsync(200);
+    await settle();
+    assertEquals([late.finished, keysOf(workers)], [["0.key0"], ["1.key0"]]);
+  });
+});
+
+Deno.test("partitions: a key of a late reply is handed back when the process takes no more", async () => {
+  await lateTest(async (late, _other, workers) => {
+    workers.dispatcher.close();
+    await settle();
+    assertEquals(late.finished, ["0.key0"]);
   });
 });
 
