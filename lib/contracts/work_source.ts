@@ -125,8 +125,9 @@ export interface WorkSource<T> {
   sharedThrottle?(throttle: Throttle): Throttle | undefined;
 
   /**
-   * Reports whether an attempt may begin on a lease for which the pool had no permit when it arrived. If not, the
-   * source has handed the item back. Omit this method if leases can't be lost.
+   * Reports whether an attempt may begin on a lease. If not, the source has handed the item back. The pool calls this
+   * method once for each lease, just before it calls the handler, because a process can be frozen at any time between
+   * two turns of the event loop. Omit this method if leases can't be lost.
    */
   mayBegin?(lease: WorkLease<T>): boolean;
 

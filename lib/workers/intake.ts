@@ -206,12 +206,11 @@ export class Intake<T> {
     this.#waitForItem();
   }
 
-  /** Returns the item that waited for a permit, unless its lease was lost meanwhile. */
+  /** Returns the item that waited for a permit. */
   #takeHeld(): WorkLease<T> | undefined {
     const held = this.#held;
-    if (held === undefined) return undefined;
     this.#held = undefined;
-    return this.#source.mayBegin?.(held) === false ? undefined : held;
+    return held;
   }
 
   /**

@@ -273,10 +273,13 @@ export class Pool<T> implements WorkerPool<T> {
     }
   }
 
+  /** Returns the attempt that begins now, in the same turn of the event loop; `undefined` if none may begin. */
   #begin(lease: WorkLease<T>): Attempt<T> | undefined {
     try {
       const key = this.#source.keyOf(lease);
-      return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#settings);
+      const number = this.#source.attemptOf(lease, key);
+      if (this.#source.mayBegin?.(lease) === false) return undefined; // the source has handed the item back
+      return new Attempt(lease, key, number, this.#settings);
     } catch (error) { // a third-party queue or source threw
       this.#fail(error);
       this.#handBackUnbegun(lease);

@@ -118,11 +118,8 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   }
 
   tryTake(): WorkLease<T> | undefined {
-    while (this.#brought.length > 0) {
-      const held = this.#brought.shift()!;
-      if (this.#queue.dispatcher.mayBegin(held)) return new PoolLease(held);
-    }
-    return undefined;
+    const held = this.#brought.shift();
+    return held && new PoolLease(held);
   }
 
   async take(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {

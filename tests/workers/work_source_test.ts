@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import {
+  createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   type Ending,
@@ -520,6 +521,32 @@ Deno.test("permits are acquired by a source that does so itself, and else by the
     void it.pool.stop();
   }
 });
+
+for (const limit of [undefined, 5]) {
+  const name = `a source decides whether an attempt begins just before it does${limit ? ", with a throttle" : ""}`;
+  Deno.test(name, async () => {
+    const lost = new Set(["first", "b"]);
+    const asked: string[] = [];
+    const source: HandSource = Object.assign(new HandSource(), {
+      mayBegin({ item }: WorkLease<string>) {
+        asked.push(item);
+        return !lost.has(item);
+      },
+    });
+    const throttle = limit === undefined ? undefined : createConcurrencyThrottle({ limit });
+    const it = new Setup({ concurrency: 5, throttle }, source, (item) => {
+      assertEquals(asked.at(-1), item);
+      if (item === "a") lost.add("c"); // the handler blocks the event loop until the lease of "c" has ended
+    });
+    await flush();
+    await source.bring("first", "a", "b", "c", "d");
+    assertEquals([it.began, asked], [["a", "d"], ["first", "a", "b", "c", "d"]]);
+    assertEquals(source.log.filter((entry) => / (first|b|c)$/.test(entry)), [], "the source has handed them back");
+    assertEquals([it.pool.active, throttle?.snapshot?.().inUse ?? 0], [0, 0]);
+    for (const item of it.began) await source.settle(item, true);
+    await it.pool.stop();
+  });
+}
 
 Deno.test("a wait that fails, or an item that cannot be taken, makes finished reject", async () => {
   const failing = new Setup();
