@@ -83,6 +83,13 @@ export class ChurnMap<K, V> {
     if (this.#marks > 0 && this.#marks > MAX_MARKS * this.size) this.#sweep();
   }
 
+  /** Removes a key that is unlikely to be set again, or its mark. */
+  expire(key: K): void {
+    if (this.#marks > 0 && this.#entries.get(key) === MARK) this.#marks--;
+    this.#entries.delete(key);
+    if (this.#marks > MAX_MARKS * this.size) this.#sweep();
+  }
+
   /**
    * Iterates over all keys, including marked keys. Keys that are set during the iteration are included, unless the map
    * is swept or divided first. After that, the iteration continues over the earlier keys.

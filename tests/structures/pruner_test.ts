@@ -34,6 +34,25 @@ Deno.test("pruner: a map of keys that come one after the other stays small, and 
   }
 });
 
+Deno.test("pruner: a map of many keys stays small, whatever share of them is removed before it is over", () => {
+  const lifetime = 60_000;
+  for (const removed of [0, 0.7]) {
+    const random = randomNumbers(7);
+    const map = new ChurnMap<number, number>();
+    const pruner = new Pruner(map);
+    let [largest, widest] = [0, 0];
+    for (let now = 0; now < 6 * lifetime; now++) {
+      pruner.prune((until) => until <= now);
+      map.set(now, now + lifetime);
+      if (random() < removed) map.delete(Math.floor(now - random() * 1000));
+      largest = Math.max(largest, map.size);
+      widest = Math.max(widest, map.span);
+    }
+    assert(largest <= 3 * lifetime, `${largest} keys`);
+    assert(widest <= 5 * largest, `${widest} keys and marks, of ${largest} keys`);
+  }
+});
+
 Deno.test("pruner: goes on while keys come, go and come again, and misses none in the long run", () => {
   const random = randomNumbers(11);
   const map = new ChurnMap<number, boolean>();

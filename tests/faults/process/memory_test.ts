@@ -53,6 +53,16 @@ Deno.test("limiters keep nothing of keys and groups that came one after the othe
   }
 });
 
+Deno.test("rule 14: the memory of counts that expire is bounded by the keys whose counts have not expired", async () => {
+  for (const [runtime, lines] of await run("counts_that_expire.ts")) {
+    assertEquals(lines.length, 3, runtime);
+    for (const line of lines) {
+      const [before, after] = line.split(": ")[1]!.split(" ").map(Number);
+      assert(after! <= 1.5 * before!, `bytes in use on ${runtime}, of ${line}`);
+    }
+  }
+});
+
 Deno.test("rule 14: a fair discipline keeps nothing of a million groups that came one after the other", async () => {
   for (const [runtime, [growth, left]] of await run("groups_at_rest.ts")) {
     assertEquals(left, "16");
