@@ -9,7 +9,8 @@ import { loadWithCore } from "../second_copy.ts";
 const root = new URL("../../", import.meta.url);
 
 for (const folder of packageFolders()) {
-  const { name, exports: entry } = JSON.parse(Deno.readTextFileSync(new URL(`${folder}/deno.json`, root)));
+  const { name, exports } = JSON.parse(Deno.readTextFileSync(new URL(`${folder}/deno.json`, root)));
+  const entries: readonly string[] = typeof exports === "string" ? [exports] : Object.values(exports);
   const module = `${folder}/core_version.ts`;
 
   Deno.test(`${name}: a core of the same version is accepted, and one of another version refused with WQ_VERSION`, async () => {
@@ -29,6 +30,10 @@ for (const folder of packageFolders()) {
         await read("main.ts"),
         /\.hook\("preAction", async \(\) => void await import\("\.\/core_version\.ts"\)\)/,
       );
-    } else assertMatch(await read(entry), /^\/\*\*[^]*?\*\/\s+import "\.\/core_version\.ts";/);
+    } else {
+      for (const entry of entries) {
+        assertMatch(await read(entry), /^\/\*\*[^]*?\*\/\s+import "\.\.?\/core_version\.ts";/, entry);
+      }
+    }
   });
 }

@@ -26,18 +26,22 @@ globalThis.addEventListener("unload", () => void registry[Symbol.asyncDispose]()
 
 for (const [name, page] of Object.entries(PAGES)) {
   const folder = new URL(`packages/${name}/`, ROOT);
-  const { version, exports: entry } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", folder)));
+  const { version, exports } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", folder)));
+  const entries: readonly string[] = typeof exports === "string" ? [exports] : Object.values(exports);
 
   Deno.test(`${name}: every symbol is documented, and names no type that is not exported`, async () => {
-    await run(Deno.execPath(), ["doc", "--lint", entry], folder);
+    await run(Deno.execPath(), ["doc", "--lint", ...entries], folder);
   });
 
   Deno.test(`${name}: what is published is the modules that are used, and what a reader looks for`, async () => {
     const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--no-check", "--allow-dirty"], folder);
     const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
-    const { stdout } = await run(Deno.execPath(), ["info", "--json", entry], folder);
-    const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
-    const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
+    const used = new Set<string>();
+    for (const entry of entries) {
+      const { stdout } = await run(Deno.execPath(), ["info", "--json", entry], folder);
+      const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
+      for (const { specifier } of modules) if (specifier.startsWith(folder.href)) used.add(specifier);
+    }
     assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
 
     const readme = await Deno.readTextFile(new URL("README.md", folder));

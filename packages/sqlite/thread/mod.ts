@@ -5,4 +5,6 @@
  * @module
  */
 
+import "../core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
+
 export { serveThread } from "./server.ts";
