@@ -136,7 +136,9 @@ export class Intake<T> {
     this.takeBack();
     const permits = this.#permits = this.#newPermits();
     if (permits !== undefined) {
-      for (const attempt of running.oldest(Infinity)) attempt.permit = permits.adopt(attempt.permit);
+      for (const attempt of running.oldest(Infinity)) {
+        if (attempt.timedOut === undefined) attempt.permit = permits.adopt(attempt.permit);
+      }
     }
     return () => old?.end();
   }

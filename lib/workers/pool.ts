@@ -203,7 +203,7 @@ export class Pool<T> implements WorkerPool<T> {
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt === undefined) {
         this.#slots.giveBack();
-        if (permit !== undefined) this.#intake.putBack(permit);
+        if (permit !== undefined) this.#orFail(() => this.#intake.putBack(permit));
         lease = this.#intake.take();
         continue;
       }
@@ -324,7 +324,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#outcomes.failEarly(attempt, error);
     this.#reports.failed(error, attempt);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
-    if (attempt.permit !== undefined && !this.#slots.isExceeded) {
+    if (attempt.permit !== undefined) {
       attempt.permit.outcome = "overloaded";
       this.#endPermit(attempt);
     }

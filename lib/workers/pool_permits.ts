@@ -39,8 +39,11 @@ export class HeldPermit {
       if (result === undefined) now = this.#clock?.now() ?? 0;
     } finally { // even if the clock throws, because the throttle would count the attempt forever
       result ??= { outcome: this.outcome, durationMs: Math.max(now - this.#beganAt, 0) };
-      this.#adopted?.end(result); // first, because only the permit of a third-party throttle may throw
-      this.#permit.end(result);
+      try {
+        this.#adopted?.end(result);
+      } finally { // a third-party throttle may throw
+        this.#permit.end(result);
+      }
     }
   }
 

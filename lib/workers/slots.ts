@@ -41,11 +41,6 @@ export class Slots {
     return this.#abandoned;
   }
 
-  /** Whether so many handlers are abandoned that some of them keep their slots. */
-  get isExceeded(): boolean {
-    return this.#abandoned > this.#maxAbandoned;
-  }
-
   /** Number of slots that were taken and have not been given back, including the slots of abandoned handlers. */
   get taken(): number {
     return this.#taken;

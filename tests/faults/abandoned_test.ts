@@ -1,7 +1,9 @@
 /** Tests of abandoned handlers. At most `maxAbandoned` abandoned handlers may free their slots. */
 
-import { assertEquals } from "@std/assert";
-import { createExponentialLimiter, createRateLimitingQueue, type WorkerOptions } from "@workqueue/core";
+import { assert, assertEquals } from "@std/assert";
+import { createExponentialLimiter, createRateLimitingQueue, runWorkers, type WorkerOptions } from "@workqueue/core";
+import { createBreakerThrottle, createConcurrencyThrottle } from "@workqueue/core/throttles";
+import { startPool } from "../../lib/workers/pool.ts";
 import { type Engine, inMemory, test } from "../workers/engines.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
@@ -119,4 +121,55 @@ test("rule 11: at the bound items are left to other pools of the queue", async (
   await flush();
   assertEquals(seen, [1, 2, 3, 4]);
   await other.stop();
+});
+
+Deno.test("a probe that times out opens its breaker again, however many handlers are abandoned", async () => {
+  for (const maxAbandoned of [0, 1, Infinity]) {
+    const clock = new HandClock();
+    const throttle = createBreakerThrottle({ minAttempts: 1, openFor: 100, probes: 1, clock });
+    let isDown = true;
+    const start = (options: WorkerOptions<number>) => {
+      const it = { done: 0, add: (item: number) => queue.add(item) };
+      const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock });
+      runWorkers(queue, async () => {
+        if (isDown) await new Promise(() => {});
+        it.done++;
+      }, { throttle, clock, timeout: TIMEOUT, onError() {}, ...options });
+      return it;
+    };
+    const [hanging, healthy] = [start({ concurrency: 4, maxAbandoned }), start({})];
+    hanging.add(0);
+    await flush();
+    await clock.advance(TIMEOUT); // the breaker opens
+    for (let item = 1; item < 20; item++) hanging.add(item);
+    await flush();
+    await clock.advance(2 * (100 + TIMEOUT)); // two probes time out
+    assert(throttle.snapshot!().state.startsWith("open"), `${throttle.snapshot!().state}, ${maxAbandoned}`);
+    assertEquals(throttle.snapshot!().inUse, 0);
+    isDown = false;
+    healthy.add(1);
+    await clock.advance(200);
+    assertEquals([throttle.snapshot!().state, healthy.done], ["closed", 1], `${maxAbandoned}`);
+  }
+});
+
+Deno.test("an abandoned handler has no permit, of its throttle or of one that the pool gets later", async () => {
+  const clock = new HandClock();
+  const [first, later] = [2, 3].map((limit) => createConcurrencyThrottle({ limit }));
+  const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock });
+  for (const throttle of [undefined, first]) {
+    const pool = startPool(queue, () => new Promise(() => {}), { throttle, clock, timeout: TIMEOUT, onError() {} });
+    queue.add(Math.random());
+    await flush();
+    await clock.advance(TIMEOUT);
+    queue.add(Math.random());
+    await flush();
+    pool.change({ throttle: later });
+    await flush();
+    assertEquals([pool.active, pool.snapshot().abandoned], [2, 1]);
+    assertEquals([first!.snapshot!().inUse, later!.snapshot!().inUse], [throttle === first ? 1 : 0, 1]);
+    void pool.stop();
+    await clock.advance(TIMEOUT);
+    assertEquals([first!.snapshot!().inUse, later!.snapshot!().inUse], [0, 0]);
+  }
 });

@@ -5,12 +5,15 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   type Permit,
+  type RateLimitingQueue,
   RetryAfterError,
   type Throttle,
   type ThrottleConfig,
   throttles,
 } from "@workqueue/core";
 import { createAllOfThrottle } from "@workqueue/core/throttles";
+import type { OwnThrottle } from "../../lib/contracts/throttle.ts";
+import { throttleOf } from "../../lib/tokens/own_throttle.ts";
 import { type Pool, startPool } from "../../lib/workers/pool.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, randomNumbers } from "../queue_helpers.ts";
@@ -28,15 +31,20 @@ const CONFIGS: readonly ThrottleConfig[] = [
 export const STEPS = 400;
 
 /** Counts the permits of a throttle, and checks that each begins before it ends, and ends once. */
-class Counting implements Throttle {
+class Counting implements OwnThrottle {
+  /** Permits that were acquired and have not ended. */
   held = 0;
-  readonly #inner: Throttle;
-
+  /** Permits of attempts that began with another throttle, likewise. */
+  adopted = 0;
+  readonly #inner: OwnThrottle;
   readonly #isBreaker: boolean;
+  /** Reports whether the end of the next permit throws. */
+  readonly #throws: () => boolean;
 
-  constructor(inner: Throttle, isBreaker: boolean) {
-    this.#inner = inner;
+  constructor(inner: Throttle, isBreaker: boolean, throws: () => boolean) {
+    this.#inner = throttleOf(inner);
     this.#isBreaker = isBreaker;
+    this.#throws = throws;
   }
 
   acquire(): Permit | number {
@@ -48,8 +56,15 @@ class Counting implements Throttle {
     }
     const allowed = this.#isBreaker ? limit : limit - inUse; // attempts from before the breaker opened are no probes
     assert(allowed > 0, `a permit beyond ${limit}`);
-    this.held++;
-    let state: "acquired" | "begun" | "ended" = "acquired";
+    return this.#count("held", permit, "acquired");
+  }
+
+  adopt(): Permit {
+    return this.#count("adopted", this.#inner.adopt?.() ?? { begin() {}, charge() {}, end() {} }, "begun");
+  }
+
+  #count(counter: "held" | "adopted", permit: Permit, state: "acquired" | "begun" | "ended"): Permit {
+    this[counter]++;
     return {
       begin: (cost) => {
         assertEquals(state, "acquired");
@@ -61,15 +76,16 @@ class Counting implements Throttle {
         assertEquals(state, result.outcome === "unused" ? "acquired" : "begun");
         assert(result.durationMs >= 0);
         state = "ended";
-        this.held--;
+        this[counter]--;
         permit.end(result);
+        if (result.outcome !== "unused" && this.#throws()) throw new Error("the throttle is broken");
       },
     };
   }
 
   /** Changes the limit of a concurrency throttle, as a reload does. */
   changeLimit(limit: number): void {
-    throttles.get("concurrency")!.update!(this.#inner, { limit }, {});
+    throttles.get("concurrency")!.update!(this.#inner as Throttle, { limit }, {});
   }
 
   onChange(callback: () => void): () => void {
@@ -89,7 +105,10 @@ export async function tryPermits(seed: number): Promise<void> {
   const random = randomNumbers(seed);
   const below = (count: number) => Math.floor(random() * count);
   const clock = new HandClock();
-  const all = CONFIGS.map((config) => new Counting(throttles.build(config, { clock }), config.type === "breaker"));
+  const throws = () => random() < 0.1;
+  const all = CONFIGS.map((config) =>
+    new Counting(throttles.build(config, { clock }), config.type === "breaker", throws)
+  );
   const shared = [...all, createAllOfThrottle(all[0]!, all[4]!)]; // which other pools use directly
   const ends = new Set<() => void>();
   const handler = (_item: number, { charge }: { charge(cost: number): void }) =>
@@ -103,21 +122,24 @@ export async function tryPermits(seed: number): Promise<void> {
       };
       ends.add(end);
     });
-  const pools: Pool<number>[] = [];
-  const queues = [1, 2, 3].map(() => {
-    const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 10 });
-    const queue = createRateLimitingQueue<number>(limiter, { clock });
-    pools.push(startPool(queue, handler, {
+  const start = (queue: RateLimitingQueue<number>) =>
+    startPool(queue, handler, {
       throttle: shared[below(shared.length)],
       concurrency: 1 + below(4),
+      maxAbandoned: below(3),
       timeout: 40,
       onError() {},
       cost: () => below(3),
-    }));
-    return queue;
+    });
+  const queues = [1, 2, 3].map(() => {
+    const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 10 });
+    return createRateLimitingQueue<number>(limiter, { clock });
   });
+  const pools = queues.map(start);
+  const stopped: Pool<number>[] = [];
   for (let step = 0; step < STEPS; step++) {
-    const pool = pools[below(3)]!;
+    const index = below(3);
+    const pool = pools[index]!;
     const draw = random();
     if (draw < 0.3) queues[below(3)]!.add(below(30));
     else if (draw < 0.6) [...ends][below(ends.size)]?.();
@@ -126,10 +148,15 @@ export async function tryPermits(seed: number): Promise<void> {
     else if (draw < 0.9) pool.resume();
     else if (draw < 0.92) all[0]!.changeLimit(1 + below(4));
     else if (draw < 0.94) pool.change({ throttle: random() < 0.2 ? undefined : shared[below(shared.length)] });
-    else pool.concurrency = 1 + below(5);
+    else if (draw < 0.98) pool.concurrency = 1 + below(5);
+    else {
+      void pool.stop();
+      stopped.push(pool);
+      pools[index] = start(queues[index]!);
+    }
     await flush();
     const held = Math.max(...all.map((throttle) => throttle.held));
-    const running = pools.reduce((sum, { active }) => sum + active, 0);
+    const running = [...pools, ...stopped].reduce((sum, pool) => sum + pool.active - pool.snapshot().abandoned, 0);
     assert(held <= running, `seed ${seed}, step ${step}: ${held} permits for ${running} attempts`);
   }
   for (const pool of pools) pool.resume();
@@ -140,8 +167,8 @@ export async function tryPermits(seed: number): Promise<void> {
     await flush();
   }
   await Promise.all(drained);
-  await Promise.all(pools.map((pool) => pool.finished));
-  assertEquals(all.map(({ held }) => held), CONFIGS.map(() => 0), `seed ${seed}`);
+  await Promise.all([...pools, ...stopped].map((pool) => pool.finished));
+  assertEquals(all.map(({ held, adopted }) => held + adopted), CONFIGS.map(() => 0), `seed ${seed}`);
   assertEquals(all.map((throttle) => throttle.snapshot().inUse), CONFIGS.map(() => 0), `seed ${seed}`);
   assertEquals(clock.timers, 0, `seed ${seed}`);
 }
