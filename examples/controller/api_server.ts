@@ -7,7 +7,8 @@
  */
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
@@ -28,6 +29,13 @@ export interface ApiObject {
   data?: unknown;
 }
 
+/** Certificate of a server, its key, and the certificate of the authority that signed it, in PEM form. */
+export interface ApiTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
 type Plural = "websites" | "configmaps";
 
 /** Change to an object, with the version of the server's data after the change. */
@@ -45,14 +53,23 @@ const PATH =
 export class ApiServer implements AsyncDisposable {
   /** Hook for demos and tests: the server calls and awaits it before it stores a status. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
-  readonly #server = createServer((request, response) => this.#answer(request, response));
+  /** Hook for tests: the server calls and awaits it before it answers a request. If it returns `false`, refuses it. */
+  beforeAnswer: (method: string, url: URL) => void | boolean | Promise<void | boolean> = () => {};
+  readonly #server: Server;
+  readonly #tls: ApiTls | undefined;
   readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
   readonly #events: WatchEvent[] = [];
   readonly #watches = new Map<ServerResponse, Plural>();
 
-  /** Starts a server on a free port. */
-  static async start(): Promise<ApiServer> {
-    const server = new ApiServer();
+  private constructor(tls: ApiTls | undefined) {
+    const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
+    this.#tls = tls;
+    this.#server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
+  }
+
+  /** Starts a server on a free port, over TLS if certificates are given. */
+  static async start(tls?: ApiTls): Promise<ApiServer> {
+    const server = new ApiServer(tls);
     server.#server.listen(0, "127.0.0.1");
     await once(server.#server, "listening");
     return server;
@@ -61,7 +78,9 @@ export class ApiServer implements AsyncDisposable {
   /** Kubeconfig for this server, in JSON (any JSON document is also valid YAML). */
   get kubeconfig(): string {
     const { port } = this.#server.address() as AddressInfo;
-    const cluster = { server: `http://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
+    const cluster = this.#tls === undefined
+      ? { server: `http://127.0.0.1:${port}`, "insecure-skip-tls-verify": true }
+      : { server: `https://127.0.0.1:${port}`, "certificate-authority-data": btoa(this.#tls.ca) };
     return JSON.stringify({
       apiVersion: "v1",
       kind: "Config",
@@ -105,6 +124,17 @@ export class ApiServer implements AsyncDisposable {
     return this.get("websites", key)?.status;
   }
 
+  /** Number of open watches. */
+  get watches(): number {
+    return this.#watches.size;
+  }
+
+  /** Ends all watches, as a server does that restarts. */
+  endWatches(): void {
+    for (const watch of this.#watches.keys()) watch.end();
+    this.#watches.clear();
+  }
+
   /** Stops the server and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, "close");
@@ -139,7 +169,10 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url!, "http://localhost");
+    const url = new URL(request.url!, "http://localhost");
+    const isRefused = await this.beforeAnswer(request.method!, url) === false;
+    if (isRefused) return reply(response, 503, { message: "unavailable" });
+    const { pathname, searchParams } = url;
     const [path, namespace, plural, name, status] = PATH.exec(pathname) as unknown as
       & [string, string, Plural, string]
       & string[] ?? [];

@@ -4,8 +4,8 @@
  * again.
  *
  * ```sh
- * npx -y deno run -A --config deno.all.json examples/recipes/controller_demo.ts
- * bun examples/recipes/controller_demo.ts
+ * npx -y deno run -A --config deno.all.json examples/controller/controller_demo.ts
+ * bun examples/controller/controller_demo.ts
  * ```
  *
  * @module

@@ -4,9 +4,9 @@
  * the controller.
  *
  * ```sh
- * npx -y deno run -A --config deno.all.json examples/recipes/controller.ts         # on the cluster of your kubeconfig
- * bun examples/recipes/controller.ts
- * npx -y deno run -A --config deno.all.json examples/recipes/controller_demo.ts    # without a cluster
+ * npx -y deno run -A --config deno.all.json examples/controller/controller.ts # on the cluster of your kubeconfig
+ * bun examples/controller/controller.ts
+ * npx -y deno run -A --config deno.all.json examples/controller/controller_demo.ts # without a cluster
  * ```
  *
  * @module
@@ -14,15 +14,23 @@
 
 import {
   ApiException,
+  type ConfigurationOptions,
   CoreV1Api,
   CustomObjectsApi,
   type Informer,
   KubeConfig,
   type KubernetesObject,
   makeInformer,
+  Observable,
+  type ObservableMiddleware,
   type V1ConfigMap,
 } from "@kubernetes/client-node";
-import { createDefaultControllerLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import {
+  createDefaultControllerLimiter,
+  createRateLimitingQueue,
+  type HandlerContext,
+  runWorkers,
+} from "@workqueue/core";
 import { once } from "node:events";
 import process from "node:process";
 
@@ -42,6 +50,12 @@ interface Website {
 /** The server keeps a deleted website until the controller has removed this finalizer. */
 const FINALIZER = "example.dev/dns";
 
+/** Bound on every request, because a connection may be half-open. Kubernetes kills a pod 30 s after SIGTERM. */
+const TIMEOUT = 10_000;
+
+/** Time until a failed list or watch is started again. */
+const RESTART_DELAY = 5000;
+
 const config = new KubeConfig();
 config.loadFromDefault();
 const api = config.makeApiClient(CustomObjectsApi);
@@ -50,12 +64,12 @@ const resource = { group: "example.dev", version: "v1", plural: "websites" };
 const websites = makeInformer<Website>(
   config,
   "/apis/example.dev/v1/websites",
-  () => api.listClusterCustomObject(resource),
+  () => api.listClusterCustomObject(resource, until(AbortSignal.timeout(TIMEOUT))),
 );
 const configMaps = makeInformer<V1ConfigMap>(
   config,
   "/api/v1/configmaps",
-  () => core.listConfigMapForAllNamespaces(),
+  () => core.listConfigMapForAllNamespaces({}, until(AbortSignal.timeout(TIMEOUT))),
 );
 
 // Event handlers only add keys. `reconcile` determines the required actions.
@@ -70,22 +84,24 @@ configMaps.on("change", (configMap) => { // added, updated
   if (!isInOrder(configMap)) enqueueOwner(configMap);
 });
 configMaps.on("delete", enqueueOwner);
-restartAfterErrors(websites, "websites");
-restartAfterErrors(configMaps, "config maps");
 
-const terminated = once(process, "SIGTERM");
-await Promise.all([websites.start(), configMaps.start()]); // fills both caches before the first attempt
-runWorkers(queue, reconcile, {
+// Without `maxRetries`, failing keys are retried for ever, with at most 1000 s between attempts.
+const pool = runWorkers(queue, reconcile, {
   concurrency: 5,
-  maxRetries: 15,
+  timeout: TIMEOUT,
   onError: (error, key, attempt) => console.warn(`${key}: attempt ${attempt} failed: ${describe(error)}`),
-  onGiveUp: (_error, key, attempts) => console.error(`${key}: given up after ${attempts} attempts`),
 });
-await terminated;
-console.log("draining");
-await queue.shutDownWithDrain(); // drops delayed items, because the next start lists all websites again
+pool.pause(); // until both caches hold all objects
+const stopping = new AbortController();
+process.once("SIGTERM", () => stopping.abort());
+Promise.all([sync(websites, "websites"), sync(configMaps, "config maps")]).then(() => pool.resume());
+
+await once(stopping.signal, "abort");
+console.log("stopping");
+queue.shutDown(); // drops delayed items, because the next start lists all websites again
+await pool.stop(); // running attempts end; ready items are left to the next start, too
 await Promise.all([websites.stop(), configMaps.stop()]);
-console.log("drained");
+console.log("stopped");
 
 /** Predicate that filters out events caused by the controller's own updates. */
 function isChanged({ metadata, status }: Website): boolean {
@@ -113,7 +129,7 @@ function ownerOf({ metadata }: V1ConfigMap): { namespace: string; name: string }
  * Brings one website to its desired state. Reads the current state instead of events, because many events might have
  * led to this one attempt.
  */
-async function reconcile(key: string): Promise<void> {
+async function reconcile(key: string, { signal }: HandlerContext): Promise<void> {
   const [namespace, name] = key.split("/") as [string, string];
   const cached = websites.get(name, namespace);
   if (cached === undefined) return; // deleted, which is possible only after the cleanup has removed the finalizer
@@ -122,55 +138,77 @@ async function reconcile(key: string): Promise<void> {
   if (deletionTimestamp !== undefined) {
     if (others.length === finalizers.length) return; // the remaining finalizers belong to other controllers
     console.log(`${key}: ${cached.spec.host} is removed from DNS`); // the call that removes the DNS name goes here
-    await update(cached, others);
+    await update(cached, others, signal);
     return;
   }
 
   // Adds the finalizer before anything outside the cluster is created.
-  const website = others.length < finalizers.length ? cached : await update(cached, [...finalizers, FINALIZER]);
-  await ensureConfigMap(website);
+  const website = others.length < finalizers.length ? cached : await update(cached, [...finalizers, FINALIZER], signal);
+  await ensureConfigMap(website, signal);
   // The call that creates the DNS name goes here.
   if (website.status?.observedGeneration === generation) return;
 
   // The server rejects this update if the website has changed in the meantime. By the time of the retry, the cache
   // contains the newer version.
   const body = { ...website, status: { observedGeneration: generation } };
-  await api.replaceNamespacedCustomObjectStatus({ ...resource, namespace, name, body });
+  await api.replaceNamespacedCustomObjectStatus({ ...resource, namespace, name, body }, until(signal));
   console.log(`${key}: ${website.spec.host} is served as of generation ${generation}`);
 }
 
-async function update(website: Website, finalizers: string[]): Promise<Website> {
+async function update(website: Website, finalizers: string[], signal: AbortSignal): Promise<Website> {
   const { namespace, name } = website.metadata;
   const body = { ...website, metadata: { ...website.metadata, finalizers } };
-  return await api.replaceNamespacedCustomObject({ ...resource, namespace, name, body });
+  return await api.replaceNamespacedCustomObject({ ...resource, namespace, name, body }, until(signal));
 }
 
 /**
  * Creates or corrects a website's config map. Because of the owner reference, the cluster deletes the config map along
  * with the website.
  */
-async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
+async function ensureConfigMap({ metadata, spec }: Website, signal: AbortSignal): Promise<void> {
   const { namespace, name, uid } = metadata;
   const found = configMaps.get(name, namespace);
   if (found?.data?.["host"] === spec.host) return;
   const owner = { apiVersion: "example.dev/v1", kind: "Website", name, uid, controller: true };
   const body = { metadata: { ...found?.metadata, name, ownerReferences: [owner] }, data: { host: spec.host } };
-  if (found === undefined) await core.createNamespacedConfigMap({ namespace, body });
-  else await core.replaceNamespacedConfigMap({ namespace, name, body });
+  if (found === undefined) await core.createNamespacedConfigMap({ namespace, body }, until(signal));
+  else await core.replaceNamespacedConfigMap({ namespace, name, body }, until(signal));
 }
 
 /**
- * Restarts a watch 5 s after it ends. The restart lists all objects and calls the `delete` handlers for objects that
- * have disappeared in the meantime.
+ * Starts an informer, and restarts it some seconds after each error. Resolves when the cache holds all objects: the
+ * promise of `start` resolves even if the list failed.
  */
-function restartAfterErrors<T extends KubernetesObject>(informer: Informer<T>, name: string): void {
+async function sync<T extends KubernetesObject>(informer: Informer<T>, name: string): Promise<void> {
+  const synced = Promise.withResolvers<void>();
+  let errors = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = async () => {
+    const before = errors;
+    await informer.start();
+    if (errors === before) synced.resolve();
+  };
   informer.on("error", (error) => {
-    if (queue.shuttingDown) return; // on Bun, a stopped watch ends with an error
-    console.error(`The watch of ${name} broke off, and begins again in 5 s: ${describe(error)}`);
-    setTimeout(() => {
-      if (!queue.shuttingDown) informer.start();
-    }, 5000).unref();
+    if (stopping.signal.aborted) return; // on Bun, a stopped watch ends with an error
+    errors++;
+    console.error(`Cannot watch ${name}: ${describe(error)}. Trying again in ${RESTART_DELAY / 1000} s`);
+    timer = setTimeout(start, RESTART_DELAY);
   });
+  stopping.signal.addEventListener("abort", () => clearTimeout(timer));
+  start();
+  await synced.promise;
+}
+
+/** Returns options with which a request ends when the signal is aborted. */
+function until(signal: AbortSignal): ConfigurationOptions {
+  const middleware: ObservableMiddleware = {
+    pre(request) {
+      request.setSignal(signal);
+      return new Observable(Promise.resolve(request));
+    },
+    post: (response) => new Observable(Promise.resolve(response)),
+  };
+  return { middleware: [middleware], middlewareMergeStrategy: "append" };
 }
 
 function describe(error: unknown): string {
