@@ -1,3 +1,4 @@
+import type { Duration } from "@workqueue/core";
 import type { RemoteLease, RemoteQueue, RemoteQueueOptions } from "@workqueue/engine";
 import type { RedisClient } from "./connection/connection.ts";
 import type { RedisTlsOptions } from "./connection/tls.ts";
@@ -37,6 +38,15 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
    * @default {1}
    */
   partitions?: number | undefined;
+  /**
+   * Time without calls after which the server forgets an empty queue: a queue without ready, blocked, delayed,
+   * processing and given-up items that is not paused. Its keys expire, and with them its counts, failures and buckets.
+   * The options of a process are in force again with its next call. 100 ms to ten years, in whole seconds. The server
+   * stores the time, which applies to all processes.
+   *
+   * @default {the time that the server has, which is 30 days for a new queue}
+   */
+  forgetQueuesAfter?: Duration | undefined;
   /**
    * Certificates for `rediss://` URLs, as text in PEM form: `ca`, `cert` and `key`. Needed if the server's certificate
    * is not signed by an authority that the runtime trusts, or if the server requires a client certificate.

@@ -19,7 +19,7 @@ import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { namesOf } from "./division.ts";
 import { RedisEngine, type RedisEngineSettings } from "./engine.ts";
 import { REDIS } from "./interpreter.ts";
-import { A_NAME, A_NUMBER_OF_PARTITIONS, OF_QUEUE, requireRedisOptions } from "./options.ts";
+import { A_NAME, A_NUMBER_OF_PARTITIONS, forgetAfterOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { PartitionedRedisEngine, partOfBudget, partOfRetention } from "./partitioned_engine.ts";
 import { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
@@ -90,12 +90,13 @@ export function openQueue<T>(
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget,
+    forgetAfter: forgetAfterOf(ACTION, options),
   };
   const { partitions = 1 } = options;
   const engine = partitions === 1
     ? new RedisEngine(connection, scripts, settings)
     : createPartitions(connection, settings, partitions);
-  const throttleStore = new RedisThrottleStore(connection, throttleScripts);
+  const throttleStore = new RedisThrottleStore(connection, throttleScripts, settings.forgetAfter);
   const queue = createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
   const separator = discipline?.separator ?? null;
   return Object.assign(queue, {

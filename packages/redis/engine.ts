@@ -1,4 +1,5 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
+import { withCode } from "@workqueue/core/internal";
 import {
   type Counts,
   type DisciplinePlan,
@@ -22,6 +23,8 @@ import type { Connection, Retry } from "./connection/connection.ts";
 import { RedisConnectionError } from "./connection/errors.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
+import { NOT_DEFINED } from "./scripts/define.ts";
+import { GONE } from "./scripts/prelude.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
 
 /** Settings of a queue, with its first limiter. */
@@ -33,6 +36,8 @@ export interface RedisEngineSettings extends EngineSettings {
   readonly retention?: Retention | undefined;
   /** Retry budget to put in force. By default, the budget that the server has stays in force. */
   readonly retryBudget?: RetryBudgetOptions | undefined;
+  /** Milliseconds without calls after which an empty queue is forgotten. By default, as the server has it. */
+  readonly forgetAfter?: number | undefined;
   /** Division of the queue, if the engine is for one of its partitions. */
   readonly partitioning?: Partitioning | undefined;
 }
@@ -73,9 +78,18 @@ export class RedisEngine implements Engine {
   readonly #discipline: DisciplinePlan | undefined;
   #retention: Retention | undefined;
   #retryBudget: RetryBudgetOptions | undefined;
+  readonly #forgetAfter: number | undefined;
   readonly #stopReconnecting: () => void;
-  /** Whether the discipline, the limits on given-up keys and the retry budget were sent, as far as there are any. */
-  #isSetUp = false;
+  /** Whether the definition was sent. */
+  #isDefined = false;
+  /** Running call that puts the definition in force again, after the server has lost the queue. */
+  #restoring: Promise<void> | undefined = undefined;
+  /** Time since which the queue is on the server; empty if it is not known. */
+  #born = "";
+  /** Time of the latest reply, and the milliseconds without calls after which the server forgets an empty queue. */
+  #repliedAt = 0;
+  #forgottenAfter = Infinity;
+  #report: ((problem: Error) => void) | undefined = undefined;
   /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
 
@@ -87,10 +101,11 @@ export class RedisEngine implements Engine {
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#retryBudget = settings.retryBudget;
+    this.#forgetAfter = settings.forgetAfter;
     this.#partitioning = settings.partitioning;
     this.#key = `workqueue:{${settings.name}}:meta`;
     // A server that has lost its data learns of what is stored there.
-    this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#setUp());
+    this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#define());
   }
 
   get address(): string {
@@ -246,16 +261,16 @@ export class RedisEngine implements Engine {
     const before = this.#retention;
     if (retention.max === before?.max && retention.maxAge === before.maxAge) return;
     this.#retention = retention;
-    if (!this.isConnected) this.#isSetUp = false;
-    else await this.#retain(retention);
+    if (!this.isConnected) this.#isDefined = false;
+    else await this.#putInForce({ ...NOT_DEFINED, max: retention.max, maxAgeMs: retention.maxAge });
   }
 
   async limitRetries(budget: RetryBudgetOptions): Promise<void> {
     const before = this.#retryBudget;
     if (budget.ratio === before?.ratio && budget.minRate === before.minRate) return;
     this.#retryBudget = budget;
-    if (!this.isConnected) this.#isSetUp = false;
-    else await this.#call("setRetryBudget", budget);
+    if (!this.isConnected) this.#isDefined = false;
+    else await this.#putInForce({ ...NOT_DEFINED, ...budget });
   }
 
   async givenUp(options: Parameters<Engine["givenUp"]>[0]): Promise<KeptPage> {
@@ -331,8 +346,14 @@ export class RedisEngine implements Engine {
     return this.#connection.onReconnect(this.#key, callback);
   }
 
+  /** Resolves to whether the server will forget the queue, because it is empty; with the milliseconds until then. */
+  async ending(): Promise<number | undefined> {
+    return await this.#run("isEnding", {}) ? this.#forgottenAfter : undefined;
+  }
+
   /** Reports if the server may delete keys. A server that does not report its policy is not asked again. */
   checkStore(report: (problem: Error) => void): void {
+    this.#report = report;
     this.#connection.once(async () => {
       const policy = await this.#run("evictionPolicy", {}).catch(() => undefined);
       if (policy !== undefined && policy !== "noeviction") report(evicts(this.#connection.address, policy));
@@ -363,52 +384,76 @@ export class RedisEngine implements Engine {
 
   /** Drops given-up keys that are too old. */
   async #dropOld(): Promise<void> {
-    while (await this.#run("dropOld", { max: undefined, maxAgeMs: undefined }));
+    while (await this.#run("dropOld", {}));
   }
 
   /**
-   * Puts the discipline, the limits on given-up keys and the retry budget in force, in case the server doesn't know
-   * them: before the first call, and after a reconnect.
+   * Puts the definition in force, in case the server doesn't know it: before the first call, after a reconnect, and
+   * when the server has lost the queue.
    */
-  async #setUp(): Promise<void> {
+  async #define(): Promise<void> {
     if (this.#partitioning?.isOpen === false) return; // the next call opens it
-    const [discipline, retention, budget] = [this.#discipline, this.#retention, this.#retryBudget];
-    this.#isSetUp = true;
+    this.#isDefined = true;
+    const { max, maxAge } = this.#retention ?? {};
+    const { ratio, minRate } = this.#retryBudget ?? {};
+    const definition = { plan: this.#discipline?.text, ratio, minRate, max, maxAgeMs: maxAge };
     try {
-      await Promise.all([
-        discipline && this.#call("setOrder", { plan: discipline.text }, discipline.weights),
-        retention && this.#retain(retention),
-        budget && this.#call("setRetryBudget", budget),
-      ]);
+      await this.#putInForce({ ...definition, forgetMs: this.#forgetAfter }, this.#discipline?.weights);
     } catch {
-      this.#isSetUp = false; // the next call tries again, and reports its own failure
+      this.#isDefined = false; // the next call tries again, and reports its own failure
     }
   }
 
-  /** Puts limits on given-up keys in force, and drops the keys over these limits. */
-  async #retain({ max, maxAge }: Retention): Promise<void> {
-    let isMore = await this.#call("dropOld", { max, maxAgeMs: maxAge });
-    while (isMore) isMore = await this.#call("dropOld", { max: undefined, maxAgeMs: undefined });
+  async #putInForce(definition: ArgumentsOf<"define">[0], weights: readonly RowOf<"define">[] = []): Promise<void> {
+    const known = this.#born;
+    const { born, forgetAfterMs, isMore } = await this.#call("define", definition, weights);
+    if (known !== "" && born !== known) this.#lose(known);
+    this.#born = born;
+    this.#forgottenAfter = forgetAfterMs;
+    if (isMore) await this.#dropOld();
   }
 
   #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     this.#sendAdds(); // keeps calls in order
     const opening = this.#partitioning?.open();
     if (opening !== undefined) return opening.then(() => this.#run(name, ...args));
-    if (!this.#isSetUp) this.#setUp();
+    if (!this.#isDefined) this.#define();
     return this.#call(name, ...args);
   }
 
+  /** Makes a call. If the server has lost the queue, puts the definition in force and calls again. */
   async #call<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     const { retry, write, read } = SCRIPTS[name] as unknown as AnyScript;
+    const known = name === "define" ? "" : this.#born;
     const written = write(...args);
+    written[0] = known;
     if (this.#partitioning !== undefined) written.unshift(this.#partitioning.text);
     try {
-      return read(await this.#connection.run(this.#scripts[name], this.#key, written, { retry })) as ReplyOf<N>;
+      const reply = await this.#connection.run(this.#scripts[name], this.#key, written, { retry });
+      this.#repliedAt = performance.now();
+      return read(reply) as ReplyOf<N>;
     } catch (error) {
       if (isOtherDivision(error)) this.#partitioning?.close(); // the next call reports what is wrong
-      throw error;
+      if (!isGone(error)) throw error;
     }
+    this.#lose(known);
+    await (this.#restoring ??= this.#restore().finally(() => this.#restoring = undefined));
+    return await this.#call(name, ...args);
+  }
+
+  /** Called when the server has lost the queue that this process knew. */
+  #lose(known: string): void {
+    if (known === "" || known !== this.#born) return; // noticed before
+    this.#born = "";
+    const isReported = this.#partitioning?.isOpen === false; // by another partition
+    this.#partitioning?.close();
+    const isForgotten = performance.now() - this.#repliedAt >= this.#forgottenAfter;
+    if (!isReported && !isForgotten) this.#report?.(lost(this.#connection.address, this.settings.name));
+  }
+
+  async #restore(): Promise<void> {
+    await this.#partitioning?.open();
+    await this.#define();
   }
 }
 
@@ -458,6 +503,23 @@ export function withoutTime({ at: _, ...key }: TimedPage["entries"][number]): Ke
 /** Reports whether the server refused a call because the queue is divided in another way. */
 export function isOtherDivision(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("WQPARTITIONS ");
+}
+
+/** Reports whether the server refused a call because it has lost the queue. Nothing was changed. */
+function isGone(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith(GONE);
+}
+
+function lost(address: string, name: string): Error {
+  return withCode(
+    "WQ_DATA_LOST",
+    new Error(
+      `Redis at ${address} has lost the queue ${
+        JSON.stringify(name)
+      }, as after FLUSHALL or an eviction. Add its items ` +
+        "again. The options of this process are in force again",
+    ),
+  );
 }
 
 function progressIn(reply: ReplyOf<"redriveProgress">): EngineRedrive | undefined {

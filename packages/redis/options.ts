@@ -1,6 +1,14 @@
 /** Rules for the options of queues on Redis, grouped by the functions that accept the options. */
 
-import { A_FUNCTION, A_STRING, requireRules, type Rule } from "@workqueue/core/internal";
+import type { Duration } from "@workqueue/core";
+import {
+  A_FUNCTION,
+  A_STRING,
+  invalidArgument,
+  requireDuration,
+  requireRules,
+  type Rule,
+} from "@workqueue/core/internal";
 import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
 import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
@@ -8,6 +16,13 @@ import { PRODUCT } from "./product.ts";
 
 /** Rule that accepts any value, because `requireServer` checks it. Its messages contain no secrets. */
 const A_SECRET: Rule = [() => true, ""];
+
+/** Rule that accepts any value, because `forgetAfterOf` checks the duration. */
+const A_TIME: Rule = [() => true, ""];
+
+/** Shortest and longest time after which an empty queue is forgotten, in milliseconds. */
+const MIN_FORGET_AFTER = 100;
+const MAX_FORGET_AFTER = 3650 * 86_400_000;
 
 /** Largest number of partitions of a queue. */
 const MAX_PARTITIONS = 256;
@@ -22,6 +37,7 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   cluster: A_SECRET,
   tls: A_SECRET,
   client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
+  forgetQueuesAfter: A_TIME,
   ...COMMON_OPTIONS,
 };
 
@@ -29,8 +45,9 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
 export const A_NUMBER_OF_PARTITIONS: Rule = [isCount, `must be an integer from 1 to ${MAX_PARTITIONS}`];
 
 /** Options of a single queue of `redisQueues`. */
-export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "partitions" | "keyOf"> = {
+export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "partitions" | "keyOf" | "forgetQueuesAfter"> = {
   partitions: A_NUMBER_OF_PARTITIONS,
+  forgetQueuesAfter: A_TIME,
   keyOf: A_FUNCTION,
   ...COMMON_OPTIONS,
 };
@@ -53,7 +70,25 @@ export function requireRedisOptions(action: string, options: object, rules: Read
   refuseMemoryOptions(PRODUCT, action, options);
   requireRules(action, options, rules);
   intervalsOf(action, options);
+  forgetAfterOf(action, options);
   requireServer(action, options);
+}
+
+/**
+ * Returns the option `forgetQueuesAfter` in milliseconds, if it is given.
+ *
+ * @throws {TypeError} If it is not a duration.
+ * @throws {RangeError} If it is out of range.
+ */
+export function forgetAfterOf(
+  action: string,
+  { forgetQueuesAfter }: { readonly forgetQueuesAfter?: Duration | undefined },
+): number | undefined {
+  if (forgetQueuesAfter === undefined) return undefined;
+  const option = "forgetQueuesAfter";
+  const ms = requireDuration(action, option, forgetQueuesAfter);
+  if (ms >= MIN_FORGET_AFTER && ms <= MAX_FORGET_AFTER) return ms;
+  throw invalidArgument(action, option, "must be a duration from 100 ms to ten years", ms);
 }
 
 /**

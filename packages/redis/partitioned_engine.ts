@@ -228,11 +228,19 @@ export class PartitionedRedisEngine implements PartitionedEngine {
   }
 
   checkStore(report: (problem: Error) => void): void {
-    this.#first.checkStore(report);
+    for (const engine of this.#engines) engine.checkStore(report);
   }
 
   async close(): Promise<void> {
+    if (this.isConnected && this.#partitioning.isOpen) await this.#forgetDivision().catch(() => {});
     await Promise.all(this.#engines.map((engine) => engine.close()));
+  }
+
+  /** Lets the division of the queue expire if all of its partitions are empty. */
+  async #forgetDivision(): Promise<void> {
+    const endings = await this.#all((engine) => engine.ending());
+    const known = endings.filter((ending) => ending !== undefined);
+    if (known.length === endings.length) await this.#partitioning.forgetIn(Math.max(...known));
   }
 
   async #engineOf(key: string): Promise<RedisEngine> {

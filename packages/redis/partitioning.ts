@@ -1,10 +1,11 @@
 import type { Connection, Script } from "./connection/connection.ts";
 import { createScript } from "./connection/script.ts";
 import { type Division, divisionIn, indexOf, indexOfGroup, textOf } from "./division.ts";
-import { openPartitions } from "./scripts/open_partitions.ts";
+import { forgetPartitions, openPartitions } from "./scripts/open_partitions.ts";
 
-/** Created on first use, because most queues have no partitions. */
+/** Scripts, created on first use, because most queues have no partitions. */
 let script: Script | undefined;
+let forgetScript: Script | undefined;
 
 /**
  * Division of a queue, as the server has it. The server keeps the division from the first use of the queue on, because
@@ -56,6 +57,13 @@ export class Partitioning {
   /** Forgets the division, because the server has another. */
   close(): void {
     this.#isOpen = false;
+  }
+
+  /** Lets the server forget the division after some milliseconds, unless a process opens the queue before that. */
+  async forgetIn(ms: number): Promise<void> {
+    forgetScript ??= createScript(forgetPartitions.lua(""));
+    const args = forgetPartitions.write({ own: this.#text, forgetMs: ms });
+    await this.#connection.run(forgetScript, `workqueue:{${this.#name}}:meta`, args, { retry: "always" });
   }
 
   async #open(): Promise<void> {

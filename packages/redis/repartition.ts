@@ -13,6 +13,7 @@ import {
 } from "./division.ts";
 import { isOtherDivision } from "./engine.ts";
 import { PRODUCT } from "./product.ts";
+import { define, NOT_DEFINED } from "./scripts/define.ts";
 import { readPartitions, setMoving } from "./scripts/open_partitions.ts";
 import { SERVER_TIME } from "./scripts/prelude.ts";
 import {
@@ -30,8 +31,6 @@ import {
   takeOver,
   unlock,
 } from "./scripts/repartition.ts";
-import { setOrder } from "./scripts/set_order.ts";
-import { setRetryBudget } from "./scripts/set_retry_budget.ts";
 
 /** Move of a queue's keys to other partitions. Each stage may be repeated, also by several processes at once. */
 interface Move {
@@ -219,12 +218,10 @@ export class Repartition {
 
   /** Puts the retry budget and the discipline of a new partition in force. */
   async #putInForce(name: string, division: string, { plan, weights, budget }: Settings, count: number): Promise<void> {
-    if (budget !== undefined) {
-      await this.#at(name, division, setRetryBudget, { ratio: budget[0], minRate: budget[1] / count });
-    }
-    if (plan === undefined) return;
+    const [ratio, minRate] = budget ?? [];
     const rows = Object.entries(weights).map(([group, weight]) => ({ group, weight: Number(weight) }));
-    await this.#at(name, division, setOrder, { plan }, rows);
+    const definition = { ...NOT_DEFINED, plan, ratio, minRate: minRate && minRate / count };
+    await this.#at(name, division, define, definition, rows);
     while (await this.#at(name, division, orderSome, {}) > 0);
   }
 

@@ -214,6 +214,7 @@ serverTest(
       const info = String(await callRedis(server.url, "INFO", "commandstats"));
       return Number(info.match(/^cmdstat_publish:calls=(\d+)/m)?.[1] ?? 0);
     };
+    await producer.queue.counts(); // its first call puts its definition in force
     const before = [await countCalls(server.url), await publishes()];
     await producer.queue.addAfter("a", 100);
     await until(() => taken === 1);

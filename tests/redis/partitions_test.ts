@@ -342,7 +342,7 @@ Deno.test("partitions: what is taken after a reconnect is not handed back, even 
   const turn = engine.turn({ process: "p", owner: "o", known: 0, wanted: 1, throttle: undefined, finishes: [] });
   const release = engine.release("o", []);
   resolve([1, "[2]", null]);
-  assertEquals([(await turn).taken, await release, sent], [[], [], [scripts.turn]]);
+  assertEquals([(await turn).taken, await release, sent], [[], [], [scripts.define, scripts.turn]]);
 });
 
 redisTest("partitions: any of 256 works, and the keys are spread evenly", async (server) => {

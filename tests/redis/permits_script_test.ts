@@ -31,7 +31,7 @@ class Bench {
   async call(process: string, using: number, wanted: number, nth?: number): Promise<Reply> {
     const calls = (this.#calls.get(process) ?? 0) + 1;
     if (nth === undefined) this.#calls.set(process, calls);
-    const args = { process, leaseMs: LEASE, limit: this.limit, nth: nth ?? calls, using, wanted };
+    const args = { process, leaseMs: LEASE, limit: this.limit, nth: nth ?? calls, using, wanted, forgetMs: undefined };
     return THROTTLE_SCRIPTS.permits.read(await this.#run("permits", THROTTLE_SCRIPTS.permits.write(args)));
   }
 
@@ -40,7 +40,15 @@ class Bench {
   }
 
   async tokens(rate: number, burst: number, charged: number, wanted: number, process = "a", isResent = false) {
-    const args = THROTTLE_SCRIPTS.tokens.write({ process, rate, burst, charged, wanted, longestMs: 5000 });
+    const args = THROTTLE_SCRIPTS.tokens.write({
+      process,
+      rate,
+      burst,
+      charged,
+      wanted,
+      longestMs: 5000,
+      forgetMs: undefined,
+    });
     args.push(isResent ? "1" : "0");
     return THROTTLE_SCRIPTS.tokens.read(await this.#run("tokens", args));
   }

@@ -15,7 +15,7 @@ import {
   rows,
   TEXT,
 } from "../../packages/redis/scripts/fields.ts";
-import { STRUCTURES } from "../../packages/redis/scripts/repartition.ts";
+import { STRUCTURES } from "../../packages/redis/scripts/structures.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { shorten } from "../../packages/redis/scripts/shorten.ts";
 import { createThrottleScripts } from "../../packages/redis/scripts/throttle_script.ts";

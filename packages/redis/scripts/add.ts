@@ -38,6 +38,7 @@ export const add = declareScript({
   rows: { key: TEXT },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
+q.isBusy = true
 q.makeDueReady()
 ${expectKeys(eachRow, 4)}
 ${eachRow(forgetTrace + addKey("0"))}
@@ -52,6 +53,7 @@ export const addItems = declareScript({
   rows: { key: TEXT, payload: TEXT },
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
+q.isBusy = true
 q.makeDueReady()
 ${expectKeys(eachRow, 5)}
 if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
@@ -66,6 +68,7 @@ const eachFields = { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECI
 
 /** Returns the body of such a script. `traceKey` is Lua for the traceparent of a key. `sent` is as for `expectKeys`. */
 const addEachKey = (traceKey: string, sent: number) => (eachRow: (lua: string) => string) => /* lua */ `
+q.isBusy = true
 q.makeDueReady()
 ${expectKeys(eachRow, sent)}
 if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end

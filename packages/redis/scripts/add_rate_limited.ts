@@ -26,6 +26,7 @@ export const addRateLimited = declareScript({
   },
   reply: optional(NUMBER),
   body: /* lua */ `
+q.isBusy = true
 local decoded = limiters().read(plan)
 q.makeDueReady()
 local delay, failures = limiters().when(decoded, key, given, now, minDelayUs)

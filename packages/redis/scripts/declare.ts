@@ -47,7 +47,7 @@ export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R
    * @param isPartition Whether the script is for the keys of a partition. False by default.
    */
   lua(time: string, isPartition?: boolean): string;
-  /** Returns the arguments of a call. */
+  /** Returns the arguments of a call. The first argument of a queue's script is empty: see the prelude. */
   write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];
   /** Returns the value of a reply. */
   read(sent: unknown): R;
@@ -71,7 +71,9 @@ export function declareScript<Args extends Arguments, R, Row extends Arguments =
   const fields = Object.entries(args);
   const ofRow = Object.entries(rows ?? {});
   const isMarked = retry === "marked";
-  const first = fields.length + 1;
+  // The first argument of a queue's script is the time since which the caller knows the queue: see the prelude.
+  const before = prelude === queuePrelude ? 1 : 0;
+  const first = before + fields.length + 1;
   const last = isMarked ? "#ARGV - 1" : "#ARGV";
   const eachRow = (lua: string) => {
     const columns = ofRow.map(([name, field], i) => [name, field.readInLua(`ARGV[row + ${i}]`)] as const);
@@ -82,7 +84,7 @@ export function declareScript<Args extends Arguments, R, Row extends Arguments =
 end`;
   };
   const begin = [
-    locals(fields.map(([name, field], i) => [name, field.readInLua(`ARGV[${i + 1}]`)])),
+    locals(fields.map(([name, field], i) => [name, field.readInLua(`ARGV[${before + i + 1}]`)])),
     isMarked ? "local resent = ARGV[#ARGV] == '1'" : "",
     reply.begin ?? "",
   ].join("\n");
@@ -95,7 +97,7 @@ end`;
       return `#!lua${adds ? "" : " flags=allow-oom"}\n${shorten(`${prelude(time, isPartition)}\n${text}\n`)}`;
     },
     write(values, ...[rows = []]: [rows?: readonly ValuesOf<Row>[]]) {
-      const sent: string[] = [];
+      const sent: string[] = before === 1 ? [""] : [];
       for (const [name, field] of fields) sent.push(field.write(values[name]));
       for (const row of rows) {
         for (let i = 0; i < ofRow.length; i++) sent.push(ofRow[i]![1].write(row[ofRow[i]![0]]));

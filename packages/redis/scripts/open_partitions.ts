@@ -7,7 +7,7 @@
  */
 
 import { declareScript } from "./declare.ts";
-import { fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
+import { DURATION, fields, FLAG, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
 import { FORMAT, refuseOtherQueue } from "./format.ts";
 
 /** Beginning of scripts that use only `meta`. */
@@ -48,7 +48,19 @@ export const openPartitions = declareScript({
 if redis.call('EXISTS', q.meta) == 0 then
   redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'partitions', own)
 end
+redis.call('PERSIST', q.meta)
 ${readDivision}
+`,
+});
+
+/** Lets the division expire, unless it is another one by now, or a process opens the queue before that. */
+export const forgetPartitions = declareScript({
+  prelude: metaOnly,
+  args: { own: TEXT, forgetMs: DURATION },
+  reply: NOTHING,
+  body: /* lua */ `
+local found = redis.call('HMGET', q.meta, 'partitions', 'repartition')
+if found[1] == own and not found[2] then redis.call('EXPIRE', q.meta, math.ceil(forgetUs / 1000000)) end
 `,
 });
 

@@ -20,6 +20,7 @@ else
   number = redis.call('HINCRBY', q.meta, 'pauses', 1)
 end
 redis.call('HSETNX', q.meta, 'paused', whole(now - offset))
+isPaused = true
 return q.reply(number)
 `,
 });

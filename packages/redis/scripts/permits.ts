@@ -22,6 +22,8 @@ export const permits = declareScript({
     using: NUMBER,
     /** Number of further permits that the process wants now. */
     wanted: NUMBER,
+    /** Time without calls after which the throttle is forgotten; at least two leases. */
+    forgetMs: optional(DURATION),
   },
   reply: fields({
     granted: NUMBER,
@@ -31,6 +33,8 @@ export const permits = declareScript({
     waitMs: optional(DURATION),
   }),
   body: /* lua */ `
+q.forgetAfter = math.max(forgetUs or FORGET_AFTER, 2 * leaseUs)
+q.written = { q.state, q.permits, q.leases, q.line, q.called }
 local RESERVED = math.min(leaseUs / 3, 1000000) -- µs for which a permit is reserved for a process
 
 -- Leases are measured from the end of a gap in which nobody called, because nobody could renew. Each process has one

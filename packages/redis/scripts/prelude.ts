@@ -3,21 +3,69 @@ import { inParts } from "./in_parts.ts";
 import { ordered, readKind } from "./order.ts";
 import { retryBudget } from "./retry_budget.ts";
 import { steadyTime } from "./steady_time.ts";
+import { inLua, OF_ORDER, STRUCTURES, WITH_KEYS } from "./structures.ts";
 
 /**
  * Lua that refuses calls of processes that believe in another partitioning than that of the partition. Only a partition
  * that is not on the server takes the partitioning of the caller.
  */
 const checkPartition = /* lua */ `
-if stored[14] ~= partitioning then
-  if stored[1] then
-    return redis.error_reply('WQPARTITIONS Cannot use queue ' ..
-      (string.match(prefix, '{(.*)#%d+}') or string.match(prefix, '{(.*)}')) ..
-      ': its number of partitions was changed. Open the queue again with the new number')
-  end
-  redis.call('HSET', q.meta, 'partitions', partitioning)
+if stored[1] and stored[16] ~= partitioning then
+  return redis.error_reply('WQPARTITIONS Cannot use queue ' ..
+    (string.match(prefix, '{(.*)#%d+}') or string.match(prefix, '{(.*)}')) ..
+    ': its number of partitions was changed. Open the queue again with the new number')
 end
 `;
+
+/**
+ * Lua that refuses a call if the queue is no longer the one that the caller knows, because the server has lost `meta`.
+ * The caller then puts its definition in force, and calls again. Otherwise creates `meta` if it is missing. If the
+ * server has lost only `meta`, the other keys tell some of its contents.
+ */
+const checkBirth = (isPartition: boolean) => /* lua */ `
+q.born = stored[14]
+if ARGV[1] ~= '' and ARGV[1] ~= q.born then return redis.error_reply('${GONE}') end
+if not q.born then
+  q.born = whole(time)
+  redis.call('HSET', q.meta, 'format', '${FORMAT}', 'born', q.born${isPartition ? ", 'partitions', partitioning" : ""})
+  local function has(...)
+    return redis.call('EXISTS', ...) > 0 and '1' or false
+  end
+  stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
+  q.hasTraces = has(q.traces)
+  if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
+  if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
+  if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
+  if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
+end
+`;
+
+/** Reply to a process that knows the queue from before the server has lost it. */
+export const GONE = "WQGONE The server has lost the queue";
+
+/**
+ * Lua that lets the keys of an empty queue expire, unless there is another call before that. The keys of any other
+ * queue are kept. Scripts after which the queue can't be empty, or that run often, set `q.isBusy`. Not a function,
+ * because few calls need it.
+ */
+const endOrKeep = /* lua */ `
+local function count(names)
+  for i, name in ipairs(names) do names[i] = prefix .. name end
+  return redis.call('EXISTS', unpack(names))
+end
+q.isEnding = not q.isBusy and not isPaused and count(${inLua(WITH_KEYS)}) == 0
+  and redis.call('ZCOUNT', q.paused_groups, '(' .. whole(now), '+inf') == 0
+if q.isEnding or stored[15] then
+  local seconds = math.ceil(((tonumber(redis.call('HGET', q.meta, 'forgetAfter')) or FORGET_AFTER) + offset) / 1000000)
+  local function set(name)
+    if q.isEnding then redis.call('EXPIRE', name, seconds) else redis.call('PERSIST', name) end
+  end
+  if not q.isEnding then redis.call('HDEL', q.meta, 'ends')
+  elseif not stored[15] then redis.call('HSET', q.meta, 'ends', 1) end
+  set(q.meta)
+  for _, name in ipairs(${inLua(STRUCTURES)}) do set(prefix .. name) end
+  for _, name in ipairs(q.plan and ${inLua(OF_ORDER)} or {}) do set(q.orders .. q.plan_number .. ':' .. name) end
+end`.replace(/\n/g, "\n    ");
 
 /** Lua that refuses calls to a queue with partitions. */
 const refusePartitions = /* lua */ `
@@ -42,6 +90,9 @@ export const SERVER_TIME = "redis.call('TIME')";
  * @param time Lua expression for the time as a table of seconds and microseconds.
  * @param isPartition Whether the keys are those of a partition. Its scripts have one more argument, which is the first:
  * the partitioning in which the caller believes.
+ *
+ * The first argument, or the second one of a partition's script, is the time since which the queue is on the server, as
+ * far as the caller knows; empty if it doesn't.
  */
 export const prelude = (time: string, isPartition: boolean): string => /* lua */ `
 ${isPartition ? "local partitioning = table.remove(ARGV, 1)" : ""}
@@ -85,6 +136,7 @@ q.paused_groups = prefix .. 'pausedgroups' -- zset: group that was paused, by th
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
+local FORGET_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire, by default
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)
@@ -94,9 +146,8 @@ end
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
 local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'checked', 'paused', 'offset', 'duty', 'payloads',
-  'folding', 'order', 'fair', 'ranked', 'more'${isPartition ? ", 'partitions'" : ""})
+  'folding', 'order', 'fair', 'ranked', 'more', 'born', 'ends'${isPartition ? ", 'partitions'" : ""})
 ${refuseOtherQueue("stored[1]")}
-if not stored[1] then redis.call('HSET', q.meta, 'format', '${FORMAT}') end
 ${isPartition ? checkPartition : ""}
 -- Time of the queue: see steady_time.ts.
 ${steadyTime("q.meta", "stored[2]", "stored[6]")}
@@ -140,6 +191,7 @@ if stored[13] then
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget = more[5]
 end
+${checkBirth(isPartition)}
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5] or q.paused_until > now
 -- Owner that has the duty to try suspects, and the time when the duty ends if the owner is not heard from. The stage is
@@ -162,6 +214,9 @@ function q.reply(value)
   else
     redis.call('HSET', q.meta, 'last', whole(last), 'heard', whole(heard), 'checked', whole(checked),
       unpack(fair or {}))
+  end
+  if stored[15] or not q.isBusy then
+    ${endOrKeep}
   end
   return value
 end
@@ -203,9 +258,10 @@ function q.takeDuty(owner, lease, stage)
 end
 
 -- Returns the flag, token, owner and rank of a key that is processing. The flag is "+" if the key was added again
--- during processing, and "-" otherwise. The rank is empty if the queue has no discipline and no priorities.
+-- during processing, and "-" otherwise. The rank is empty if the queue has no discipline and no priorities. All of them
+-- are nil for a key that is not processing.
 function q.split(holder)
-  local flag, token, rank, owner = string.match(holder, '^(.)(%d+)([^:]*):(.*)$')
+  local flag, token, rank, owner = string.match(holder or '', '^(.)(%d+)([^:]*):(.*)$')
   return flag, token, owner, rank
 end
 
@@ -549,6 +605,7 @@ end
 -- out.
 function q.putBack(key, holder)
   local flag, token, owner, rank = q.split(holder)
+  if not flag then return end
   q.letGo(key, token, owner, rank, true)
   if q.budget then q.retryBudget().exempt(key) end
   if rank == '' and not q.ranked then q.makeReady(key, q.placeBefore(token), 0)

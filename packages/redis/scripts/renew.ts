@@ -6,6 +6,7 @@ export const renew = declareScript({
   args: { owner: TEXT, leaseMs: DURATION },
   reply: FLAG,
   body: /* lua */ `
+q.isBusy = true
 q.hear(leaseUs)
 if not redis.call('ZSCORE', q.owners, owner) then return q.reply(0) end
 redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)

@@ -17,42 +17,7 @@ import { FORMAT } from "./format.ts";
 import { metaOnly } from "./open_partitions.ts";
 import { dropPastOrder, moveSome } from "./order.ts";
 import { GIVEN_UP_FOR } from "./snapshot.ts";
-
-/** Structures that have an entry for a key. */
-const SORTED_SETS = ["ready", "stalled", "suspects", "delayed", "failing", "givenup", "blockedretries"];
-const HASHES = [
-  "priorities",
-  "duepriorities",
-  "traces",
-  "items",
-  "failures",
-  "errors",
-  "failingsince",
-  "stalls",
-  "reasons",
-  "retries",
-  "dueretries",
-];
-
-/** All structures of a queue at rest, except for those of its order and of owners. */
-export const STRUCTURES: readonly string[] = [
-  ...SORTED_SETS,
-  ...HASHES,
-  "folding",
-  "holders",
-  "owners",
-  "gaps",
-  "expired",
-  "lost",
-  "idle",
-  "looks",
-  "pausedgroups",
-  "buckets",
-  "pastorders",
-  "deposits",
-  "redrive",
-  "export",
-];
+import { HASHES, inLua, SORTED_SETS, STRUCTURES } from "./structures.ts";
 
 /** Counts in `meta`. */
 const COUNTS = ["handedOut", "failed", "dropped", "givenUp", ...Object.values(GIVEN_UP_FOR)];
@@ -61,8 +26,6 @@ const COUNTS = ["handedOut", "failed", "dropped", "givenUp", ...Object.values(GI
 const MAX_BYTES = 1_000_000;
 /** Maximum number of keys in a batch. */
 const IN_BATCH = 100;
-
-const inLua = (names: readonly string[]) => `{ ${names.map((name) => `'${name}'`).join(", ")} }`;
 
 /** Lua that sets `held` to the number of the move that has locked the partition; nil if none has. */
 const readLock = /* lua */ `
@@ -267,7 +230,7 @@ export const importSome = declareScript({
   reply: NOTHING,
   body: (eachRow) => /* lua */ `
 local sets, hashes = ${inLua(SORTED_SETS)}, ${inLua(HASHES)}
-if not stored[14] then
+if not stored[16] then
   redis.call('DEL', q.meta) -- which was created at the beginning of this script
   return redis.error_reply('WQPARTITIONS Another process has moved the items')
 end

@@ -1,5 +1,5 @@
 import { declareScript } from "./declare.ts";
-import { DURATION, FLAG, NUMBER, optional } from "./fields.ts";
+import { FLAG } from "./fields.ts";
 
 /**
  * Lua that drops given-up keys over the limits on their number and age, the oldest first. Sets `dropped` to the number
@@ -24,25 +24,13 @@ do
 end`;
 
 /**
- * Drops given-up keys over the limits. With `max`, first puts limits in force. The reply is true if the script must run
- * again, because there may be more keys to drop.
+ * Drops given-up keys over the limits. The reply is true if the script must run again, because there may be more keys
+ * to drop.
  */
 export const dropOld = declareScript({
-  args: {
-    max: optional(NUMBER),
-    /** By default, there is no limit on the age. */
-    maxAgeMs: optional(DURATION),
-  },
+  args: {},
   reply: FLAG,
   body: /* lua */ `
-if max then
-  local limits = redis.call('HMGET', q.meta, 'keep', 'keepFor')
-  local maxAge = maxAgeUs and whole(maxAgeUs) or false
-  if (limits[1] or whole(KEPT)) ~= whole(max) or limits[2] ~= maxAge then
-    redis.call('HSET', q.meta, 'keep', whole(max))
-    if maxAge then redis.call('HSET', q.meta, 'keepFor', maxAge) else redis.call('HDEL', q.meta, 'keepFor') end
-  end
-end
 ${dropGivenUp}
 return q.reply(dropped == BATCH and 1 or 0)
 `,

@@ -4,9 +4,11 @@ import { add, addEach, addItems, addTraced } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
 import { counts } from "./counts.ts";
+import { define } from "./define.ts";
 import { evictionPolicy } from "./eviction_policy.ts";
 import { forget } from "./forget.ts";
 import { discard, discardKeys, givenUp } from "./given_up.ts";
+import { isEnding } from "./is_ending.ts";
 import { leave } from "./leave.ts";
 import { numRequeues } from "./num_requeues.ts";
 import { pause } from "./pause.ts";
@@ -19,8 +21,6 @@ import { release } from "./release.ts";
 import { renew } from "./renew.ts";
 import { resume } from "./resume.ts";
 import { dropOld } from "./retention.ts";
-import { setOrder } from "./set_order.ts";
-import { setRetryBudget } from "./set_retry_budget.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
 
@@ -33,12 +33,14 @@ export const SCRIPTS = {
   addTraced,
   cancelDelayed,
   counts,
+  define,
   discard,
   discardKeys,
   dropOld,
   evictionPolicy,
   forget,
   givenUp,
+  isEnding,
   leave,
   listForRedrive,
   numRequeues,
@@ -52,8 +54,6 @@ export const SCRIPTS = {
   renew,
   resume,
   resumeGroup,
-  setOrder,
-  setRetryBudget,
   snapshot,
   stopRedrive,
   turn,

@@ -26,6 +26,8 @@ export const tokens = declareScript({
     wanted: NUMBER,
     /** Longest time until the next call of a process that waits. */
     longestMs: DURATION,
+    /** Time without calls after which the throttle is forgotten, unless its bucket is full only later. */
+    forgetMs: optional(DURATION),
   },
   reply: fields({
     granted: NUMBER,
@@ -64,5 +66,9 @@ if granted < wanted then
   redis.call('ZADD', q.takers, whole(place), process)
   redis.call('ZADD', q.turns, whole(now + math.min(waitUs or longestUs, longestUs) + LATE), process)
 end
+
+local full = string.match(redis.call('HGET', prefix .. 'buckets', 'tokens') or '', '(%S+)$')
+q.forgetAfter = math.max(forgetUs or FORGET_AFTER, (tonumber(full) or now) - now)
+q.written = { q.state, q.takers, q.turns, prefix .. 'buckets' }
 `,
 });

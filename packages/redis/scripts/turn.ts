@@ -104,6 +104,7 @@ export const turn = declareScript({
     givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),
   }),
   body: (eachRow) => /* lua */ `
+q.isBusy = true
 -- Refuses outcomes and limiters that this release doesn't know, before anything is changed.
 local decoded -- the decoded plan
 ${
@@ -246,6 +247,7 @@ function q.expire()
   -- processed alone, so the key itself caused the stall.
   local function stall(key)
     local flag, token, _, rank = q.split(redis.call('HGET', q.holders, key))
+    if not flag then return end
     redis.call('HDEL', q.holders, key)
     if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
     redis.call('ZADD', q.lost, token, token)
@@ -488,7 +490,7 @@ end
 -- The process itself checks for changes that come with time: for expired leases, and for due keys if it is one of the
 -- two processes that check for them. While other owners have keys, an idle process calls as often as they renew.
 function q.beIdle()
-  redis.call('ZADD', q.idle, 'NX', now, process)
+  q.isBusy = redis.call('ZADD', q.idle, 'NX', now, process) == 1 -- an idle process looks whether the queue is empty
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
   redis.call('HDEL', q.looks, process) -- this call has stopped the process's timer
   -- Two idle processes call three times per lease duration, so that leases of current and later owners end on time. If

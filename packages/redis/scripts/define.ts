@@ -1,0 +1,101 @@
+import { declareScript } from "./declare.ts";
+import { DECIMAL, DURATION, fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
+import { moveSome, readKind } from "./order.ts";
+import { dropGivenUp } from "./retention.ts";
+
+/** Definition without parts. */
+export const NOT_DEFINED = {
+  plan: undefined,
+  ratio: undefined,
+  minRate: undefined,
+  max: undefined,
+  maxAgeMs: undefined,
+  forgetMs: undefined,
+} as const;
+
+/**
+ * Puts a definition in force: all that a process sets for the whole queue. A part that is not given stays as it is, and
+ * so does a part that is in force already. Each row is the weight of a group of the discipline.
+ *
+ * With another discipline, this call and the next turns add the ready keys to the new order. If a retry budget suffices
+ * for a blocked retry, an idle process is woken.
+ */
+export const define = declareScript({
+  args: {
+    /** Plan of the discipline, as for `ordered`. */
+    plan: optional(TEXT),
+    /** Retry budget. */
+    ratio: optional(DECIMAL),
+    minRate: optional(DECIMAL),
+    /** Limits on given-up keys. With a number and without an age, there is no limit on the age. */
+    max: optional(NUMBER),
+    maxAgeMs: optional(DURATION),
+    /** Time without calls after which the keys of an empty queue expire. */
+    forgetMs: optional(DURATION),
+  },
+  rows: { group: TEXT, weight: DECIMAL },
+  reply: fields({
+    /** Time since which the queue is on the server, as text. */
+    born: TEXT,
+    /** Time without calls after which the keys of an empty queue expire. */
+    forgetAfterMs: DURATION,
+    /** Whether there may be more given-up keys over the limits. */
+    isMore: FLAG,
+  }),
+  body: (eachRow) => /* lua */ `
+-- Puts the discipline in force.
+local function setOrder()
+  ${readKind("plan")}
+  q.useMore()
+  if q.plan then redis.call('HSET', q.past_orders, q.plan_number, q.plan) end
+  q.plan_number, q.plan = whole(q.tick()), plan -- a new number, even if the former ones were lost
+  redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. plan)
+  ${eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)")}
+  redis.call('HDEL', q.meta, 'fair')
+  q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
+
+  -- Keys that are processing count for their groups.
+  local cursor = '0'
+  repeat
+    local page = redis.call('HSCAN', q.holders, cursor, 'COUNT', 1000)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local key = page[2][i]
+      local flag, token, owner, rank = q.split(page[2][i + 1])
+      local priority, place = q.parseRank(rank)
+      local note = q.hasGroups and q.ordered().adopt(key) or ''
+      rank = '@' .. priority .. ',' .. (place and whole(place) or '') .. ',' .. note
+      redis.call('HSET', q.holders, key, flag .. token .. rank .. ':' .. owner)
+    end
+  until cursor == '0'
+  local paused = redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')
+  for i = 1, q.hasGroups and #paused or 0, 2 do q.ordered().pause(paused[i], tonumber(paused[i + 1])) end
+  ${moveSome}
+end
+
+if plan and q.plan ~= plan then setOrder() end
+if max then
+  local limits = redis.call('HMGET', q.meta, 'keep', 'keepFor')
+  local maxAge = maxAgeUs and whole(maxAgeUs) or false
+  if (limits[1] or whole(KEPT)) ~= whole(max) or limits[2] ~= maxAge then
+    redis.call('HSET', q.meta, 'keep', whole(max))
+    if maxAge then redis.call('HSET', q.meta, 'keepFor', maxAge) else redis.call('HDEL', q.meta, 'keepFor') end
+  end
+end
+${dropGivenUp}
+if ratio then
+  if not q.budget then
+    q.useMore()
+    q.budget = struct.pack('>dddddddd', 0, 0, 0, 0, 0, math.huge, -math.huge, 0)
+  end
+  q.makeDueReady()
+  q.retryBudget().change(ratio, minRate)
+end
+if plan or ratio then q.wakeForReady() end
+if ratio then q.watchDue() end
+if forgetUs then redis.call('HSET', q.meta, 'forgetAfter', whole(forgetUs)) end
+local forgetAfterUs = forgetUs or tonumber(redis.call('HGET', q.meta, 'forgetAfter')) or FORGET_AFTER
+local isMore = dropped == BATCH and 1 or 0
+local born = q.born
+`,
+});

@@ -1,0 +1,179 @@
+/**
+ * Tests of servers that lose the data of a queue while the connections of its processes stay open, as after FLUSHALL,
+ * when keys are removed by hand, or when the server evicts keys.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue, type RedisQueue, type RedisQueueOptions, redisQueues } from "@workqueue/redis";
+import { elsewhere, open, QUICK, take, until } from "./faults/faults.ts";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+
+/** Ways in which the server loses a queue. The last one loses only the key with the definition. */
+const LOSSES: Record<string, (server: SharedServer, name: string) => Promise<unknown>> = {
+  "FLUSHALL": ({ call }) => call("FLUSHALL"),
+  "keys that are removed": async ({ call }, name) => {
+    for (const key of await keysOf(call, name)) await call("UNLINK", key);
+  },
+  "the loss of meta": async ({ call }, name) => {
+    for (const key of await keysOf(call, name)) if (key.endsWith(":meta")) await call("DEL", key);
+  },
+};
+
+/** Returns the keys of a queue and of its partitions. */
+async function keysOf(call: SharedServer["call"], name: string): Promise<string[]> {
+  const keys = [...await call("KEYS", `workqueue:{${name}}*`) as string[]];
+  return [...keys, ...await call("KEYS", `workqueue:{${name}#*`) as string[]].toSorted();
+}
+
+const DEFINITION = {
+  discipline: { type: "fair", separator: "/", maxPerGroup: 1, weights: { a: 2 } },
+  retryBudget: { ratio: 0, minRate: 0 },
+  keepGivenUp: 2,
+  limiter: QUICK,
+} as const satisfies Partial<RedisQueueOptions>;
+
+/** Opens a queue, and lets the server lose it once it is in use. */
+async function lose(
+  server: SharedServer,
+  how: string,
+  options: Partial<RedisQueueOptions>,
+  run: (queue: RedisQueue, errors: unknown[], name: string) => Promise<void>,
+): Promise<void> {
+  const name = uniqueName("lost");
+  await using opened = open(server.url, name, { ...DEFINITION, ...options });
+  for (const history of opened.histories) history.ignore();
+  await opened.queue.add("before/1");
+  await (await take(opened.queue)).finish();
+  await opened.queue.counts(); // each partition is in use
+  await LOSSES[how]!(server, name);
+  await run(opened.queue, opened.errors, name);
+}
+
+const codesOf = (errors: unknown[]) => errors.map((error) => (error as { code?: string }).code);
+
+for (const how of Object.keys(LOSSES)) {
+  for (const partitions of [1, 3]) {
+    const test = (what: string, run: (queue: RedisQueue, errors: unknown[], name: string) => Promise<void>) => {
+      redisTest(`lost data: after ${how}, with ${partitions} partition(s), ${what}`, async (server) => {
+        await lose(server, how, { partitions }, run);
+      });
+    };
+
+    test("the first call of any kind puts the discipline in force", async (queue) => {
+      await queue.addAll(["a/1", "a/2"]);
+      const lease = await take(queue);
+      const { ready, blocked } = await queue.counts();
+      assertEquals([ready, blocked], [0, 1], "no more than maxPerGroup");
+      await lease.finish();
+    });
+
+    test("the retry budget is in force for the first retry", async (queue) => {
+      await queue.addRateLimited("a/1");
+      await until(async () => (await queue.counts()).delayed === 0);
+      assertEquals((await queue.snapshot()).blockedRetries, 1);
+    });
+
+    test("no more items are kept than keepGivenUp says", async (queue) => {
+      for (let i = 0; i < 3 * partitions + 3; i++) {
+        await queue.add(`a/${i}`);
+        await (await take(queue)).finish({ giveUp: new TerminalError("bad") });
+      }
+      assertEquals((await queue.givenUp()).total, Math.ceil(2 / partitions));
+    });
+
+    test("a call that waits for work goes on", async (queue) => {
+      const done: string[] = [];
+      const pool = runWorkers(queue, (item) => void done.push(item), { concurrency: 2 });
+      await queue.addAll(["a/1", "b/1", "a/2"]);
+      await queue.whenIdle();
+      assertEquals(done.toSorted(), ["a/1", "a/2", "b/1"]);
+      await pool.stop();
+    });
+
+    test("onQueueError is told once, or at most once for each partition", async (queue, errors, name) => {
+      await queue.counts();
+      await queue.counts();
+      assertEquals(new Set(codesOf(errors)), new Set(["WQ_DATA_LOST"]));
+      assert(errors.length <= partitions, `${errors.length} reports`);
+      assert(String(errors[0]).includes(`has lost the queue "${name}`), String(errors[0]));
+    });
+  }
+}
+
+redisTest("lost data: a process that knows no definition finds the queue as the others define it", async (server) => {
+  const name = uniqueName("lost");
+  await using producer = open(elsewhere(server.url), name);
+  await using worker = open(server.url, name, DEFINITION);
+  for (const { history } of [producer, worker]) history.ignore();
+  await producer.queue.add("a/0");
+  await (await take(worker.queue)).finish();
+  await server.call("FLUSHALL");
+  await producer.queue.addAll(["a/1", "a/2"]); // creates the queue again, without its definition
+  const lease = await take(worker.queue);
+  const { ready, blocked } = await producer.queue.counts();
+  assertEquals([ready, blocked], [0, 1]);
+  await lease.finish();
+  assertEquals([codesOf(producer.errors), codesOf(worker.errors)], [["WQ_DATA_LOST"], ["WQ_DATA_LOST"]]);
+});
+
+redisTest("lost data: items that were processing are lost, and their signals abort", async (server) => {
+  const name = uniqueName("lost");
+  await using opened = open(server.url, name, { ...DEFINITION, leaseDuration: 300 });
+  opened.history.ignore();
+  await opened.queue.add("a/1");
+  const lease = await take(opened.queue);
+  await server.call("FLUSHALL");
+  await until(() => lease.signal.aborted);
+  assertEquals(await lease.finish(), false);
+});
+
+redisTest("lost data: the number of partitions is in force again before another can be", async (server) => {
+  const name = uniqueName("lost");
+  await using opened = open(server.url, name, { partitions: 3 });
+  for (const history of opened.histories) history.ignore();
+  await opened.queue.add("a");
+  await server.call("FLUSHALL");
+  await opened.queue.add("b");
+  const other = createRedisQueue({ name, url: server.url, partitions: 2, onQueueError() {} });
+  const refusal = await other.counts().catch(String);
+  assert(String(refusal).includes("it has 3 partitions"), String(refusal));
+  await other.shutDownWithDrain();
+});
+
+redisTest(
+  "lost data: a shared limit counts the running attempts again, and a waiting process gets its turn",
+  async (server) => {
+    const [api, name] = [uniqueName("api"), uniqueName("lost")];
+    const document = {
+      throttles: { [api]: { type: "concurrency", limit: 2 } },
+      queues: { [name]: { throttle: api, concurrency: 5 } },
+    };
+    let running = 0;
+    const ends: (() => void)[] = [];
+    const start = (url: string) => {
+      const config = loadConfig(document as never);
+      const queue = redisQueues(config, { url, leaseDuration: 600, onQueueError() {} }).queue(name);
+      const pool = config.runWorkers(name, queue, async () => {
+        running++;
+        await new Promise<void>((resolve) => ends.push(resolve));
+        running--;
+      }, { onError() {} });
+      return { queue, pool };
+    };
+    const processes = [start(server.url), start(elsewhere(server.url))];
+    await processes[0]!.queue.addAll(["a", "b", "c", "d"]);
+    await until(() => running === 2);
+    const permits = `workqueue:{throttle:${api}}`;
+    await server.call("UNLINK", ...["state", "permits", "leases", "line", "called"].map((key) => `${permits}:${key}`));
+    await until(async () => Number(await server.call("HGET", `${permits}:state`, "used")) >= 2);
+    await until(() => {
+      for (const end of ends.splice(0)) end();
+      return ends.length === 0 && running === 0;
+    });
+    for (const { queue, pool } of processes) {
+      await queue.shutDownWithDrain();
+      await pool.finished;
+    }
+  },
+);
