@@ -99,6 +99,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #observer: QueueObserver | undefined;
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
+  /** Whether pending calls to `get` are being served now. */
+  #isServing = false;
   /** Number of keys that are processing and were added again. */
   #comingBack = 0;
   /** Pending calls to `shutDownWithDrain`. */
@@ -113,12 +115,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #watch = (callback: () => void): () => void => {
     this.#isAttended = true;
     const stop = this.#watchers.add(callback);
-    this.#setTimer();
+    this.#setTimer(true);
     return () => {
       stop();
-      this.#setTimer();
+      if (!this.#isAwaited) this.#sleepUntil(Infinity);
     };
   };
+  /** Whether an item was ready when the watchers were last told of a change. */
+  #toldReady = false;
   readonly #waits = new Waits((count) => {
     if (count === IDLE) return this.#line.size === 0;
     return this.#shuttingDown || this.#line.length + this.#line.blocked < count;
@@ -203,18 +207,20 @@ export class TicketQueue<T> implements WorkQueue<T> {
     try {
       const signal = signalOf("get item", options);
       if (signal?.aborted) throw signal.reason;
-      if (this.length > 0) return Promise.resolve(this.#take());
-      if (this.#isOver()) return Promise.resolve(SHUTDOWN);
-      this.#isAttended = true;
-      this.#setTimer(true); // before the wait, because the clock may throw, and nobody would get the item of the wait
-      return this.#getters.wait(signal, () => this.#setTimer());
+      while (!this.#hasFree()) {
+        if (this.#isOver()) return Promise.resolve(SHUTDOWN);
+        this.#isAttended = true;
+        // Before the wait, because the clock may throw, and nobody would get the item of the wait.
+        if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
+      }
+      return Promise.resolve(this.#take());
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   tryGet(): Lease<T> | undefined {
-    return this.length > 0 ? this.#take() : undefined;
+    return this.#hasFree() ? this.#take() : undefined;
   }
 
   done(item: T): void {
@@ -341,14 +347,22 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /** Adds an item whose key is in the line with the given ticket. */
   #addToKnown(key: unknown, item: T, priority: number, ticket: number): void {
     const newest = this.#newest(key, item) ?? item;
-    if (ticket > this.#line.called) this.#line.touch(key, newest, priority);
+    const line = this.#line;
+    if (ticket > line.called) return this.#touch(key, newest, priority);
     this.#items?.set(key, newest);
-    if (ticket > this.#line.called) return;
-    this.#line.addAgain(key, ticket, priority);
+    line.addAgain(key, ticket, priority);
     if (ticket < 0) return;
     this.#forgetLatest();
     this.#comingBack++;
     this.#observer?.addedAgain(key, priority);
+  }
+
+  /** Tells the line of an add of a ready or blocked key. The add may unblock the key, or others. */
+  #touch(key: unknown, item: T, priority: number): void {
+    const mayUnblock = this.#isAttended && this.#line.blocked > 0;
+    this.#line.touch(key, item, priority);
+    this.#items?.set(key, item);
+    if (mayUnblock) this.#serve();
   }
 
   #unmark(key: unknown): number {
@@ -409,19 +423,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Hands ready items to pending calls to `get`, ends pending drains, and tells watchers of the change. After an error,
-   * the call to `get` rejects, but the call that added the item does not throw, because the item was added
-   * successfully.
+   * Must be called whenever items may have become ready. Hands them to pending calls to `get`, ends pending drains, and
+   * tells watchers of the change.
    */
   #serve(): void {
-    while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
-      const getter = this.#getters.shift();
-      try {
-        getter.resolve(this.#take());
-      } catch (error) {
-        getter.reject(error);
-      }
-    }
+    this.#serveGetters();
     if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
     if (this.#line.size === 0) {
       this.#drainers.serveAll();
@@ -430,21 +436,74 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#tellWatchers();
   }
 
+  /**
+   * Hands ready items to pending calls to `get`. After an error, the call to `get` rejects, but the call that added the
+   * item does not throw, because the item was added successfully.
+   */
+  #serveGetters(): void {
+    if (!this.#mayServeGetters) return;
+    this.#isServing = true;
+    try {
+      while (!this.#getters.isEmpty && this.length > 0) {
+        const getter = this.#getters.shift();
+        try {
+          getter.resolve(this.#take());
+        } catch (error) {
+          getter.reject(error);
+        }
+      }
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  /** Whether calls to `get` are pending that must be served now: no caller up the stack will serve them. */
+  get #mayServeGetters(): boolean {
+    return !this.#getters.isEmpty && !this.#isServing && this.#line.readyAt === undefined;
+  }
+
+  /** Reports whether an item is ready that no pending call to `get` must receive first. */
+  #hasFree(): boolean {
+    if (!this.#getters.isEmpty) this.#serveGetters(); // a block may have ended with time
+    return this.#getters.isEmpty && this.length > 0;
+  }
+
+  /** Whether a call or a callback awaits a change. */
+  get #isAwaited(): boolean {
+    return !(this.#getters.isEmpty && this.#watchers.isEmpty);
+  }
+
   #tellWatchers(): void {
+    this.#toldReady = !this.#watchers.isEmpty && this.length > 0;
     this.#watchers.tell();
     this.#setTimer();
   }
 
   /**
    * Sets the timer for the next time at which blocked items become ready. The timer is set only if no item is ready,
-   * and a call or a callback awaits one.
+   * and a call or a callback awaits one. If a block has ended and nobody has been told, serves first.
    *
-   * @param willWait Whether a call is about to wait for an item.
+   * @param isNew Whether a call or a callback is about to wait, or has just begun to. Then, nobody is served.
+   * @returns Whether no item is ready that the new call could get.
    */
-  #setTimer(willWait = false): void {
-    if (this.#line.nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return;
-    const isAwaited = this.length === 0 && (willWait || !(this.#getters.isEmpty && this.#watchers.isEmpty));
-    const wakeAt = isAwaited ? this.#pausedUntil ?? this.#line.nextChangeAt ?? Infinity : Infinity;
+  #setTimer(isNew = false): boolean {
+    const { nextChangeAt } = this.#line;
+    if (nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return true;
+    const changeAt = this.#pausedUntil ?? nextChangeAt ?? Infinity; // before `length`, which may end a block
+    const isReady = this.length > 0;
+    if (isNew) {
+      if (!isReady) this.#sleepUntil(changeAt);
+    } else if (isReady && this.#isUntold) this.#serve();
+    else this.#sleepUntil(this.#isAwaited && !isReady ? changeAt : Infinity);
+    return !isReady || this.#isServing || this.#line.readyAt !== undefined;
+  }
+
+  /** Whether a call or a callback has not been told that an item is ready. */
+  get #isUntold(): boolean {
+    return this.#mayServeGetters || (!this.#watchers.isEmpty && !this.#toldReady);
+  }
+
+  #sleepUntil(wakeAt: number): void {
     if (wakeAt === this.#wakeAt) return;
     const hadTimer = this.#wakeAt !== Infinity;
     this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
