@@ -99,9 +99,9 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * and takes no worker. No limit by default. The option can't be combined with `queue`.
    *
    * A retry is an item that was delayed by `addRateLimited`: by a pool, after a failure or because of `requeue`, or by
-   * your own code. All other attempts are first attempts. If a blocked retry is added, it becomes ready at once, as a
-   * first attempt, unless `addWhileDelayed` is `"fold"`. A drain waits for blocked retries; with `delayed: "flush"`, it
-   * makes them ready at once, as first attempts.
+   * your own code. All other attempts are first attempts, such as the attempt after an add of a processing item. If a
+   * blocked retry is added, it becomes ready at once, as a first attempt, unless `addWhileDelayed` is `"fold"`. A drain
+   * waits for blocked retries; with `delayed: "flush"`, it makes them ready at once, as first attempts.
    *
    * @example One retry for ten first attempts, and one every second
    * ```ts

@@ -57,8 +57,8 @@ export interface QueueHooks<T> {
   blockedRetries?(): BlockedRetries<T>;
 
   /**
-   * Called when a processing item is about to be handed back unworked, so that its next hand-out is not counted as a
-   * first attempt. A queue without a `retryBudget` doesn't need the hook.
+   * Called when a processing item was added again because its holder hands it back unworked, so that its next hand-out
+   * is not counted as a first attempt. A queue without a `retryBudget` doesn't need the hook.
    */
   handedBack?(item: T): void;
 

@@ -178,7 +178,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         retry: (item: T, delay: number, options?: AddOptions) => {
           if (!this.shuttingDown || this.#takesBack(item)) this.#addAfter(item, delay, priorityOf(options), true);
         },
-        handedBack: (item: T) => gate.mark(this.key(item), false),
+        handedBack: (item: T) => {
+          if (hooks.stateOf!(item) === "addedAgain") gate.exempt(this.key(item));
+        },
         blockedRetries: () => gate,
       }),
       known: this.sharesKeys ? hooks.known : undefined,
@@ -217,8 +219,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override add(item: T, options?: AddOptions): void {
     const priority = options === undefined ? 0 : priorityFor(this.below, options);
-    if (this.#draining !== undefined) return;
-    if (this.known === undefined || this.delayed === 0) this.#addNow(item, priority);
+    if (this.shuttingDown) return;
+    const readsKey = this.delayed > 0 || this.#gate !== undefined;
+    if (this.known === undefined || !readsKey) this.#addNow(item, priority);
     else withKey(this.known, item, this.key(item), () => this.#addNow(item, priority));
   }
 
@@ -349,10 +352,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #addAfter(item: T, ms: number, priority: number, isRetry = false): void {
-    if (ms <= 0 || (this.#replaces && this.#isComing(item))) {
-      if (isRetry) this.#gate!.mark(this.key(item), true);
-      this.#addNow(item, priority);
-    } else {
+    if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority, isRetry);
+    else {
       this.#delay(item, this.#clock.now() + ms, priority, isRetry);
       if (isSameKey(item, this.#failed)) this.#fold(item);
       this.#measureDelayed();
@@ -402,16 +403,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return state === "ready" || (state === "addedAgain" && !isSameKey(item, this.#failed));
   }
 
-  #addNow(item: T, priority: number): void {
+  #addNow(item: T, priority: number, isRetry = false): void {
     const mayBeDelayed = this.delayed > 0 && (this.#replaces || this.#items !== undefined);
-    if (mayBeDelayed) this.#addBesideDelayed(item, priority);
-    else this.#addBelow(item, priority);
+    if (mayBeDelayed) this.#addBesideDelayed(item, priority, isRetry);
+    else this.#addBelow(item, priority, isRetry);
   }
 
   /** Adds an item without a delay. The item's key may still be delayed from an earlier call. */
-  #addBesideDelayed(item: T, priority: number): void {
+  #addBesideDelayed(item: T, priority: number, isRetry: boolean): void {
     const key = this.key(item);
-    if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
+    if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority, isRetry);
     // An older delayed item must not be handed out after a newer item with the same key.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
     if (this.#folding?.get(key) !== undefined) {
@@ -421,14 +422,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
     if (!this.#replaces) {
       this.#items!.set(key, newest);
-      return this.#addBelow(newest, priority);
+      return this.#addBelow(newest, priority, isRetry);
     }
-    this.#addBelow(newest, Math.max(priority, this.#priorities.get(key)));
+    this.#addBelow(newest, Math.max(priority, this.#priorities.get(key)), isRetry);
     this.#remove(key);
     this.#tellLess();
   }
 
-  #addBelow(item: T, priority: number): void {
+  #addBelow(item: T, priority: number, isRetry: boolean): void {
+    this.#gate?.come(this.key(item), isRetry, isRetry && this.hooks.stateOf!(item) === "addedAgain");
     if (priority === 0) this.below.add(item);
     else this.below.add(item, { priority });
   }
@@ -493,21 +495,21 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Adds the item of a key that is no longer delayed to the queue below. */
   #makeReady(key: unknown): void {
     this.#folding?.delete(key);
-    this.#gate?.due(key, this.#flushed !== undefined);
+    const isRetry = this.#gate?.due(key) === true && this.#flushed === undefined;
     const priority = this.#priorities.take(key);
     const item = this.#itemOf(key);
     this.#items?.remove(key);
-    if (this.known === undefined) this.#addDue(key, item, priority);
-    else withKey(this.known, item, key, () => this.#addDue(key, item, priority));
+    if (this.known === undefined) this.#addDue(key, item, priority, isRetry);
+    else withKey(this.known, item, key, () => this.#addDue(key, item, priority, isRetry));
   }
 
   /**
    * Adds an item whose delay has passed. If adding the item fails, it is added again later. Never throws, because a
    * timer calls this method.
    */
-  #addDue(key: unknown, item: T, priority: number): void {
+  #addDue(key: unknown, item: T, priority: number, isRetry: boolean): void {
     try {
-      this.#addBelow(item, priority);
+      this.#addBelow(item, priority, isRetry);
     } catch (error) {
       const isKept = this.#keepBelow(item, priority);
       if (!isKept) this.#delayAs(key, this.#items?.get(key) ?? item, this.#clock.now() + RETRY_DELAY, priority);

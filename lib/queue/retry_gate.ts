@@ -30,7 +30,10 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
   readonly retries: Deadlines<ReadyEntry<T>> = new Deadlines<ReadyEntry<T>>();
   /** Delayed keys that are retries. */
   readonly #delayed = new ChurnMap<unknown, true>();
-  /** Keys that are not first attempts when they become ready the next time, and whether they need budget then. */
+  /**
+   * Keys that come, or were added again while processing, and are not first attempts when they become ready. The value
+   * is whether they need budget then.
+   */
   readonly #marked = new ChurnMap<unknown, boolean>();
   /** Ready entries that are not first attempts. */
   readonly #repeated = new WeakSet<object>();
@@ -107,18 +110,28 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
     else this.#delayed.delete(key);
   }
 
-  /** Records that a key's delay has ended. If the key is a retry, it needs budget unless `isFree`. */
-  due(key: unknown, isFree: boolean): void {
-    if (this.#delayed.get(key) && !isFree) this.mark(key, true);
+  /** Records that a key's delay has ended. Returns whether the attempt at its end is a retry. */
+  due(key: unknown): boolean {
+    const isRetry = this.#delayed.get(key) === true;
     this.#delayed.delete(key);
+    return isRetry;
   }
 
-  /** Records that a key is not a first attempt when it becomes ready the next time. */
-  mark(key: unknown, needsBudget: boolean): void {
-    this.#marked.set(key, needsBudget);
+  /**
+   * Must be called right before a key is added to the queue. The key is a retry if `isRetry`. A key that was added
+   * again while processing stays a first attempt if any add made it one.
+   */
+  come(key: unknown, isRetry: boolean, wasAddedAgain: boolean): void {
+    if (!isRetry) this.#marked.delete(key);
+    else if (!wasAddedAgain) this.#marked.set(key, true);
   }
 
-  /** Takes back what `mark` recorded for a key. Returns whether the key needed budget; `undefined` if not recorded. */
+  /** Records that a key that was added again while processing is neither a retry nor a first attempt. */
+  exempt(key: unknown): void {
+    this.#marked.set(key, false);
+  }
+
+  /** Forgets what the next attempt at a key is. Returns whether it needed budget; `undefined` for a first attempt. */
   unmark(key: unknown): boolean | undefined {
     const needsBudget = this.#marked.get(key);
     this.#marked.delete(key);

@@ -240,9 +240,9 @@ export class QueueSource<T> implements WorkSource<T> {
 
   #handBack(lease: Lease<T>): void {
     const options = this.#asItCame(lease);
-    this.#hooks.handedBack?.(lease.item);
     if (this.#queue.shuttingDown) this.#hooks.takeBack?.(lease.item, 0, options);
     else this.#queue.add(lease.item, options);
+    this.#hooks.handedBack?.(lease.item);
   }
 
   /** Returns the options for adding an item again, with the priority that the handler requested, if any. */

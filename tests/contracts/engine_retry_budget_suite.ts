@@ -271,6 +271,36 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await drain(bench), ["1", "a"]);
   });
 
+  engineTest("rule 18: an add during an attempt starts a first attempt, also beside a retry", async (bench) => {
+    await bench.engine.limitRetries({ ratio: 0, minRate: 0 });
+    const [keep, replace, fold] = [{}, { replaces: true }, { replaces: true, folds: true }];
+    const none = () => Promise.resolve();
+    /** Works on a key that is added during the attempt, between two other calls. Returns the keys that are ready. */
+    const readyAfter = async (settings: object, kind: Finish["kind"], before = none, after = none) => {
+      const engine = bench.open(settings);
+      await engine.add([{ key: "a", payload: "" }]);
+      const { taken: [a] } = await bench.take("o", 1, 0, engine);
+      await before();
+      await engine.add([{ key: "a", payload: "" }]);
+      await after();
+      assertEquals(await bench.finish("a", a!.token, kind, engine), true);
+      const ready = await drain(bench, engine);
+      await engine.cancelDelayed("a");
+      return ready;
+    };
+    for (const settings of [keep, replace, fold]) {
+      for (const kind of ["done", "retry"] as const) {
+        assertEquals(await readyAfter(settings, kind), ["a"]);
+        assertEquals(await readyAfter(settings, kind, () => retry(bench, "a")), ["a"]);
+        assertEquals(await readyAfter(settings, kind, none, () => retry(bench, "a")), ["a"]);
+      }
+    }
+    for (const settings of [keep, replace]) {
+      assertEquals(await readyAfter(settings, "failed"), ["a"]);
+      assertEquals(await readyAfter(settings, "failed", () => retry(bench, "a")), ["a"]);
+    }
+  });
+
   engineTest("rule 18: a changed budget is in force at once, in all processes, and credit stays", async (bench) => {
     await limit(bench);
     await bench.add("1");

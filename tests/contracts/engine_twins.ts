@@ -320,8 +320,8 @@ export class Twins {
       });
     }
     if (kind === "handedBack") {
-      hooksOf(memory).handedBack?.(item);
       memory.add(item, { priority });
+      hooksOf(memory).handedBack?.(item);
     }
     if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();

@@ -1,19 +1,31 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
+import { RetryBudget } from "../../lib/queue/retry_budget.ts";
+
 /** Item whose version distinguishes it from other items with the same key. */
 export interface Item {
   readonly key: number;
   readonly version: number;
 }
 
-/** Shortest and longest delay after a failure, in milliseconds. */
-export const BASE_DELAY = 4;
-export const MAX_DELAY = 64;
+/** Returns the delay after a failure, in milliseconds, for a key with this many earlier failures. */
+export function delayAfter(failures: number): number {
+  return failures % 4 === 3 ? 0 : Math.min(4 * 2 ** failures, 64);
+}
 
 type Policy = "drop" | "flush" | "wait";
+
+/**
+ * Start of an attempt: by an add, an `addAfter` or a flush, by a failure or `requeue`, or by a holder that handed the
+ * item back.
+ */
+type Start = "first" | "retry" | "handed back";
 
 /** Item, and the highest priority that it was added with. */
 export interface Entry {
   item: Item;
   priority: number;
+  /** Start of the entry's next attempt. Used only with a retry budget. */
+  start: Start;
 }
 
 /** Entry whose delay has not passed. */
@@ -38,6 +50,8 @@ export class PlainQueue {
   policy: Policy = "drop";
   /** Ready entries, in the order in which they became ready. */
   readonly ready: Entry[] = [];
+  /** Retries without budget, in the order in which they were due. */
+  readonly blocked: Entry[] = [];
   readonly processing: Entry[] = [];
   readonly again: Entry[] = [];
   readonly delayed: DelayedEntry[] = [];
@@ -51,17 +65,31 @@ export class PlainQueue {
   /** Results of the pending calls, in order. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
-  constructor(readonly next: Next, readonly addWhileDelayed: "keep" | "replace" | "fold") {}
+  /** Numbers of the retry budget. `tests/queue/finagle_test.ts` tests their arithmetic. */
+  readonly #budget: RetryBudget | undefined;
+
+  constructor(
+    readonly next: Next,
+    readonly addWhileDelayed: "keep" | "replace" | "fold",
+    budget: RetryBudgetOptions | undefined,
+  ) {
+    if (budget !== undefined) this.#budget = new RetryBudget(budget);
+  }
 
   add(item: Item, priority: number): void {
     if (this.closed !== "no") return;
-    this.#addNow({ item, priority });
+    this.#addNow({ item, priority, start: "first" });
     this.#serve();
   }
 
   addAfter(item: Item, delay: number, priority: number): void {
-    if (this.closed === "no") this.#addAfter({ item, priority }, delay);
+    if (this.closed === "no") this.#addAfter({ item, priority, start: "first" }, delay);
     this.#serve();
+  }
+
+  /** Time from which a blocked retry may become ready without a first attempt; `Infinity` if there is none. */
+  get opensAt(): number {
+    return this.blocked.length > 0 ? this.#budget!.opensAt : Infinity;
   }
 
   /** Cancels the delay of a key. Reports whether the key was delayed. */
@@ -86,7 +114,7 @@ export class PlainQueue {
 
   #addAfter(entry: Entry, delay: number): void {
     const { key } = entry.item;
-    const isComing = [...this.ready, ...this.again].some(({ item }) => item.key === key);
+    const isComing = [...this.ready, ...this.blocked, ...this.again].some(({ item }) => item.key === key);
     if (delay <= 0 || (this.addWhileDelayed !== "keep" && isComing)) return this.#addNow(entry);
     this.#delay(entry, delay);
   }
@@ -99,24 +127,44 @@ export class PlainQueue {
       this.delayed.push({ ...entry, deadline });
     } else {
       fold(delayed, entry);
+      if (deadline < delayed.deadline) delayed.start = entry.start;
       delayed.deadline = Math.min(delayed.deadline, deadline);
     }
   }
 
   addRateLimited(item: Item, priority: number, minDelay: number): void {
     const delay = this.#delayAfterFailure(item.key, minDelay);
-    if (this.takesBack(item.key)) this.#addAfter({ item, priority }, delay);
+    if (this.takesBack(item.key)) this.#addAfter({ item, priority, start: "retry" }, delay);
     this.#serve();
+  }
+
+  /** Adds a processing key again without a delay, because its holder did not work on it. */
+  handBack(key: number): void {
+    const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
+    this.#addNow({ item: this.#newest(key) ?? item, priority, start: "first" });
+    const again = this.again.find((entry) => entry.item.key === key);
+    if (again !== undefined) again.start = "handed back";
+    this.#serve();
+  }
+
+  /** Adds a processing key again because its handler asked for `requeue`. */
+  requeue(key: number): void {
+    const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
+    this.addRateLimited(this.#newest(key) ?? item, priority, 0);
+  }
+
+  /** Returns the item with this key that was added last since the key was handed out. */
+  #newest(key: number): Item | undefined {
+    return [...this.delayed, ...this.again].find((entry) => entry.item.key === key)?.item;
   }
 
   /** Adds a processing key again because a pool's attempt failed. The queue must take the key back. */
   fail(key: number, minDelay: number): void {
     const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
     const again = this.again.find((entry) => entry.item.key === key);
-    const newest = this.delayed.find((entry) => entry.item.key === key) ?? again ?? { item };
     const delay = this.#delayAfterFailure(key, minDelay);
-    const entry = { item: newest.item, priority };
-    if (this.addWhileDelayed !== "fold") return this.#addAfter(entry, delay);
+    const entry: Entry = { item: this.#newest(key) ?? item, priority, start: "retry" };
+    if (this.addWhileDelayed !== "fold" || delay <= 0) return this.#addAfter(entry, delay);
     removeKey(this.again, key);
     this.#delay({ ...entry, priority: Math.max(priority, again?.priority ?? priority) }, delay);
     const delayed = this.delayed.find((entry) => entry.item.key === key)!;
@@ -127,7 +175,7 @@ export class PlainQueue {
   #delayAfterFailure(key: number, minDelay: number): number {
     const failures = this.failures[key] ?? 0;
     this.failures[key] = failures + 1;
-    return Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), minDelay);
+    return Math.max(delayAfter(failures), minDelay);
   }
 
   /** Reports whether the queue accepts a retry of a key. */
@@ -147,6 +195,10 @@ export class PlainQueue {
     if (entry === undefined) return undefined;
     removeKey(this.ready, entry.item.key);
     this.processing.push(entry);
+    if (entry.start === "first") {
+      this.#budget?.deposit(this.now);
+      this.#open();
+    }
     this.#settle();
     return entry;
   }
@@ -154,16 +206,17 @@ export class PlainQueue {
   get(name: string): void {
     const entry = this.take();
     if (entry !== undefined) this.given.push({ to: name, what: entry.item });
-    else if (this.closed === "yes") this.given.push({ to: name, what: "shutdown" });
+    else if (this.#isOver) this.given.push({ to: name, what: "shutdown" });
     else this.getters.push(name);
   }
 
   whenIdle(name: string): void {
-    this.#wait(name, () => this.ready.length + this.processing.length + this.delayed.length === 0);
+    this.#wait(name, () => this.#left + this.delayed.length === 0);
   }
 
   whenBelow(name: string, count: number): void {
-    this.#wait(name, () => this.closed !== "no" || this.ready.length + this.delayed.length < count);
+    const isBelow = () => this.ready.length + this.blocked.length + this.delayed.length < count;
+    this.#wait(name, () => this.closed !== "no" || isBelow());
   }
 
   #wait(name: string, isOver: () => boolean): void {
@@ -196,15 +249,17 @@ export class PlainQueue {
   done(key: number): void {
     if (removeKey(this.processing, key) === undefined) return;
     const again = removeKey(this.again, key);
-    if (again !== undefined) this.ready.push(again);
+    if (again !== undefined) this.#comeIn(again);
     this.#serve();
     this.#settleDrainers();
   }
 
-  /** Moves time forward, stopping at each deadline. */
+  /** Moves time forward, stopping at each time at which something happens. */
   pass(ms: number): void {
     const end = this.now + ms;
-    while (this.now < end) this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), end) - this.now);
+    while (this.now < end) {
+      this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), this.opensAt, end) - this.now);
+    }
     this.sleep(0);
   }
 
@@ -214,6 +269,7 @@ export class PlainQueue {
    */
   sleep(ms: number): void {
     this.now += ms;
+    this.#open();
     const due = this.delayed.filter(({ deadline }) => deadline <= this.now);
     this.#deliverDelayed(due);
   }
@@ -228,7 +284,11 @@ export class PlainQueue {
     this.drainers.push(name);
     if (this.closed === "no") this.closed = "draining";
     this.policy = policy;
-    if (policy === "flush") this.#deliverDelayed([...this.delayed]);
+    if (policy === "flush") {
+      this.ready.push(...this.blocked.splice(0).map((entry) => ({ ...entry, start: "first" as const })));
+      for (const delayed of this.delayed) delayed.start = "first";
+      this.#deliverDelayed([...this.delayed]);
+    }
     if (policy === "drop") this.#drop();
     this.#settleDrainers();
   }
@@ -238,7 +298,7 @@ export class PlainQueue {
       const added = this.delayed.filter(({ folds, wasAdded }) => folds && wasAdded);
       for (const { item, priority } of added.sort((a, b) => a.deadline - b.deadline)) {
         removeKey(this.delayed, item.key);
-        this.#deliver({ item, priority });
+        this.#deliver({ item, priority, start: "first" });
       }
       this.#serve();
     }
@@ -246,9 +306,9 @@ export class PlainQueue {
   }
 
   #deliverDelayed(due: DelayedEntry[]): void {
-    for (const { item, priority } of due.sort((a, b) => a.deadline - b.deadline)) {
+    for (const { item, priority, start } of due.sort((a, b) => a.deadline - b.deadline)) {
       removeKey(this.delayed, item.key);
-      this.#deliver({ item, priority });
+      this.#deliver({ item, priority, start });
     }
     this.#serve();
     this.#settleDrainers();
@@ -257,10 +317,41 @@ export class PlainQueue {
   #deliver(entry: Entry): void {
     const { key } = entry.item;
     const isProcessing = this.processing.some(({ item }) => item.key === key);
-    const entries = isProcessing ? this.again : this.ready;
-    const other = entries.find(({ item }) => item.key === key);
-    if (other !== undefined) fold(other, entry);
-    else entries.push(entry);
+    const blocked = this.blocked.find(({ item }) => item.key === key);
+    const other = [...this.ready, ...this.again].find(({ item }) => item.key === key);
+    if (blocked !== undefined) {
+      fold(blocked, entry);
+      if (entry.start === "retry" || this.addWhileDelayed === "fold") return;
+      removeKey(this.blocked, key);
+      this.ready.push({ ...blocked, start: "first" });
+    } else if (other !== undefined) {
+      fold(other, entry);
+      if (isProcessing && entry.start === "first") other.start = "first"; // rule 18: an add starts it
+    } else if (isProcessing) this.again.push(entry);
+    else this.#comeIn(entry);
+  }
+
+  /** Makes an entry ready, or blocks it if it is a retry without budget. */
+  #comeIn(entry: Entry): void {
+    if (this.#budget === undefined || entry.start !== "retry") this.ready.push(entry);
+    else {
+      this.blocked.push(entry);
+      this.#open();
+    }
+  }
+
+  /** Makes blocked retries ready while there is budget. */
+  #open(): void {
+    while (this.blocked.length > 0 && this.#budget!.withdraw(this.now)) this.ready.push(this.blocked.shift()!);
+  }
+
+  /** Number of entries that are ready, blocked or processing. */
+  get #left(): number {
+    return this.ready.length + this.blocked.length + this.processing.length;
+  }
+
+  get #isOver(): boolean {
+    return this.closed === "yes" && this.ready.length + this.blocked.length === 0;
   }
 
   /** Serves pending calls to `get` as long as items are ready. */
@@ -268,6 +359,7 @@ export class PlainQueue {
     while (this.getters.length > 0 && this.ready.length > 0) {
       this.given.push({ to: this.getters.shift()!, what: this.take()!.item });
     }
+    if (this.#isOver) this.#giveAll("getters", "shutdown");
     this.#settle();
   }
 
@@ -277,16 +369,15 @@ export class PlainQueue {
    */
   #settleDrainers(): void {
     if (this.drainers.length > 0 && this.delayed.length === 0) {
-      const left = this.ready.length + this.processing.length;
-      if (this.policy === "drop" || left === 0) this.#close();
-      if (left === 0) this.#giveAll("drainers", "drained");
+      if (this.policy === "drop" || this.#left === 0) this.#close();
+      if (this.#left === 0) this.#giveAll("drainers", "drained");
     }
     this.#settle();
   }
 
   #close(): void {
     this.closed = "yes";
-    this.#giveAll("getters", "shutdown");
+    if (this.#isOver) this.#giveAll("getters", "shutdown");
     this.#settle();
   }
 

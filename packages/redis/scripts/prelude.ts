@@ -470,7 +470,11 @@ end
 -- after its work ends. \`isRetry\` is true if the key was delayed by the limiter, and \`folds\` if the key is added and
 -- adds are folded into retries.
 function q.come(key, place, holder, priority, isRetry, folds)
-  if isRetry and holder then redis.call('HSET', q.retries, key, 1) end
+  if holder and q.budget then
+    -- Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
+    if not isRetry then redis.call('HDEL', q.retries, key)
+    elseif string.sub(holder, 1, 1) == '-' then redis.call('HSET', q.retries, key, 1) end
+  end
   if not holder then
     if q.budget then q.retryBudget().come(key, place, priority, isRetry, folds)
     else q.makeReady(key, place, priority) end

@@ -64,12 +64,14 @@ export function come(
   isRetry = false,
   folds = false,
 ): void {
-  if (queue.budget !== undefined && isRetry && item.token !== null) item.is_retry = 1;
   if (item.token === null) {
     if (queue.budget === undefined) queue.makeReady(item, place, priority);
     else queue.budget.come(item, place, priority, isRetry, folds);
     return;
   }
+  // Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
+  if (!isRetry) item.is_retry = 0;
+  else if (queue.budget !== undefined && item.is_added_again === 0) item.is_retry = 1;
   item.priority = item.is_added_again === 1 ? Math.max(item.priority, priority) : priority;
   item.is_added_again = 1;
 }
