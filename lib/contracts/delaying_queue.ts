@@ -70,8 +70,9 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    */
   maxSleep?: Duration | undefined;
   /**
-   * Whether delayed items keep the process alive. With `false`, the process may exit before delayed items are due, on
-   * runtimes whose timers have `unref`: Deno (2.9 and later), Bun and Node.
+   * Whether delayed items keep the process alive, and blocked items for which a call or a pool waits. With `false`, the
+   * process may exit before delayed items are due and before a pause or a rate lets blocked items through, on runtimes
+   * whose timers have `unref`: Deno (2.9 and later), Bun and Node.
    *
    * @default {true}
    */

@@ -163,6 +163,13 @@ export interface QueueHooks<T> {
   pauseFor?(ms: number): void;
 
   /**
+   * Sets the longest time for which the queue's timer runs, in milliseconds, and whether the timer keeps the process
+   * alive. Called when a delaying queue is created on top of this queue. Without the hook, the options `maxSleep` and
+   * `ref` apply only to delayed items.
+   */
+  setSleep?(maxSleep: number, ref: boolean): void;
+
+  /**
    * Returns the time until the queue hands out items again, in milliseconds; 0 if `pauseFor` has not paused the queue.
    * Without the hook, a dashboard doesn't show why all ready items are blocked.
    */

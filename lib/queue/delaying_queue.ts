@@ -194,6 +194,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       makeNextReady: () => this.#makeNextReady(),
       onBatchEnd: () => this.#flushed = undefined,
     });
+    hooks.setSleep?.(maxSleep, ref);
     this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#replaces = replaces;

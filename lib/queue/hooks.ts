@@ -30,6 +30,7 @@ const TAKEN_OVER = [
   "mayComeBack",
   "groups",
   "pauseFor",
+  "setSleep",
   "resumesInMs",
   "observe",
 ] as const;

@@ -1,6 +1,6 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { OPTIONS, setBrand } from "../base/brands.ts";
-import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
+import { type Clock, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { isSameKey } from "../base/keys.ts";
@@ -134,6 +134,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
   #timer: unknown = undefined;
   #wakeAt = Infinity;
+  /** Longest time for which the timer runs, and whether it keeps the process alive. */
+  #sleep = { max: MAX_TIMEOUT, ref: true };
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
@@ -167,6 +169,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
         this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
         this.#setTimer();
       },
+      setSleep: (max, ref) => this.#sleep = { max, ref },
       resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.#clock.now(), 0),
       isOver: this.#isOver,
       known: this.#known,
@@ -509,8 +512,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
     if (hadTimer) this.#clock.clearTimeout(this.#timer);
     if (wakeAt === Infinity) return;
-    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), MAX_TIMEOUT);
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), this.#sleep.max);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    if (!this.#sleep.ref) unref(this.#timer);
     this.#wakeAt = wakeAt;
   }
 

@@ -5,10 +5,14 @@
 
 import process from "node:process";
 import {
+  createConcurrencyThrottle,
   createDelayingQueue,
   createExponentialLimiter,
+  createFairDiscipline,
   createRateLimitingQueue,
+  createWorkQueue,
   InMemoryMetrics,
+  RetryAfterError,
   runWorkers,
   TokenBucket,
 } from "../../../mod.ts";
@@ -19,6 +23,13 @@ const SOON = 50;
 
 const limiter = createExponentialLimiter<string>({ baseDelay: SOON, maxDelay: SOON });
 const print = (line: string) => console.log(line);
+const fair = (ratePerGroup?: { rate: number; burst: number }) =>
+  createFairDiscipline<string>({ groupOf: (key) => key[0], ...ratePerGroup && { ratePerGroup } });
+/** Handler that prints an item and pauses the queue. */
+const pauseQueue = (item: string) => {
+  print(item);
+  throw new RetryAfterError(AN_HOUR, "busy", { scope: "queue" });
+};
 
 const cases: Record<string, () => void | Promise<void>> = {
   "a pool with nothing to do"() {
@@ -66,6 +77,55 @@ const cases: Record<string, () => void | Promise<void>> = {
       print(item);
       clearInterval(other);
     });
+  },
+  "ref: true, and a paused group"() {
+    const queue = createRateLimitingQueue<string>(limiter, { discipline: fair() });
+    queue.pauseGroup!("a", SOON);
+    queue.add("a/1");
+    runWorkers(queue, print);
+  },
+  "ref: false, and a paused group"() {
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false, discipline: fair() });
+    queue.pauseGroup!("a", AN_HOUR);
+    queue.add("a/1");
+    runWorkers(queue, print);
+    queue.get();
+  },
+  "ref: false, and a paused group of a queue under a delaying queue"() {
+    const below = createWorkQueue<string>({ discipline: fair() });
+    const queue = createDelayingQueue<string>({ queue: createDelayingQueue({ queue: below }), ref: false });
+    queue.pauseGroup!("a", AN_HOUR);
+    queue.add("a/1");
+    queue.get();
+  },
+  "ref: false, and a group that has used up its rate"() {
+    const discipline = fair({ rate: 1 / 3600, burst: 1 });
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false, discipline });
+    for (const item of ["a/1", "a/2"]) queue.add(item);
+    runWorkers(queue, print);
+  },
+  "ref: false, and a paused queue"() {
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false });
+    queue.add("handled");
+    runWorkers(queue, pauseQueue);
+  },
+  "ref: false, and a pool with a throttle on a paused queue"() {
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false });
+    queue.add("handled");
+    runWorkers(queue, pauseQueue, { throttle: createConcurrencyThrottle({ limit: 3 }) });
+    queue.whenIdle();
+  },
+  "ref: false, and a blocked retry"() {
+    const retryBudget = { ratio: 0, minRate: 0.001 };
+    const none = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
+    const queue = createRateLimitingQueue<string>(none, { ref: false, retryBudget });
+    const other = setTimeout(() => {}, AN_HOUR);
+    queue.add("handled");
+    runWorkers(queue, (item, { attempt }) => {
+      print(`${item} at attempt ${attempt}`);
+      if (attempt === 2) clearTimeout(other);
+      throw new Error("down");
+    }, { onError() {} });
   },
   "a shutdown while an item is delayed"() {
     const queue = createRateLimitingQueue<string>(limiter);
