@@ -24,6 +24,7 @@ import { Deadlines } from "../structures/deadlines.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
+import { Folding } from "./folding.ts";
 import { hooksFrom, hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
@@ -113,11 +114,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #ref: boolean;
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
-  /**
-   * Delayed keys whose attempt failed, and whether the key was added again since. `undefined` if adds are not folded
-   * into the retries of such keys.
-   */
-  readonly #folding: ChurnMap<unknown, boolean> | undefined;
+  /** Delayed keys whose attempt failed; `undefined` if adds are not folded into the retries of such keys. */
+  readonly #folding: Folding | undefined;
   /** Gate for retries; `undefined` if they need no budget. */
   readonly #gate: RetryGate<T> | undefined;
   /** Item that is being delayed because its attempt failed; an object that is not in any queue otherwise. */
@@ -198,7 +196,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#replaces = replaces;
-    if (folds) this.#folding = new ChurnMap();
+    if (folds) this.#folding = new Folding();
     if (gate !== undefined) {
       this.#gate = gate;
       gate.onChange = () => this.#clearIfIdle() || this.#setTimer();
@@ -378,15 +376,17 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    */
   #fold(item: T): void {
     const key = this.key(item);
-    const wasAdded = this.hooks.stateOf!(item) === "addedAgain";
-    if (wasAdded) this.#priorities.raise(key, this.hooks.unmark!(item));
+    this.#folding!.begin(key);
+    if (this.hooks.stateOf!(item) === "addedAgain") {
+      this.#folding!.add(key);
+      this.#priorities.raise(key, this.hooks.unmark!(item));
+    }
     this.#gate?.unmark(key);
-    this.#folding!.set(key, wasAdded);
   }
 
   /** Makes the items ready that were added while their retries were delayed, as one batch. */
-  #makeFoldedReady(folding: ChurnMap<unknown, boolean>): void {
-    const keys = this.#firstDelayed(this.delayed).filter((key) => folding.get(key));
+  #makeFoldedReady(folding: Folding): void {
+    const keys = [...this.#flushed?.inOrder(folding.added()) ?? [], ...this.#deadlines.inOrder(folding.added())];
     if (keys.length === 0) return;
     const addSlice = this.hooks.beginBatch?.(this.#clock.now()) ?? addDirectly;
     addSlice(() => {
@@ -416,8 +416,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority, isRetry);
     // An older delayed item must not be handed out after a newer item with the same key.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
-    if (this.#folding?.get(key) !== undefined) {
-      this.#folding.set(key, true);
+    if (this.#folding?.has(key)) {
+      this.#folding.add(key);
       this.#items?.set(key, newest);
       return this.#priorities.raise(key, priority);
     }

@@ -69,6 +69,16 @@ export class Deadlines<K> {
     return this.#heap.first(limit);
   }
 
+  /** Returns those of the given keys that have a deadline, in order. Doesn't look at other keys. */
+  inOrder(keys: Iterable<K>): K[] {
+    const sorted = new NumberHeap<K>();
+    for (const key of keys) {
+      const slot = this.#slots.get(key);
+      if (slot !== undefined) sorted.push(key, this.#heap.numberOf(slot), this.#heap.orderOf(slot));
+    }
+    return Array.from({ length: sorted.length }, () => sorted.pop()!);
+  }
+
   /** Iterates over the keys, in no particular order. */
   *keys(): Generator<K, void> {
     for (const [key] of this.#slots.entries()) yield key;

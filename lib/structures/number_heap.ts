@@ -95,6 +95,11 @@ export class NumberHeap<E> {
     return this.#numbers[this.#places[slot]!]!;
   }
 
+  /** Returns the order, among equal numbers, of a slot, which must not be free. */
+  orderOf(slot: number): number {
+    return this.#orders[this.#places[slot]!]!;
+  }
+
   /**
    * Returns the entries of the `limit` smallest numbers, or all entries if there are fewer, in order. Does not change
    * the heap.

@@ -18,6 +18,7 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
+import { NumberHeap } from "../../lib/structures/number_heap.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { courseOf, type Outage } from "../limiters/outage.ts";
 import { flush, HighestFirst, takeAll } from "../queue_helpers.ts";
@@ -30,6 +31,7 @@ interface Event {
   readonly version: number;
 }
 
+const down = () => new Error("down");
 const keyOf = ({ id }: Event) => id;
 const limiter = () => createExponentialLimiter<Event>({ baseDelay: 1000, maxDelay: 64_000 });
 
@@ -73,7 +75,6 @@ for (const [name, make] of Object.entries(queues)) {
     const add = (version: number, priority?: number) => queue.add({ id: "a", version }, { priority });
     return { clock, queue, pool, attempts, finish, counts, add };
   };
-  const down = () => new Error("down");
 
   Deno.test(`fold, ${name}: until a retry is due, an add changes only its item and priority`, async () => {
     const { clock, attempts, finish, counts, add } = setUp();
@@ -303,6 +304,36 @@ Deno.test("fold: a key whose folded add the discipline refuses at a drain is rea
   await drained;
   assertEquals(seen, ["a", "a"]);
   await pool.stop();
+});
+
+Deno.test("fold: the work of a shutdown depends on what was added, not on what is delayed", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(limiter() as never, { clock, addWhileDelayed: "fold" });
+  const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`);
+  for (const key of keys) queue.add(key);
+  const pool = runWorkers(queue, () => Promise.reject(down()), { clock, onError() {} });
+  await flush();
+  await pool.stop();
+  assertEquals(queue.delayed, 1000);
+  const added = ["key 700", "key 20", "key 333"];
+  for (const key of added) queue.add(key);
+  let moves = 0;
+  const { push, pop, remove } = NumberHeap.prototype;
+  for (const [name, method] of Object.entries({ push, pop, remove })) {
+    Object.assign(NumberHeap.prototype, {
+      [name](...args: never[]) {
+        moves++;
+        return (method as (...args: never[]) => unknown).apply(this, args);
+      },
+    });
+  }
+  try {
+    queue.shutDown();
+  } finally {
+    Object.assign(NumberHeap.prototype, { push, pop, remove });
+  }
+  assert(moves <= 4 * added.length, `${moves} changes of heaps`);
+  assertEquals(takeAll(queue), ["key 20", "key 333", "key 700"], "in the order of their deadlines");
 });
 
 Deno.test("fold: without keyOf, an add during and after the attempt is folded", async () => {
