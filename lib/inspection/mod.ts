@@ -19,7 +19,7 @@
 export type { Clock } from "../base/clock.ts"; // without an export, the published types are not a module
 import { inspect } from "../base/errors.ts";
 import { systemClock } from "../base/clock.ts";
-import { formatDuration, formatNumber, setInspection, titleOf } from "../base/inspection.ts";
+import { formatDuration, formatNumber, setInspection } from "../base/inspection.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { hooksOf } from "../queue/hooks.ts";
@@ -32,13 +32,13 @@ import { failuresOf, type ViewedPool } from "../workers/view.ts";
 
 setInspection<TicketQueue<unknown>>(
   TicketQueue.prototype,
-  ({ name }) => titleOf("WorkQueue", name),
+  titleOfEach(TicketQueue.prototype),
   (queue) => describeQueue(queue),
 );
 
 setInspection<QueueLayer<unknown, WorkQueue<unknown>>>(
   QueueLayer.prototype,
-  (queue) => titleOf("addRateLimited" in queue ? "RateLimitingQueue" : "DelayingQueue", queue.name),
+  titleOfEach(QueueLayer.prototype),
   (queue) => describeQueue(queue, describeDelayed(queue as unknown as DelayingQueue<unknown>)),
 );
 
@@ -47,17 +47,19 @@ setInspection<TicketLease<unknown>>(TicketLease.prototype, ({ key }) => `Lease $
   return lease.priority === 0 ? state : `${state}, priority ${lease.priority}`;
 });
 
-setInspection<Pool<unknown>>(
-  Pool.prototype,
-  ({ view: { source } }) => titleOf(source.name === "" ? "WorkerPool" : "WorkerPool of", source.name),
-  ({ view }) => describePool(view),
-);
+setInspection<Pool<unknown>>(Pool.prototype, titleOfEach(Pool.prototype), ({ view }) => describePool(view));
 
 setInspection<TokenBucket>(TokenBucket.prototype, () => "TokenBucket", (bucket) => {
   const rate = bucket.rate === Infinity ? "any number" : formatNumber(bucket.rate);
   const tokens = `${formatNumber(bucket.tokens)} of ${formatNumber(bucket.burst)} tokens, ${rate} a second`;
   return bucket.resumesInMs > 0 ? `${tokens}, paused for ${formatDuration(bucket.resumesInMs)}` : tokens;
 });
+
+/** Returns a function that returns an object's title: its text while this module is not imported. */
+function titleOfEach(prototype: object): (object: object) => string {
+  const { toString } = prototype;
+  return (object) => toString.call(object);
+}
 
 function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string {
   const { length, processing, shuttingDown } = queue;

@@ -1,6 +1,7 @@
 import { OPTIONS, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
+import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type {
@@ -106,6 +107,10 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     return { ...this.below.snapshot(options), name: this.name };
+  }
+
+  toString(): string {
+    return titleOf("addRateLimited" in this ? "RateLimitingQueue" : "DelayingQueue", this.name);
   }
 
   [Symbol.dispose](): void {

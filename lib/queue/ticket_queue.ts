@@ -3,6 +3,7 @@ import { OPTIONS, setBrand } from "../base/brands.ts";
 import { type Clock, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
+import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
@@ -313,6 +314,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
           addedAgain: this.#line.ticketOf(key)! < 0,
         })),
     };
+  }
+
+  toString(): string {
+    return titleOf("WorkQueue", this.name);
   }
 
   [Symbol.dispose](): void {

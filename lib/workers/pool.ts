@@ -2,6 +2,7 @@ import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { FailureLog } from "../base/failure_log.ts";
+import { titleOf } from "../base/inspection.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SnapshotOptions } from "../contracts/work_queue.ts";
@@ -148,6 +149,11 @@ export class Pool<T> implements WorkerPool<T> {
 
   snapshot(options?: SnapshotOptions): PoolSnapshot<T> {
     return snapshotOf(this.view, limitOf(options));
+  }
+
+  toString(): string {
+    const { name } = this.#source;
+    return titleOf(name === "" ? "WorkerPool" : "WorkerPool of", name);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -317,3 +317,13 @@ for (const [runtime, command] of Object.entries(programs)) {
     assertEquals(nested, `{ queue: ${queue}, list: [ ${pool} ] }`);
   });
 }
+
+for (const [runtime, command] of Object.entries(programs)) {
+  Deno.test(`a text made of a queue or a pool on ${runtime} names it, without the module for consoles`, async () => {
+    const program = await bundle({ entryPoints: [fileURLToPath(new URL("print_titles.ts", import.meta.url))] });
+    assertEquals((await printed(await command(), program)).trimEnd().split("\n"), [
+      String.raw`WorkQueue, WorkQueue "odd\n", DelayingQueue`,
+      'RateLimitingQueue "images", RateLimitingQueue, WorkerPool of "images", WorkerPool',
+    ]);
+  });
+}
