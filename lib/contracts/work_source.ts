@@ -146,6 +146,9 @@ export interface WorkSource<T> {
   /** Whether no more items will come after the ready ones. */
   readonly isOver?: boolean;
 
+  /** Whether the queue is paused, as far as this process knows. The printed pool says so. */
+  readonly isPaused?: boolean;
+
   /**
    * Whether an item that another consumer is processing will become ready once it is done, even though the source has
    * returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again each

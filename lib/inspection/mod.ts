@@ -87,6 +87,7 @@ function describePool(pool: ViewedPool<unknown>): string {
   const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
   if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
   if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
+  if (pool.source.isPaused) parts.push("the queue is paused");
   const allows = throttle?.snapshot?.().state;
   if (allows) parts.push(`throttle ${allows}`);
   const listed = failuresOf(pool, MAX_FAILURES);

@@ -40,6 +40,8 @@ export interface Dispatch<T> {
   readonly processing: number;
   /** Whether this process has no work left, and the engine knows every outcome. */
   readonly isDone: boolean;
+  /** Whether the queue was paused when the engine last replied. */
+  readonly isPaused: boolean;
   /** Offers leases to a want until `unwant` is called. */
   want(want: Want<T>): void;
   unwant(want: Want<T>): void;
@@ -131,6 +133,7 @@ export class Dispatcher<T> implements Dispatch<T> {
    * Whether a message has announced work. If nothing in this process wants work, the next call wakes another process.
    */
   #isWoken = false;
+  isPaused = false;
   /** Whether the engine may have assigned leases to this process that this process doesn't know about. */
   #hasToRelease = false;
   /** Timer that limits how long finishes wait for a turn to end. */
@@ -377,11 +380,12 @@ export class Dispatcher<T> implements Dispatch<T> {
   }
 
   #takeIn(
-    { isLost, isAlone, pauseMs, taken, givenUp }: TurnReply,
+    { isPaused, isLost, isAlone, pauseMs, taken, givenUp }: TurnReply,
     wanted: number,
     bucket: string | undefined,
     sentAt: number,
   ): void {
+    this.isPaused = isPaused;
     for (const key of givenUp) this.#events.onGivenUp(key);
     if (isLost) {
       this.#leases.loseAll();

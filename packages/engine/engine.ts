@@ -132,6 +132,8 @@ export interface TurnRequest {
 export interface TurnReply {
   /** Milliseconds until more keys may be available. Missing if no such time is known. */
   readonly pauseMs: number | undefined;
+  /** Whether the queue is paused. */
+  readonly isPaused: boolean;
   /** Whether the owner has lost all of its leases. */
   readonly isLost: boolean;
   /** Whether the owner has the duty to try suspects. If so, the owner takes no other keys. */

@@ -94,6 +94,10 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     return this.#partitions.every(({ dispatcher }) => dispatcher.isDone);
   }
 
+  get isPaused(): boolean {
+    return this.#partitions.some(({ dispatcher }) => dispatcher.isPaused);
+  }
+
   want(want: Want<T>): void {
     this.#wants.add(want);
     if (this.#kept.length > 0) this.#accept(this.#kept.splice(0));

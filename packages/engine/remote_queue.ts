@@ -523,7 +523,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     };
     setInspection<RemoteQueueObject<unknown>>(RemoteQueueObject.prototype, title, (queue) => {
       const state = queue.#isShutDown ? "shut down" : queue.#engine.isConnected ? "connected" : "not connected";
-      return `${formatNumber(queue.#dispatcher.processing)} processing here, ${state}`;
+      const paused = queue.#dispatcher.isPaused && !queue.#isShutDown ? ", paused" : "";
+      return `${formatNumber(queue.#dispatcher.processing)} processing here, ${state}${paused}`;
     });
   }
 

@@ -72,6 +72,10 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 
   readonly isRemote = true;
 
+  get isPaused(): boolean {
+    return this.#queue.dispatcher.isPaused;
+  }
+
   /** Calls back when the queue object is shut down. */
   watch(callback: () => void): () => void {
     return this.#queue.onShutDown(callback);

@@ -45,7 +45,8 @@ class Partition implements HandOuts {
     else this.ready -= count;
     this.holds += count;
     const taken = Array.from({ length: count }, () => this.#key(isAlone ? "suspect" : "key"));
-    const reply = { pauseMs: undefined, isLost: false, isAlone, answers: finishes.map(() => true), taken, givenUp: [] };
+    const answers = finishes.map(() => true);
+    const reply = { pauseMs: undefined, isPaused: false, isLost: false, isAlone, answers, taken, givenUp: [] };
     return this.isStill ? new Promise((resolve) => this.held.push(() => resolve(reply))) : Promise.resolve(reply);
   }
 

@@ -80,6 +80,8 @@ export const turn = declareScript({
   reply: fields({
     /** Time until more keys may be available. Missing if no such time is known. */
     pauseMs: optional(DURATION),
+    /** Whether the queue is paused. */
+    isPaused: FLAG,
     /** Whether the owner has lost all of its leases. */
     isLost: FLAG,
     /** Whether the owner has the duty to try suspects. If so, the owner takes no other keys. */
@@ -530,5 +532,6 @@ elseif redis.call('EXISTS', q.idle) == 1 then
   if q.stopIdling(process) then q.watchDue() end
   if #taken.key == wanted or isAlone == 1 then q.wakeForReady() end
 end
+isPaused = isPaused and 1 or 0
 `,
 });

@@ -90,6 +90,7 @@ class Turn {
     if (queue.tx.mayChangeEarlier && queue.waking.hasIdle) queue.waking.plan(process);
     return {
       pauseMs: this.#pause === undefined ? undefined : this.#pause / 1000,
+      isPaused: queue.isPaused,
       isLost,
       isAlone: this.#isAlone,
       answers,
