@@ -54,6 +54,8 @@ export interface Dispatch<T> {
   mayBegin(lease: HeldLease<T>): boolean;
   /** Reports the outcome of the work on a lease to the engine. */
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer>;
+  /** Aborts the running attempts of pools, because others may have got their permits. */
+  losePermits(): void;
   /** Stops taking keys. Hands back leases that arrived and were not accepted. */
   close(): void;
   /** Tells the engine that this process takes no more keys. Must be called after `close`, when no work is left. */
@@ -203,6 +205,10 @@ export class Dispatcher<T> implements Dispatch<T> {
     if (this.#stopListening === undefined) return;
     this.#stopListening();
     await this.#engine.leave(this.#process, this.#leases.owner);
+  }
+
+  losePermits(): void {
+    this.#leases.losePermits();
   }
 
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {

@@ -10,6 +10,8 @@ export interface GateContext {
   onError(error: unknown): void;
   /** Called when permits have arrived, or fewer than wanted although more may be available now. */
   onChange(): void;
+  /** Called when the store may have given the permits of running attempts to others. */
+  onExpired(): void;
 }
 
 /** Number of renewals in one lease duration. */
@@ -64,6 +66,11 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
   /** Keeps at most `count` permits in stock and gives the others back. */
   keep(count: number): void {
     if (this.stock > count) this.putBack(this.stock - count);
+  }
+
+  /** Reports whether an attempt can take a permit out of the stock now. */
+  hasStock(): boolean {
+    return this.stock > 0;
   }
 
   /** Takes a permit out of the stock for an attempt. */
@@ -161,6 +168,9 @@ export class PermitsGate extends Gate<PermitsPlan> {
   #left = Infinity;
   /** Whether the latest call got fewer permits than it wanted. */
   #isShort = false;
+  /** Send time of the latest successful call, from which on the store leases the permits. */
+  #renewedAt = Infinity;
+  #end: ReturnType<typeof setTimeout> | undefined = undefined;
   #isListening = false;
   #stopListening: (() => void) | undefined = undefined;
   readonly #stopReconnecting: () => void;
@@ -180,6 +190,12 @@ export class PermitsGate extends Gate<PermitsPlan> {
   override want(count: number): void {
     super.want(count);
     if (count > 0) this.#listen();
+  }
+
+  /** Gives back permits in the stock whose lease has ended. */
+  override hasStock(): boolean {
+    if (this.stock > 0 && this.#leaseLeft <= 0) this.keep(0);
+    return super.hasStock();
   }
 
   take(): void {
@@ -216,7 +232,25 @@ export class PermitsGate extends Gate<PermitsPlan> {
   override async close(): Promise<void> {
     this.#stopReconnecting();
     await super.close();
+    clearTimeout(this.#end);
     this.#stopListening?.();
+  }
+
+  /** Milliseconds until the lease on the permits ends, unless they are renewed. */
+  get #leaseLeft(): number {
+    return this.#renewedAt + this.context.leaseDuration - performance.now();
+  }
+
+  /**
+   * Tells the queue when the lease on the permits of running attempts ends according to this process's clock, without
+   * asking the store. The store measures the lease from a later time, and gives the permits to others only after that.
+   */
+  #checkEnd(): void {
+    this.#end = undefined;
+    if (this.#using + this.stock === 0) return;
+    const left = this.#leaseLeft;
+    if (left <= 0) this.context.onExpired();
+    else this.#end = setTimeout(() => this.#checkEnd(), left);
   }
 
   protected async ask(): Promise<number | undefined> {
@@ -225,10 +259,13 @@ export class PermitsGate extends Gate<PermitsPlan> {
     const { wanted } = this;
     const using = this.#using + this.stock;
     const request = { process, leaseMs: leaseDuration, limit, nth: ++this.#calls, using, wanted };
+    const sentAt = performance.now();
     const { granted, left, waitMs } = await store.permits(id, request);
+    this.#renewedAt = sentAt;
     this.#left = left;
     this.#isShort = granted < wanted;
     this.stock += granted;
+    if (this.#end === undefined) this.#checkEnd();
     this.wanted = Math.max(this.wanted - granted, 0);
     this.#told = `${limit} ${using + granted} ${wanted - granted}`;
     if (granted > 0) onChange();

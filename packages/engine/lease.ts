@@ -28,6 +28,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly token: bigint;
   /** Whether the work began before a retry of the item was due. */
   readonly isEarly: boolean;
+  /** Whether an attempt of a pool has begun. */
+  hasBegun = false;
   /** Name of the throttle bucket from which a token was taken for this lease, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;

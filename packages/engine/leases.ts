@@ -4,6 +4,8 @@ import type { HandOuts } from "./engine.ts";
 /** Part of a lease's interface that `Leases` uses. */
 export interface TimedLease {
   readonly token: bigint;
+  /** Whether an attempt has begun to work on the item. */
+  readonly hasBegun: boolean;
   /** Called when the engine might hand out the item to another process. */
   lose(reason: Error): void;
 }
@@ -75,6 +77,15 @@ export class Leases<L extends TimedLease> {
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");
+  }
+
+  /** Aborts the leases of running attempts, because others may have got their permits. The engine keeps the leases. */
+  losePermits(): void {
+    tell(
+      [...this.#held].filter(({ hasBegun }) => hasBegun),
+      `The permit of the attempt was not renewed within ${this.#engine.settings.leaseDuration} ms, as the server did ` +
+        "not answer, and others may have it now",
+    );
   }
 
   #lose(leases: readonly L[], message: string): void {

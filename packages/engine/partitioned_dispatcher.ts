@@ -124,6 +124,10 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     return this.#dispatcherOf(lease).finish(lease, finish);
   }
 
+  losePermits(): void {
+    for (const { dispatcher } of this.#partitions) dispatcher.losePermits();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idleEnd);

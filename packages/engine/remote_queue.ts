@@ -497,6 +497,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       process: `${this.#process}.${this.#countOfShared++}`, // an earlier throttle may have permits of the same gate
       leaseDuration: this.#engine.settings.leaseDuration,
       onError: this.#errors.write,
+      onExpired: () => this.#dispatcher.losePermits(),
     });
     this.#sharedThrottles.set(local, throttle);
     return throttle;

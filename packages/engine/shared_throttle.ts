@@ -71,7 +71,7 @@ export class SharedThrottle implements OwnThrottle {
     }
     let wanted = Math.max(this.#countItems(), 1);
     for (const gate of this.#gates) {
-      if (gate.stock === 0) {
+      if (!gate.hasStock()) {
         gate.want(wanted);
         local.end({ outcome: "unused", durationMs: 0 });
         return Infinity;

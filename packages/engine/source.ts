@@ -114,6 +114,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   attemptOf(lease: WorkLease<T>): number {
     const { held } = lease as PoolLease<T>;
     if (held === this.#first) this.#first = undefined;
+    held.hasBegun = true;
     return held.attempt;
   }
 

@@ -1,7 +1,8 @@
 /** Tests of the gates of shared throttles. The test answers the calls. */
 
 import { assertEquals } from "@std/assert";
-import type { ThrottleStore, TokensReply, TokensRequest } from "@workqueue/engine";
+import { FakeTime } from "@std/testing/time";
+import type { PermitsRequest, ThrottleStore, TokensReply, TokensRequest } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
 import { createGate, type Gate } from "../../packages/engine/gate.ts";
 
@@ -29,6 +30,7 @@ function open(): Bench {
     leaseDuration: 30_000,
     onError() {},
     onChange() {},
+    onExpired() {},
   });
   return {
     gate,
@@ -78,5 +80,59 @@ Deno.test("gate: tokens are charged until the server has answered, and given bac
     gate.reconnected();
     assertEquals(calls.slice(2).map(({ charged }) => charged), [7, 7]);
     await answer(reply(0, 0));
+  }
+});
+
+Deno.test("gate: permits that are not renewed expire one lease after the latest call that succeeded was sent", async () => {
+  using time = new FakeTime();
+  const { now } = performance;
+  performance.now = () => Date.now();
+  try {
+    let isCutOff = false;
+    let expired = 0;
+    const begin = Date.now();
+    const passTo = async (end: number) => {
+      while (Date.now() - begin < end) await time.tickAsync(Math.min(end - (Date.now() - begin), 10));
+    };
+    const requests: [at: number, using: number][] = [];
+    const store = {
+      permits(_id: string, { using, wanted }: PermitsRequest) {
+        requests.push([Date.now() - begin, using]);
+        if (isCutOff) return Promise.reject(new Error("cut off"));
+        return new Promise((resolve) => setTimeout(() => resolve({ granted: wanted, left: 0, waitMs: undefined }), 50));
+      },
+      listen: () => Promise.resolve(() => {}),
+      onReconnect: () => () => {},
+    };
+    const gate = createGate({ kind: "permits", id: "api", values: { limit: 2 } }, {
+      store: store as unknown as ThrottleStore,
+      process: "me",
+      leaseDuration: 3000,
+      onError() {},
+      onChange() {},
+      onExpired: () => void expired++,
+    });
+    gate.want(2);
+    await passTo(100);
+    assertEquals([gate.stock, gate.hasStock()], [2, true]);
+    gate.take();
+    await passTo(3100);
+    const [latest] = requests.findLast(([, using]) => using === 2)!;
+    assertEquals(expired, 0, "it is renewed");
+    isCutOff = true;
+    await passTo(latest + 3000 - 1);
+    assertEquals([expired, gate.hasStock()], [0, true]);
+    await passTo(latest + 3000);
+    assertEquals([expired, gate.hasStock(), gate.stock], [1, false, 0], "no attempt begins with a permit of the past");
+    isCutOff = false;
+    gate.reconnected();
+    await passTo(latest + 5000);
+    assertEquals(expired, 1, "the attempt that runs counts again, and is told once");
+    gate.end(false);
+    const closed = gate.close();
+    await passTo(latest + 5100);
+    await closed;
+  } finally {
+    performance.now = now;
   }
 });

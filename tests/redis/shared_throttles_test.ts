@@ -513,3 +513,43 @@ redisTest(
     for (const process of processes) await process[Symbol.asyncDispose]();
   },
 );
+
+redisTest(
+  "shared throttles: in a process that is cut off, signals abort before others get the permits",
+  async ({ url }) => {
+    const { api, a } = names();
+    const LEASE = 900;
+    const document = {
+      throttles: { [api]: { type: "concurrency", limit: 1 } },
+      queues: { [a]: { throttle: api, concurrency: 1 } },
+    };
+    await using proxy = await RedisProxy.start(url);
+    const signals: AbortSignal[] = [];
+    const begun: string[] = [];
+    const wrong: string[] = [];
+    const handler = async (item: string, { signal }: { signal: AbortSignal }) => {
+      if (signals.some(({ aborted }) => !aborted)) wrong.push(item);
+      begun.push(item);
+      signals.push(signal);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const stop = new AbortController();
+    const options = [{ leaseDuration: LEASE, onQueueError() {} }, { signal: stop.signal }] as const;
+    const cutOff = start(proxy.url, document, handler as never, ...options);
+    await cutOff.queues[0]!.add("one");
+    await until(() => begun.length === 1);
+    const other = start(elsewhere(url), document, handler as never, ...options);
+    await other.queues[0]!.add("two");
+    await until(async () => (await other.queues[0]!.counts()).processing === 2);
+    await delay(LEASE / 4);
+    await other.queues[0]!.add("three");
+    const taken = await cutOff.queues[0]!.get(); // renews the leases on the items, and not on the permit
+    proxy.hold();
+    await until(() => begun.length === 2);
+    assertEquals(wrong, []);
+    proxy.hold(false);
+    stop.abort();
+    if (!taken.shutdown) await taken.finish();
+    for (const process of [cutOff, other]) await process[Symbol.asyncDispose]();
+  },
+);
