@@ -19,14 +19,15 @@ import type { SqliteConnection } from "./database/statements.ts";
 import { SQLITE } from "./interpreter.ts";
 import { OF_QUEUE, requireSqliteOptions } from "./options.ts";
 import { addWithin } from "./outbox.ts";
-import { clock, openParts } from "./parts.ts";
+import { clock, openPartsNow } from "./parts.ts";
 import { PRODUCT } from "./product.ts";
 import { openThreadParts } from "./thread/thread_parts.ts";
 
 const ACTION = "create SQLite queue";
 
 /**
- * Opens a queue in a file. Creates the file if it doesn't exist.
+ * Opens a queue in a file. Creates the file if it doesn't exist. If another connection has locked the file, the first
+ * call of the queue opens it.
  *
  * @example Usage
  * ```ts
@@ -84,7 +85,7 @@ export function openQueue<T>(
     retryBudget,
     clock,
   };
-  const parts = options.thread ? openThreadParts(path, options.thread, settings) : openParts(path, settings);
+  const parts = options.thread ? openThreadParts(path, options.thread, settings) : openPartsNow(path, settings);
   const queue = createRemoteQueue<T>({ ...parts, keyOf, ...throttles, metrics, onQueueError });
   return Object.assign(queue, {
     addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {

@@ -17,8 +17,9 @@ import type {
   TurnRequest,
 } from "@workqueue/engine";
 import type { Batch } from "./database/batch.ts";
-import type { Database, Durability } from "./database/database.ts";
+import type { Database } from "./database/database.ts";
 import { SqliteConnectionError } from "./database/errors.ts";
+import type { Durability } from "./database/file_connection.ts";
 import { PRODUCT } from "./product.ts";
 import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";

@@ -1,4 +1,5 @@
 import type { Engine, ThrottleStore } from "@workqueue/engine";
+import type { Database } from "./database/database.ts";
 import { openDatabase } from "./database/open_database.ts";
 import { SqliteEngine, type SqliteEngineSettings } from "./engine.ts";
 import { SqliteThrottleStore } from "./throttle_store.ts";
@@ -10,12 +11,27 @@ export interface Parts {
 }
 
 /**
- * Opens a file in this thread.
+ * Opens a file in this thread now, unless another connection has locked it.
  *
  * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
  */
-export function openParts(path: string, settings: SqliteEngineSettings): Parts {
+export function openPartsNow(path: string, settings: SqliteEngineSettings): Parts {
   const database = openDatabase(path);
+  try {
+    database.open();
+  } catch (error) {
+    void database.close();
+    throw error;
+  }
+  return partsOf(database, settings);
+}
+
+/** Returns the parts of a queue whose first call opens the file, in this thread. */
+export function openParts(path: string, settings: SqliteEngineSettings): Parts {
+  return partsOf(openDatabase(path), settings);
+}
+
+function partsOf(database: Database, settings: SqliteEngineSettings): Parts {
   const throttleStore = new SqliteThrottleStore(database, settings.callTimeout, settings.clock);
   return { engine: new SqliteEngine(database, settings), throttleStore };
 }

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { readFile } from "./database/open_file.ts";
-import { Statements } from "./database/statements.ts";
 
 /**
  * Returns the names of the queues in a file, sorted. Neither creates nor changes the file. If there is no file, or the
- * file is empty, there are no queues.
+ * file is empty, there are no queues. Blocks the event loop for up to a second while another process opens or closes
+ * the file.
  *
  * @example Usage
  * ```ts
@@ -24,8 +24,8 @@ import { Statements } from "./database/statements.ts";
  */
 export function sqliteQueueNames(path: string): string[] {
   if (!existsSync(path)) return [];
-  return readFile(path, (database) => {
-    const rows = new Statements(database).all<{ name: string }>("SELECT name FROM queues WHERE kind = 'queue'");
+  return readFile(path, (sql) => {
+    const rows = sql.all<{ name: string }>("SELECT name FROM queues WHERE kind = 'queue'");
     return rows.map(({ name }) => name).sort();
   }) ?? [];
 }

@@ -11,6 +11,7 @@ import { Folder } from "./files.ts";
 Deno.test("SQLite: a process is told again after its earlier message was deleted", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
+  database.open();
   const sender = new DatabaseSync(folder.path, { timeout: 5000 });
   const told: number[] = [];
   const stop = database.messages.listen("process", (delay) => told.push(delay));

@@ -1,15 +1,9 @@
 import { setImmediate, setTimeout } from "node:timers";
-import type { DatabaseSync } from "node:sqlite";
 import type { Batch } from "./batch.ts";
 import { isBusy, isInDoubt, isOfSqlite, reasonOf, SqliteConnectionError } from "./errors.ts";
+import { type Durability, FileConnection } from "./file_connection.ts";
 import { type Machine, Machines } from "./machines.ts";
 import { Messages } from "./messages.ts";
-import { openFile } from "./open_file.ts";
-import { OpenFiles } from "./place.ts";
-import { Statements } from "./statements.ts";
-
-/** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
-export type Durability = "full" | "normal";
 
 /** Maximum number of keys that one transaction changes. The event loop stands still during a transaction. */
 const MAX_KEYS = 500;
@@ -56,10 +50,8 @@ export interface DatabaseOptions {
 export class Database {
   readonly path: string;
   readonly messages: Messages;
-  readonly #database: DatabaseSync;
-  readonly #files: OpenFiles;
+  readonly #connection: FileConnection;
   readonly #machines: Machines;
-  readonly #sql: Statements;
   readonly #onClose: () => boolean;
   #tasks: Task[] = [];
   /** Number of keys that the next transaction may change. Lower after a transaction failed. */
@@ -69,11 +61,8 @@ export class Database {
   #lockedSince: number | undefined = undefined;
   #isClosed = false;
   #checkedFilesAt = -Infinity;
-  /** Durability of the connection. */
-  #durability: Durability | undefined = undefined;
-  /** Contents that transactions leave in memory, and the version of the file up to which they are right. */
+  /** Contents that transactions leave in memory. They are those of the file. */
   readonly #kept = new Map<string, unknown>();
-  #version: number | undefined = undefined;
   /** Time of the latest transaction. */
   #usedAt = 0;
   #isCheckpointPlanned = false;
@@ -81,19 +70,25 @@ export class Database {
   #onIdle: (() => void) | undefined;
 
   /**
-   * Opens a file. Creates it if it doesn't exist.
+   * Creates the database of a file, which its first use opens, or creates if it doesn't exist.
    *
    * @param path The real path.
-   * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
    */
   constructor(path: string, { onClose = () => true, machine }: DatabaseOptions = {}) {
     this.path = path;
     this.#onClose = onClose;
-    this.#database = openFile(path);
-    this.#files = new OpenFiles(path);
+    this.#connection = new FileConnection(path);
     this.#machines = new Machines(machine);
-    this.#sql = new Statements(this.#database);
-    this.messages = new Messages(this.#sql, path);
+    this.messages = new Messages(this.#connection, path);
+  }
+
+  /**
+   * Opens the file now, unless another connection has locked it.
+   *
+   * @throws {Error} If this runtime has no SQLite, or the file can't be opened.
+   */
+  open(): void {
+    this.#connection.openUnlessLocked();
   }
 
   /**
@@ -117,7 +112,7 @@ export class Database {
     if (this.#isClosed || !this.#onClose()) return;
     this.#isClosed = true;
     this.messages.stop();
-    this.#database.close();
+    this.#connection.close();
   }
 
   #schedule(): void {
@@ -164,10 +159,11 @@ export class Database {
   /** Begins a transaction. If that fails, rejects the tasks that can't wait, and returns false. */
   #begin(tasks: readonly Task[]): boolean {
     try {
-      this.#setDurability(isAnyFull(tasks) ? "full" : "normal");
-      this.#sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
-      this.#machines.note(this.#sql);
-      this.#dropOld();
+      const connection = this.#connection;
+      connection.setDurability(isAnyFull(tasks) ? "full" : "normal");
+      connection.sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
+      if (connection.isChanged()) this.#kept.clear();
+      this.#machines.note(connection.sql);
       this.#lockedSince = undefined;
       return true;
     } catch (error) {
@@ -188,15 +184,10 @@ export class Database {
     return this.#tasks.filter(({ since, callTimeout }) => now >= Math.max(since, locked) + callTimeout);
   }
 
-  #setDurability(durability: Durability): void {
-    if (durability === this.#durability) return;
-    this.#sql.run(durability === "full" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-    this.#durability = durability;
-  }
-
   #commit(tasks: readonly Task[]): void {
     const results: unknown[] = [];
-    const batch: Batch = { sql: this.#sql, shared: new Map(), kept: this.#kept };
+    const { sql } = this.#connection;
+    const batch: Batch = { sql, shared: new Map(), kept: this.#kept };
     const sent: Sent[] = [];
     let isCommitting = false;
     try {
@@ -207,7 +198,7 @@ export class Database {
         if (messages.size > 0) sent.push({ messages, isStored: this.messages.store(messages, now) });
       }
       isCommitting = true;
-      this.#sql.run("COMMIT");
+      sql.run("COMMIT");
     } catch (error) {
       this.#rollBack();
       if (!isCommitting || !isInDoubt(error)) return this.#failed(tasks, error);
@@ -221,17 +212,10 @@ export class Database {
     this.#planCheckpoint();
   }
 
-  /** Drops the contents in memory if another connection has written to the file. */
-  #dropOld(): void {
-    const { data_version } = this.#sql.get<{ data_version: number }>("PRAGMA data_version")!;
-    if (data_version !== this.#version) this.#kept.clear();
-    this.#version = data_version;
-  }
-
   #rollBack(): void {
     this.#kept.clear();
     try {
-      if (this.#database.isTransaction) this.#sql.run("ROLLBACK");
+      this.#connection.rollBack();
     } catch {
       // The transaction is still open, so that the next one can't begin, and tries this again.
     }
@@ -253,7 +237,7 @@ export class Database {
     if (!isAnyFull(tasks) && this.#usedAt < this.#checkedFilesAt + CHECK_FILES) return undefined;
     this.#checkedFilesAt = -Infinity; // if the check fails, the next transaction is checked too
     try {
-      const path = this.#files.findReplaced();
+      const path = this.#connection.findReplaced();
       if (path === undefined) {
         this.#checkedFilesAt = this.#usedAt;
         return undefined;
@@ -279,7 +263,7 @@ export class Database {
       if (this.#isClosed) return; // the last process that closes the file makes a checkpoint
       if (this.#isScheduled || performance.now() < this.#usedAt + IDLE) return this.#planCheckpoint(IDLE);
       try {
-        this.#sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+        this.#connection.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
       } catch {
         // The log keeps everything until the next checkpoint.
       }

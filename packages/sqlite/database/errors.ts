@@ -36,7 +36,7 @@ const REASONS: readonly (readonly [message: RegExp, reason: string])[] = [
   [/table \S+ already exists/, "a table of another program has a name that the queue uses"],
 ];
 
-/** Reports whether an error means that another connection writes. */
+/** Reports whether an error means that another connection has locked the file, so that the call can be tried again. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
 }
@@ -56,6 +56,11 @@ export function reasonOf(error: unknown): string {
   const message = (error as Error).message.replace(/ in \s[^]* at offset \d+$/, ""); // Deno adds the statements
   const reason = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return reason === undefined ? message : `${reason} (${message})`;
+}
+
+/** Returns the error for a file that can't be opened. */
+export function cannotOpen(path: string, error: unknown): Error {
+  return new Error(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
 }
 
 /** Returns the primary result code of an error of SQLite; `undefined` for other errors. */

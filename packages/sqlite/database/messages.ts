@@ -1,5 +1,6 @@
 import { closeSync, existsSync, type FSWatcher, openSync, utimesSync, watch } from "node:fs";
 import { clearInterval, setInterval } from "node:timers";
+import type { FileConnection } from "./file_connection.ts";
 import type { Statements } from "./statements.ts";
 
 /** Milliseconds between two looks for messages, in case the file system announces no changes. */
@@ -55,7 +56,7 @@ function wakePath(path: string): string {
  * the transaction, the sender touches the file `PATH-wake`, which all processes watch.
  */
 export class Messages {
-  readonly #sql: Statements;
+  readonly #connection: FileConnection;
   readonly #path: string;
   readonly #listeners = new Map<string, Listener>();
   /** Number of the latest message that each listener has received. */
@@ -64,8 +65,8 @@ export class Messages {
   #timer: ReturnType<typeof setInterval> | undefined;
   #version = 0;
 
-  constructor(sql: Statements, path: string) {
-    this.#sql = sql;
+  constructor(connection: FileConnection, path: string) {
+    this.#connection = connection;
     this.#path = path;
   }
 
@@ -83,7 +84,7 @@ export class Messages {
   /** Notes messages for other processes. Called in the transaction that sends them. Returns whether there are any. */
   store(messages: ReadonlyMap<string, number>, at: number): boolean {
     const others = [...messages].filter(([process]) => !this.#listeners.has(process));
-    storeMessages(this.#sql, others, at);
+    storeMessages(this.#connection.sql, others, at);
     return others.length > 0;
   }
 
@@ -137,14 +138,14 @@ export class Messages {
   }
 
   #isChanged(): boolean {
-    const { data_version } = this.#sql.get<{ data_version: number }>("PRAGMA data_version")!;
+    const { data_version } = this.#connection.sql.get<{ data_version: number }>("PRAGMA data_version")!;
     if (data_version === this.#version) return false;
     this.#version = data_version;
     return true;
   }
 
   #receive(process: string, listener: Listener): [Listener, number][] {
-    const row = this.#sql.get<{ number: number; delay: number }>(
+    const row = this.#connection.sql.get<{ number: number; delay: number }>(
       "SELECT number, delay FROM messages WHERE process = ?",
       process,
     );

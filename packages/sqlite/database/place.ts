@@ -58,6 +58,22 @@ export function networkTypeOf(path: string, mounts: string): string | undefined 
 }
 
 /**
+ * Throws if SQLite can't lock a file.
+ *
+ * @param path The real path of the file, which need not exist.
+ */
+export function requireLocalFile(path: string): void {
+  const network = networkTypeOf(path, readMounts());
+  if (network !== undefined) {
+    throw new Error(
+      `it is on a network file system (${network}), where SQLite does not lock files reliably. ` +
+        "Use a local disk, or Redis",
+    );
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
+}
+
+/**
  * Milliseconds after a change to a folder during which another change may have the same time, and steps in which some
  * file systems, and Deno, count times.
  */

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { setImmediate } from "node:timers";
 import type { Batch } from "./batch.ts";
 import { announce, storeMessages } from "./messages.ts";
-import { isLocked } from "./open_file.ts";
+import { isLocked } from "./sqlite.ts";
 import { type SqliteConnection, Statements } from "./statements.ts";
 
 const statements = new WeakMap<SqliteConnection, Statements>();

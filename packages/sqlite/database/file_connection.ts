@@ -1,0 +1,117 @@
+import type { DatabaseSync } from "node:sqlite";
+import { cannotOpen, isBusy } from "./errors.ts";
+import { OpenFiles, requireLocalFile } from "./place.ts";
+import { requireSqlite } from "./sqlite.ts";
+import { Statements } from "./statements.ts";
+import { createTables, hasTables } from "./tables.ts";
+
+/** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
+export type Durability = "full" | "normal";
+
+/** Open file. */
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly sql: Statements;
+  readonly files: OpenFiles;
+  durability: Durability | undefined;
+  /** Version of the file in the latest transaction, by which SQLite tells the commits of other connections. */
+  version: number | undefined;
+}
+
+/**
+ * Connection to a file, which is opened when it is first used. Never waits for a lock: a use that needs a locked file
+ * fails with an error of SQLite that says so, and the next use tries again.
+ */
+export class FileConnection {
+  readonly #path: string;
+  #opened: Opened | undefined;
+  #isClosed = false;
+
+  /** @param path The real path. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Statements of the open file. */
+  get sql(): Statements {
+    return this.open().sql;
+  }
+
+  /**
+   * Opens the file, unless it is open. Creates its tables if it has none.
+   *
+   * @throws {Error} If this runtime has no SQLite, the file can't be opened, or its tables have another version.
+   */
+  open(): Opened {
+    if (this.#isClosed) throw new Error("it was closed");
+    return this.#opened ??= openNow(this.#path);
+  }
+
+  /**
+   * Opens the file, unless it is open, or another connection has locked it.
+   *
+   * @throws {Error} For any other reason that the file can't be opened.
+   */
+  openUnlessLocked(): void {
+    try {
+      this.open();
+    } catch (error) {
+      if (!isBusy(error)) throw cannotOpen(this.#path, error);
+    }
+  }
+
+  /** Sets the durability of the next transactions. */
+  setDurability(durability: Durability): void {
+    const opened = this.open();
+    if (durability === opened.durability) return;
+    opened.sql.run(durability === "full" ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    opened.durability = durability;
+  }
+
+  /**
+   * Reports whether another connection has written to the file since the previous transaction. Called in a transaction.
+   */
+  isChanged(): boolean {
+    const opened = this.open();
+    const { data_version } = opened.sql.get<{ data_version: number }>("PRAGMA data_version")!;
+    if (data_version === opened.version) return false;
+    opened.version = data_version;
+    return true;
+  }
+
+  /**
+   * Returns the path of a file that is not the one that was opened; `undefined` if all are.
+   *
+   * @throws {Error} If the folder can't be read.
+   */
+  findReplaced(): string | undefined {
+    return this.#opened?.files.findReplaced();
+  }
+
+  /** Ends the transaction, if one is open. */
+  rollBack(): void {
+    if (this.#opened?.database.isTransaction) this.sql.run("ROLLBACK");
+  }
+
+  close(): void {
+    this.#opened?.database.close();
+    this.#opened = undefined;
+    this.#isClosed = true;
+  }
+}
+
+function openNow(path: string): Opened {
+  const { DatabaseSync } = requireSqlite();
+  requireLocalFile(path);
+  const database = new DatabaseSync(path);
+  try {
+    const sql = new Statements(database);
+    hasTables(sql); // first, because a file that is refused must not change
+    sql.get("PRAGMA journal_mode = WAL");
+    createTables(database, sql);
+    return { database, sql, files: new OpenFiles(path), durability: undefined, version: undefined };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
