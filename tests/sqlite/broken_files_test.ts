@@ -21,7 +21,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { Database } from "../../packages/sqlite/database/database.ts";
 import { networkTypeOf, realPathOf } from "../../packages/sqlite/database/place.ts";
-import { Folder } from "./files.ts";
+import { fileTest, Folder } from "./files.ts";
 
 const MANY = Array.from({ length: 2000 }, (_, i) => `item ${i}`);
 
@@ -62,6 +62,41 @@ Deno.test("SQLite: a removed, moved or replaced file, or log: no more adds are a
       await queue.shutDownWithDrain().catch(() => {});
     })
   ));
+});
+
+fileTest("once another release has changed the tables, no call of a running process changes them", async (folder) => {
+  const changes = [
+    "ALTER TABLE items ADD COLUMN extra INTEGER NOT NULL DEFAULT 7",
+    "ALTER TABLE items RENAME COLUMN place TO ready_at",
+    "CREATE TABLE more (id TEXT)",
+  ];
+  for (const [i, change] of changes.entries()) {
+    const path = `${folder.path}.${i}.db`;
+    const queue = folder.open({ path, ...noErrors });
+    await queue.addAll(["a", "b"]);
+    const held = await queue.get();
+    assert(!held.shutdown);
+    const later = new DatabaseSync(path, { timeout: 5000 });
+    later.exec(`BEGIN IMMEDIATE; ${change}; PRAGMA user_version = 2; COMMIT`);
+    const before = later.prepare("SELECT key, token FROM items").all();
+    const message = "it has version 2 of the tables, and this release uses version 1. Use the release that wrote it";
+    for (let tries = 0; tries < 2; tries++) {
+      const calls = [queue.add("c"), queue.addAfter("c", 1000), queue.pause(), held.finish(), queue.counts()];
+      for (const result of await Promise.allSettled(calls)) {
+        assert(result.status === "rejected" && result.reason instanceof SqliteConnectionError);
+        assert(result.reason.message.includes(message), result.reason.message);
+        assertEquals(result.reason.mayHaveRun, false);
+      }
+    }
+    later.exec("BEGIN IMMEDIATE");
+    assertThrows(() => queue.addWithin(later, ["c"]), Error, message);
+    later.exec("COMMIT");
+    assertEquals(later.prepare("SELECT key, token FROM items").all(), before);
+    later.exec("PRAGMA user_version = 1"); // the release is rolled back, and its change does not matter here
+    if (i === 2) await queue.add("d");
+    later.close();
+    await queue.shutDownWithDrain().catch(() => {});
+  }
 });
 
 Deno.test("SQLite: a file whose user_version another program has set is refused, and not changed", () => {

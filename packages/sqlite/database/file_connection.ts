@@ -3,7 +3,7 @@ import { cannotOpen, isBusy } from "./errors.ts";
 import { OpenFiles, requireLocalFile } from "./place.ts";
 import { requireSqlite } from "./sqlite.ts";
 import { Statements } from "./statements.ts";
-import { createTables, hasTables } from "./tables.ts";
+import { createTables, hasTables, requireVersion } from "./tables.ts";
 
 /** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
 export type Durability = "full" | "normal";
@@ -70,11 +70,14 @@ export class FileConnection {
 
   /**
    * Reports whether another connection has written to the file since the previous transaction. Called in a transaction.
+   *
+   * @throws {Error} If that was another release, which has changed the tables.
    */
   isChanged(): boolean {
     const opened = this.open();
     const { data_version } = opened.sql.get<{ data_version: number }>("PRAGMA data_version")!;
     if (data_version === opened.version) return false;
+    requireVersion(opened.sql);
     opened.version = data_version;
     return true;
   }

@@ -4,6 +4,7 @@ import type { Batch } from "./batch.ts";
 import { announce, storeMessages } from "./messages.ts";
 import { isLocked } from "./sqlite.ts";
 import { type SqliteConnection, Statements } from "./statements.ts";
+import { requireVersion } from "./tables.ts";
 
 const statements = new WeakMap<SqliteConnection, Statements>();
 /** Connections whose locks hold for the queue. */
@@ -16,7 +17,7 @@ const trusted = new WeakSet<SqliteConnection>();
  * @param path The real path of the file.
  * @throws {TypeError} If `connection` is no connection.
  * @throws {Error} If no transaction is open, if the connection is to another file or comes from another copy of SQLite,
- * or if SQLite fails.
+ * if its tables have another version, or if SQLite fails.
  */
 export function runWithin(action: string, path: string, connection: SqliteConnection, task: (batch: Batch) => void) {
   const sql = statementsOf(connection);
@@ -56,6 +57,11 @@ function requireTransaction(action: string, path: string, connection: SqliteConn
   }
   if (isInTransaction(connection) === false) {
     throw new Error(`Cannot ${action}: the connection has no open transaction. Begin one first`);
+  }
+  try {
+    requireVersion(sql); // another release may have changed the tables since the queue was opened
+  } catch (error) {
+    throw new Error(`Cannot ${action} of ${path}: ${(error as Error).message}`, { cause: error });
   }
 }
 
