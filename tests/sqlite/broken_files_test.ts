@@ -20,7 +20,8 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { Database } from "../../packages/sqlite/database/database.ts";
-import { networkTypeOf, realPathOf } from "../../packages/sqlite/database/place.ts";
+import { networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
+import { realPathOf } from "../../packages/sqlite/database/place.ts";
 import { fileTest, Folder } from "./files.ts";
 
 const MANY = Array.from({ length: 2000 }, (_, i) => `item ${i}`);

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { networkTypeOf, readMounts } from "./mounts.ts";
 
 /** Returns the path without links, as SQLite must have one connection to a file, not one for each of its names. */
 export function realPathOf(path: string): string {
@@ -19,41 +20,6 @@ export function realPathOf(path: string): string {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "its folder does not exist" : message;
     throw new Error(`Cannot open ${path}: ${reason}`, { cause: error });
-  }
-}
-
-/**
- * Types of file systems that several machines can mount, as Linux names them. On these, SQLite can't share memory
- * between processes, and locks can fail: https://www.sqlite.org/wal.html#advantages
- */
-const NETWORK =
-  /^(nfs|nfs4|cifs|smb3|smbfs|afs|ceph|lustre|gfs2|ocfs2|beegfs|gpfs|glusterfs|fuse\.(?!fuse-overlayfs).+)$/;
-
-/** Returns the file systems of this machine, in the format of `/proc/mounts`; empty if there is no such list. */
-export function readMounts(): string {
-  try {
-    return readFileSync("/proc/self/mounts", "utf8");
-  } catch {
-    return "";
-  }
-}
-
-/**
- * Returns the type of the network file system on which a file is; `undefined` if there is none or it is not known.
- *
- * @param path The real path of the file.
- */
-export function networkTypeOf(path: string, mounts: string): string | undefined {
-  const types = new Map(
-    mounts.split("\n").map((line) => {
-      const [, folder = "", type = ""] = line.split(" ");
-      return [folder.replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))), type];
-    }),
-  );
-  for (let folder = dirname(path);; folder = dirname(folder)) {
-    const type = types.get(folder);
-    if (type !== undefined) return NETWORK.test(type) ? type : undefined;
-    if (folder === dirname(folder)) return undefined;
   }
 }
 
