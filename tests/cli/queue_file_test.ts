@@ -102,6 +102,23 @@ Deno.test("queue file: a file that can't be used is an error that says why", asy
   assertEquals(workspace.files(), ["folder.db", "text.db"]);
 });
 
+Deno.test("queue file: a file with several hard links is refused, and no command changes it", async () => {
+  await using workspace = new Workspace();
+  await workspace.run(["push", "--queue", "jobs.db"], "a\n");
+  Deno.mkdirSync(`${workspace.directory}/other`);
+  Deno.linkSync(`${workspace.directory}/jobs.db`, `${workspace.directory}/other/jobs.db`);
+  const files = workspace.files();
+  for (const path of ["jobs.db", "other/jobs.db"]) {
+    for (const command of ["push", "status", "work", "run"]) {
+      const operands = ["work", "run"].includes(command) ? ["--", "true"] : [];
+      const { code, stdout, stderr } = await workspace.run([command, "--queue", path, ...operands], "b\n");
+      assertEquals([code, stdout], [2, ""], command);
+      assertStringIncludes(stderr, `Cannot open ${path}: it has several names (hard links)`);
+    }
+  }
+  assertEquals(workspace.files(), files);
+});
+
 Deno.test("queue file: a read-only folder is an error that says so", async () => {
   await using workspace = new Workspace();
   const folder = `${workspace.directory}/folder`;

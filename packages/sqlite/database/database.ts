@@ -162,6 +162,7 @@ export class Database {
       const connection = this.#connection;
       connection.setDurability(isAnyFull(tasks) ? "full" : "normal");
       connection.sql.run("BEGIN IMMEDIATE"); // prepared, because errors of `exec` have no code on Deno
+      this.#requireSound(tasks);
       if (connection.isChanged()) this.#kept.clear();
       this.#machines.note(connection.sql);
       this.#lockedSince = undefined;
@@ -204,8 +205,12 @@ export class Database {
       if (!isCommitting || !isInDoubt(error)) return this.#failed(tasks, error);
       return rejectAll(tasks, this.#errorOf(error, "", true));
     }
-    const reason = this.#whyLost(tasks);
-    if (reason !== undefined) return rejectAll(tasks, this.#errorOf(reason, "", true));
+    this.#usedAt = performance.now();
+    try {
+      this.#requireSound(tasks);
+    } catch (error) {
+      return rejectAll(tasks, this.#errorOf(error, "", true));
+    }
     this.#maxKeys = Math.min(2 * this.#maxKeys, MAX_KEYS);
     for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
     for (const { messages, isStored } of sent) this.messages.send(messages, isStored);
@@ -231,21 +236,17 @@ export class Database {
     this.#maxKeys = Math.floor(tasks.reduce((sum, { keys }) => sum + keys, 0) / 2);
   }
 
-  /** Returns why a transaction is not in the file, although SQLite says that it is; `undefined` if it is there. */
-  #whyLost(tasks: readonly Task[]): Error | undefined {
-    this.#usedAt = performance.now();
-    if (!isAnyFull(tasks) && this.#usedAt < this.#checkedFilesAt + CHECK_FILES) return undefined;
+  /**
+   * Throws if the files are not those that were opened. Called before a transaction writes, because it would overwrite
+   * the work of processes that use other files, and after it, because SQLite reports success although nobody will find
+   * the transaction.
+   */
+  #requireSound(tasks: readonly Task[]): void {
+    const now = performance.now();
+    if (!isAnyFull(tasks) && now < this.#checkedFilesAt + CHECK_FILES) return;
     this.#checkedFilesAt = -Infinity; // if the check fails, the next transaction is checked too
-    try {
-      const path = this.#connection.findReplaced();
-      if (path === undefined) {
-        this.#checkedFilesAt = this.#usedAt;
-        return undefined;
-      }
-      return new Error(`${path} was removed or replaced while it was open. Restart all processes that use it`);
-    } catch (error) {
-      return error as Error; // for example, the permissions of the folder were changed
-    }
+    this.#connection.requireSound();
+    this.#checkedFilesAt = now;
   }
 
   #errorOf(error: unknown, within = "", mayHaveRun = false): SqliteConnectionError {
@@ -262,11 +263,7 @@ export class Database {
       this.#isCheckpointPlanned = false;
       if (this.#isClosed) return; // the last process that closes the file makes a checkpoint
       if (this.#isScheduled || performance.now() < this.#usedAt + IDLE) return this.#planCheckpoint(IDLE);
-      try {
-        this.#connection.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
-      } catch {
-        // The log keeps everything until the next checkpoint.
-      }
+      this.#connection.checkpoint();
     }, wait).unref();
   }
 }

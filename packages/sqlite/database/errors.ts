@@ -36,6 +36,11 @@ const REASONS: readonly (readonly [message: RegExp, reason: string])[] = [
   [/table \S+ already exists/, "a table of another program has a name that the queue uses"],
 ];
 
+/** Error for a file that another connection uses in a way that may end, like a lock. */
+export class LockedError extends Error {
+  readonly errcode = SQLITE_BUSY;
+}
+
 /** Reports whether an error means that another connection has locked the file, so that the call can be tried again. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;

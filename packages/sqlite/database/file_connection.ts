@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { cannotOpen, isBusy } from "./errors.ts";
-import { OpenFiles, requireLocalFile } from "./place.ts";
+import { OpenFiles } from "./open_files.ts";
+import { requireOnePlace } from "./place.ts";
 import { requireSqlite } from "./sqlite.ts";
 import { Statements } from "./statements.ts";
 import { createTables, hasTables, requireVersion } from "./tables.ts";
+import { requireAllFiles } from "./all_files.ts";
 
 /** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
 export type Durability = "full" | "normal";
@@ -25,7 +27,8 @@ interface Opened {
 export class FileConnection {
   readonly #path: string;
   #opened: Opened | undefined;
-  #isClosed = false;
+  /** Why the file is not opened any more. */
+  #end: string | undefined;
 
   /** @param path The real path. */
   constructor(path: string) {
@@ -43,7 +46,7 @@ export class FileConnection {
    * @throws {Error} If this runtime has no SQLite, the file can't be opened, or its tables have another version.
    */
   open(): Opened {
-    if (this.#isClosed) throw new Error("it was closed");
+    if (this.#end !== undefined) throw new Error(this.#end);
     return this.#opened ??= openNow(this.#path);
   }
 
@@ -83,12 +86,24 @@ export class FileConnection {
   }
 
   /**
-   * Returns the path of a file that is not the one that was opened; `undefined` if all are.
+   * Throws if the files are not those that were opened, or have several names.
    *
-   * @throws {Error} If the folder can't be read.
+   * @throws {Error} Also if the folder can't be read.
    */
-  findReplaced(): string | undefined {
-    return this.#opened?.files.findReplaced();
+  requireSound(): void {
+    const fault = this.#opened?.files.findFault();
+    if (fault?.isFinal) this.#abandon(fault.reason);
+    if (fault !== undefined) throw new Error(fault.reason);
+  }
+
+  /** Syncs the log, and copies it into the file. */
+  checkpoint(): void {
+    try {
+      this.requireSound();
+      this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // The log keeps everything until the next checkpoint.
+    }
   }
 
   /** Ends the transaction, if one is open. */
@@ -97,15 +112,41 @@ export class FileConnection {
   }
 
   close(): void {
+    try {
+      this.requireSound();
+    } catch {
+      // No call is left that could reject with the reason.
+    }
     this.#opened?.database.close();
     this.#opened = undefined;
-    this.#isClosed = true;
+    this.#end ??= "it was closed";
+  }
+
+  /**
+   * Closes files that are not those of other processes. The last connection that closes a file removes its log, which
+   * would be the log of other processes now, so a second connection has the file open meanwhile.
+   */
+  #abandon(reason: string): void {
+    const { database } = this.#opened!;
+    this.#opened = undefined;
+    this.#end = reason;
+    let second: DatabaseSync | undefined;
+    try {
+      const { DatabaseSync } = requireSqlite();
+      second = new DatabaseSync(this.#path, { readOnly: true });
+      second.prepare("SELECT 1 FROM sqlite_schema").get();
+    } catch {
+      // The file itself was removed or replaced. SQLite notices that when it closes the file.
+    }
+    database.close();
+    second?.close();
   }
 }
 
 function openNow(path: string): Opened {
   const { DatabaseSync } = requireSqlite();
-  requireLocalFile(path);
+  requireOnePlace(path);
+  requireAllFiles(path);
   const database = new DatabaseSync(path);
   try {
     const sql = new Statements(database);

@@ -41,6 +41,11 @@ export function networkTypeOf(path: string, mounts: string): string | undefined 
   }
 }
 
+/** Reports whether something is mounted at a real path. */
+export function isMountPoint(path: string, mounts: string): boolean {
+  return typesIn(mounts).has(path);
+}
+
 /** Returns the types of file systems by their mount points. */
 function typesIn(mounts: string): Map<string, string> {
   return new Map(

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { cannotOpen } from "./errors.ts";
 import { FileConnection } from "./file_connection.ts";
-import { realPathOf, requireLocalFile } from "./place.ts";
+import { realPathOf, requireOnePlace } from "./place.ts";
 import { requireSqlite } from "./sqlite.ts";
 import { Statements } from "./statements.ts";
 import { hasTables } from "./tables.ts";
+import { requireAllFiles } from "./all_files.ts";
 
 /** Milliseconds for which a read waits while another process opens or closes the file. */
 const WAIT = 1000;
@@ -35,7 +36,8 @@ export function readFile<R>(path: string, read: (sql: Statements) => R): R | und
   let database: DatabaseSync | undefined;
   try {
     const { DatabaseSync } = requireSqlite();
-    requireLocalFile(realPath);
+    requireOnePlace(realPath);
+    requireAllFiles(realPath, WAIT);
     database = new DatabaseSync(realPath, { readOnly: true });
     database.exec(`PRAGMA busy_timeout = ${WAIT}`);
     const sql = new Statements(database);

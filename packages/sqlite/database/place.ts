@@ -6,7 +6,7 @@
 
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { networkTypeOf, readMounts } from "./mounts.ts";
+import { isMountPoint, networkTypeOf, readMounts } from "./mounts.ts";
 
 /** Returns the path without links, as SQLite must have one connection to a file, not one for each of its names. */
 export function realPathOf(path: string): string {
@@ -23,76 +23,39 @@ export function realPathOf(path: string): string {
   }
 }
 
+/** Returns the paths of a file, of its log, and of the memory that its processes share. */
+export function filesOf(path: string): string[] {
+  return [path, `${path}-wal`, `${path}-shm`];
+}
+
 /**
- * Throws if SQLite can't lock a file.
+ * Throws if SQLite can't lock a file, or if the file has several names. For each name, SQLite would use another log and
+ * other locks, and the processes would overwrite each other's work:
+ * https://www.sqlite.org/howtocorrupt.html, section 2.5
  *
  * @param path The real path of the file, which need not exist.
  */
-export function requireLocalFile(path: string): void {
-  const network = networkTypeOf(path, readMounts());
+export function requireOnePlace(path: string): void {
+  const mounts = readMounts();
+  const network = networkTypeOf(path, mounts);
   if (network !== undefined) {
     throw new Error(
       `it is on a network file system (${network}), where SQLite does not lock files reliably. ` +
         "Use a local disk, or Redis",
     );
   }
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
-}
-
-/**
- * Milliseconds after a change to a folder during which another change may have the same time, and steps in which some
- * file systems, and Deno, count times.
- */
-const [SAME_TIME, LARGE_STEP] = [20, 2000];
-
-/** State of a folder, which changes whenever a file in it is created, removed or renamed. Nobody can set its time. */
-interface FolderState {
-  readonly dev: number;
-  readonly ino: number;
-  readonly ctimeMs: number;
-}
-
-/** Files of an open database. While they are open, somebody may remove or replace them: SQLite would not notice. */
-export class OpenFiles {
-  readonly #folder: string;
-  readonly #paths: readonly string[];
-  readonly #nodes: readonly (number | undefined)[];
-  /** State of the folder in which the files were last found. */
-  #known: FolderState | undefined = undefined;
-
-  constructor(path: string) {
-    this.#folder = dirname(path);
-    this.#paths = [path, `${path}-wal`];
-    this.#nodes = this.#paths.map(nodeOf);
-  }
-
-  /**
-   * Returns the path of a file that is not the one that was opened; `undefined` if all are. Looks at the files only if
-   * their folder has changed, because syncs of a file take longer when its state was read since the last one: Linux
-   * then stores the time of the next write exactly.
-   *
-   * @throws {Error} If the folder can't be read.
-   */
-  findReplaced(): string | undefined {
-    const folder = statSync(this.#folder, { throwIfNoEntry: false });
-    if (folder !== undefined && isSame(folder, this.#known)) return undefined;
-    this.#known = undefined;
-    const replaced = this.#paths.find((path, i) => nodeOf(path) !== this.#nodes[i]);
-    if (folder !== undefined && replaced === undefined && isAtRest(folder)) this.#known = folder;
-    return replaced;
+  for (const file of filesOf(path)) {
+    const name = file === path ? "it" : file;
+    if (isMountPoint(file, mounts)) {
+      throw new Error(`${name} is mounted as a single file, without its log. Mount its folder instead`);
+    }
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) throw new Error(`${name} is a folder`);
+    if (stats !== undefined && stats.nlink > 1) throw new Error(`${name} ${HAS_LINKS}`);
   }
 }
 
-function isSame({ dev, ino, ctimeMs }: FolderState, known: FolderState | undefined): boolean {
-  return known !== undefined && known.dev === dev && known.ino === ino && known.ctimeMs === ctimeMs;
-}
-
-/** Reports whether the next change to a folder will have another time. */
-function isAtRest({ ctimeMs }: FolderState): boolean {
-  const step = ctimeMs % 1000 === 0 ? LARGE_STEP : 0;
-  return Date.now() > ctimeMs + step + SAME_TIME;
-}
-
-function nodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
-}
+/** Reason for which a file with several hard links is refused. */
+export const HAS_LINKS =
+  "has several names (hard links), each of which would have a log of its own. Remove the other names, or replace them " +
+  "by symbolic links";
