@@ -1,10 +1,13 @@
 /** Tests of what is on the disk, and when. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { engineTest } from "./bench.ts";
-import { Folder } from "./files.ts";
+import { fileTest, Folder } from "./files.ts";
+
+const MB = 1_000_000;
 
 engineTest(
   "rule 21: an add is FULL, and so is what shares its transaction; what is no add is NORMAL",
@@ -36,4 +39,35 @@ Deno.test("SQLite: the log is copied into the file in idle time, while the file 
   await queue.addAll(items);
   const before = statSync(folder.path).size;
   while (statSync(folder.path).size < before + 50_000) await sleep(20);
+});
+
+/** Makes the log of a file large, because a reader keeps it. */
+async function fillLog({ path }: Folder, add: (items: readonly string[]) => Promise<void>): Promise<Disposable> {
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM items").get();
+  for (let i = 0; statSync(`${path}-wal`).size < 15 * MB; i++) {
+    await add(Array.from({ length: 1000 }, (_, j) => `item ${i} ${j}`));
+  }
+  return { [Symbol.dispose]: () => reader.close() };
+}
+
+fileTest("a log that is large because somebody read is truncated in idle time", async (folder) => {
+  await using queue = folder.open();
+  await queue.add("a");
+  {
+    using _reader = await fillLog(folder, (items) => queue.addAll(items));
+    await sleep(1500); // a checkpoint finds the reader
+    assert(statSync(`${folder.path}-wal`).size > 10 * MB);
+  }
+  while (statSync(`${folder.path}-wal`).size > 0) await sleep(20); // there are no more calls
+});
+
+fileTest("a log that is large because somebody read is cut off by a queue that is never idle", async (folder) => {
+  await using queue = folder.open({ durability: "normal" });
+  await queue.add("a");
+  {
+    using _reader = await fillLog(folder, (items) => queue.addAll(items));
+  }
+  for (let i = 0; statSync(`${folder.path}-wal`).size > 8 * MB; i++) await queue.add(`later ${i}`);
 });

@@ -263,7 +263,7 @@ export class Database {
       this.#isCheckpointPlanned = false;
       if (this.#isClosed) return; // the last process that closes the file makes a checkpoint
       if (this.#isScheduled || performance.now() < this.#usedAt + IDLE) return this.#planCheckpoint(IDLE);
-      this.#connection.checkpoint();
+      if (!this.#connection.checkpoint()) this.#planCheckpoint();
     }, wait).unref();
   }
 }

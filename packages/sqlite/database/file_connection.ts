@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { cannotOpen, isBusy } from "./errors.ts";
 import { OpenFiles } from "./open_files.ts";
@@ -9,6 +10,9 @@ import { requireAllFiles } from "./all_files.ts";
 
 /** Whether a transaction must be on disk before its promise resolves, or may be lost by a power cut. */
 export type Durability = "full" | "normal";
+
+/** Maximum size of the log in bytes once it has been copied into the file. */
+export const MAX_LOG = 5_000_000;
 
 /** Open file. */
 interface Opened {
@@ -96,13 +100,18 @@ export class FileConnection {
     if (fault !== undefined) throw new Error(fault.reason);
   }
 
-  /** Syncs the log, and copies it into the file. */
-  checkpoint(): void {
+  /**
+   * Syncs the log, copies it into the file, and truncates it if it is large and nobody reads. Returns whether it is
+   * small now.
+   */
+  checkpoint(): boolean {
     try {
       this.requireSound();
-      this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+      const isLarge = () => statSync(`${this.#path}-wal`).size > MAX_LOG;
+      this.sql.get(`PRAGMA wal_checkpoint(${isLarge() ? "TRUNCATE" : "PASSIVE"})`);
+      return !isLarge();
     } catch {
-      // The log keeps everything until the next checkpoint.
+      return true; // the log keeps everything until the next checkpoint
     }
   }
 
@@ -153,6 +162,8 @@ function openNow(path: string): Opened {
     hasTables(sql); // first, because a file that is refused must not change
     sql.get("PRAGMA journal_mode = WAL");
     createTables(database, sql);
+    // A log that grew beyond this size while somebody read is cut off when it begins again.
+    sql.get(`PRAGMA journal_size_limit = ${MAX_LOG}`);
     return { database, sql, files: new OpenFiles(path), durability: undefined, version: undefined };
   } catch (error) {
     database.close();
