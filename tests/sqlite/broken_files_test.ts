@@ -32,7 +32,7 @@ function errorOf(call: Promise<unknown>): Promise<SqliteConnectionError> {
 
 const noErrors = { onQueueError() {} };
 
-Deno.test("SQLite: a removed, moved or replaced file, log or shared memory: no more adds are acknowledged", async () => {
+Deno.test("rule 21: with a removed, moved or replaced file, log or shared memory, no more adds are acknowledged", async () => {
   const ways: [RegExp, (path: string) => void][] = [
     [/queue\.db was removed or replaced while it was open. Restart all processes/, (path) => rmSync(path)],
     [/queue\.db was removed or replaced/, (path) => renameSync(path, `${path}.old`)],
