@@ -71,9 +71,10 @@ export class ChurnMap<K, V> {
     if (this.#entries.size > 0 && this.#entries.has(key) && this.#entries.get(key) !== MARK) this.remove(key);
   }
 
-  /** Removes a key, which must have a value. */
-  remove(key: K): void {
-    if (this.#entries.size <= SMALL || this.#marksInARow === MAX_MARKS_IN_A_ROW) {
+  /** Removes a key, which must have a value. A key that `hasExpired`, and will hardly be set again, may be marked. */
+  remove(key: K, hasExpired?: boolean): void {
+    if (hasExpired || this.#entries.size <= SMALL || this.#marksInARow === MAX_MARKS_IN_A_ROW) {
+      if (this.#marks > 0 && this.#entries.get(key) === MARK) this.#marks--;
       this.#entries.delete(key);
     } else {
       this.#entries.set(key, MARK);
@@ -81,13 +82,6 @@ export class ChurnMap<K, V> {
       this.#marksInARow++;
     }
     if (this.#marks > 0 && this.#marks > MAX_MARKS * this.size) this.#sweep();
-  }
-
-  /** Removes a key that is unlikely to be set again, or its mark. */
-  expire(key: K): void {
-    if (this.#marks > 0 && this.#entries.get(key) === MARK) this.#marks--;
-    this.#entries.delete(key);
-    if (this.#marks > MAX_MARKS * this.size) this.#sweep();
   }
 
   /**

@@ -1,10 +1,13 @@
-/** Reports whether two keys are the same, as a `Map` compares them: `NaN` is one key, and so are 0 and -0. */
+/**
+ * Reports whether two keys are the same, as a `Map` compares them: `NaN` is one key, and so are 0 and -0. Code in which
+ * a key that is not recognized costs only a lookup may use `===`.
+ */
 export function isSameKey(one: unknown, other: unknown): boolean {
-  return one === other || Number.isNaN(one) && Number.isNaN(other);
+  return one === other || (one !== one && other !== other);
 }
 
 /** Key that stands for `undefined` in calls to limiters, where an `undefined` key means that the item is the key. */
-export const UNDEFINED_KEY = /* @__PURE__ */ Object.freeze({ toString: () => "undefined" });
+export const UNDEFINED_KEY: unknown = ["undefined"];
 
 /** Returns a key as limiters get it. */
 export function limiterKey(key: unknown): unknown {

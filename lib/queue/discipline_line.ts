@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import { isSameKey } from "../base/keys.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { ChurnMap } from "../base/churn_map.ts";
 import { type Line, type LineGroups, type ListedKey, noReadyItem, READY } from "./line.ts";
@@ -260,7 +259,7 @@ export class DisciplineLine<T> implements Line<T> {
    */
   #processingEntry(key: unknown): Entry<T> {
     const { last } = this.#processing;
-    return last !== undefined && isSameKey(last.key, key) ? last : this.#entries.get(key)!;
+    return last?.key === key ? last! : this.#entries.get(key)!;
   }
 
   /** Returns the time at which a key that joins now becomes ready. */

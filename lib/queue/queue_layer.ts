@@ -2,7 +2,6 @@ import { OPTIONS, setBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { titleOf } from "../base/inspection.ts";
-import { isSameKey } from "../base/keys.ts";
 import type { KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
@@ -123,7 +122,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
 
   protected key(item: T): unknown {
     if (this.keyOf === undefined) return item;
-    return isSameKey(item, this.known!.item) ? this.known!.key : this.keyOf(item);
+    return item === this.known!.item ? this.known!.key : this.keyOf(item);
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Clock, isRealTime } from "../base/clock.ts";
-import { isSameKey } from "../base/keys.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
 import { wallClock } from "../structures/burst.ts";
 import { NONE, SeatList, type Seats } from "../structures/seats.ts";
@@ -191,7 +190,7 @@ export class SeatedLine<T> implements Line<T>, OrderUser {
   /** Returns the seat of a key in the line. */
   #seatOf(key: unknown): number {
     const recent = this.#recent;
-    return recent !== NONE && isSameKey(this.#seats.keyOf(recent), key) ? recent : this.#seats.seatOf(key);
+    return recent !== NONE && this.#seats.keyOf(recent) === key ? recent : this.#seats.seatOf(key);
   }
 
   /** Reads the clock if the order depends on times. The clock may be set back; `latest` never is. */

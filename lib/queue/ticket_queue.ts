@@ -229,7 +229,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   done(item: T): void {
     const key = this.#key(item);
-    const isLatest = this.#latestTicket > 0 && isSameKey(key, this.#latestKey);
+    const isLatest = this.#latestTicket > 0 && key === this.#latestKey;
     const ticket = isLatest ? this.#latestTicket : this.#line.ticketOf(key);
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
@@ -349,7 +349,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   #keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
-    return isSameKey(item, this.#known!.item) ? this.#known!.key : keyOf.call(this, item);
+    return item === this.#known!.item ? this.#known!.key : keyOf.call(this, item);
   }
 
   /** Adds an item whose key is in the line with the given ticket. */

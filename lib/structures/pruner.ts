@@ -37,7 +37,7 @@ export class Pruner<K, V> {
         return;
       }
       const value = map.get(key);
-      if (value === undefined || isOver(value, key)) map.expire(key);
+      if (value === undefined || isOver(value, key)) map.remove(key, true);
     }
   }
 }
