@@ -86,8 +86,8 @@ export class Contents implements ConfigContents {
 
     const named = new Map<string, RateLimiter>();
     const build = (tree: PartTree<RateLimiter>) => isName(tree) ? named.get(tree.name)! : builder.part(tree);
-    const open = (path: string, limiter: RateLimiter) => {
-      const place = places.open(path, limiter);
+    const open = (path: string, limiter: RateLimiter, queue?: string) => {
+      const place = places.open(path, limiter, queue);
       this.#standing.set(place, limiter);
       return place;
     };
@@ -111,7 +111,7 @@ export class Contents implements ConfigContents {
         ...options as Omit<QueueSettings, "limiter" | "throttle">,
         retryBudget: this.#live(this.#budgets, name, retryBudget, (value) => new LiveRetryBudget(value)),
         keepGivenUp: this.#live(this.#retentions, name, keepGivenUp, (value) => new LiveRetention(value)),
-        limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
+        limiter: open(`${queuePath(name)}/limiter`, build(limiter), name),
         throttle: throttle && builder.part(throttle),
       });
     }

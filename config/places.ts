@@ -1,4 +1,5 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { calledFor } from "../limiters/of_queues.ts";
 
 /**
  * Stable limiters, by their place in the documents. A place is the JSON Pointer to a named limiter or to the limiter of
@@ -14,10 +15,11 @@ export class Places {
 
   /**
    * Returns the stable limiter of a place. If the place is new, creates a stable limiter that delegates to `limiter`.
+   * `queue` is the name of the queue, if the place is the limiter of a queue.
    */
-  open(path: string, limiter: RateLimiter): LiveLimiter {
+  open(path: string, limiter: RateLimiter, queue?: string): LiveLimiter {
     let place = this.#places.get(path);
-    if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter));
+    if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter, queue));
     return place;
   }
 
@@ -61,8 +63,10 @@ export class LiveLimiter implements RateLimiter {
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];
   #others: PropertyKey[] = [];
+  readonly #queue: string | undefined;
 
-  constructor(limiter: RateLimiter) {
+  constructor(limiter: RateLimiter, queue?: string) {
+    this.#queue = queue;
     LiveLimiter.put(limiter, this);
   }
 
@@ -71,16 +75,31 @@ export class LiveLimiter implements RateLimiter {
    * limiter to which they delegate.
    */
   static put(limiter: RateLimiter, live: LiveLimiter): void {
-    live.when = limiter.when.bind(limiter);
-    live.forget = limiter.forget.bind(limiter);
-    live.numRequeues = limiter.numRequeues.bind(limiter);
+    const queue = live.#queue;
+    live.when = bound(limiter, limiter.when, queue);
+    live.forget = bound(limiter, limiter.forget, queue);
+    live.numRequeues = bound(limiter, limiter.numRequeues, queue);
     for (const member of live.#others) delete (live as object as Record<PropertyKey, unknown>)[member];
     const others = membersOf(limiter);
     live.#others = [...others.keys()];
     for (const [member, { value, enumerable = false }] of others) {
-      Object.defineProperty(live, member, { ...accessorTo(limiter, member, value), enumerable, configurable: true });
+      Object.defineProperty(live, member, {
+        ...accessorTo(limiter, member, value, queue),
+        enumerable,
+        configurable: true,
+      });
     }
   }
+}
+
+/** Returns a method of a limiter that can be called by itself and, if the limiter is of a queue, is called for it. */
+function bound<Args extends unknown[], R>(
+  limiter: RateLimiter,
+  method: (...args: Args) => R,
+  queue: string | undefined,
+): (...args: Args) => R {
+  const own = method.bind(limiter);
+  return queue === undefined ? own : calledFor(queue, own);
 }
 
 /** Returns the members that only some limiters have, such as `bucket`, including members of their classes. */
@@ -104,10 +123,16 @@ function isBase(object: object | null): boolean {
  * Returns accessors that read and set a member of the limiter. Methods are called on the limiter itself, because they
  * may use its private members.
  */
-function accessorTo(limiter: object, member: PropertyKey, value: unknown): Pick<PropertyDescriptor, "get" | "set"> {
-  const target = limiter as Record<PropertyKey, unknown>;
+function accessorTo(
+  limiter: RateLimiter,
+  member: PropertyKey,
+  value: unknown,
+  queue: string | undefined,
+): Pick<PropertyDescriptor, "get" | "set"> {
+  const target = limiter as object as Record<PropertyKey, unknown>;
   const set = (value: unknown) => void (target[member] = value);
   if (typeof value !== "function") return { get: () => target[member], set };
-  const method = (...args: unknown[]) => (target[member] as () => unknown).apply(target, args as []);
+  const own = (...args: unknown[]) => (target[member] as () => unknown).apply(target, args as []);
+  const method = bound(limiter, own, queue);
   return { get: () => method, set };
 }

@@ -20,8 +20,9 @@ export interface ConfigContents {
   readonly queueNames: string[];
   /**
    * Returns the limiter with the given name. The limiter is built once and shared by all queues and limiters that refer
-   * to it. After a reload, the limiter behaves as the new document specifies, even if its type has changed. If the
-   * document gives another limiter's name in place of a config, returns that other limiter.
+   * to it. They share its buckets. Built-in limiters count failures for each queue separately, and also for calls of
+   * the returned limiter by hand. After a reload, the limiter behaves as the new document specifies, even if its type
+   * has changed. If the document gives another limiter's name in place of a config, returns that other limiter.
    *
    * @throws {RangeError} If the document has no limiter with that name.
    */

@@ -2,11 +2,24 @@ import { type Clock, systemClock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { DelayAfter, FailureCounts } from "./failures.ts";
+import { OfQueues } from "./of_queues.ts";
 
 /** A failure count that expires some time after the end of its key's last delay. */
 interface Passing {
   readonly count: number;
   readonly end: number;
+}
+
+/** Failure counts of one queue. */
+class Counts {
+  /** Counts by key. A plain number is a count without the end of its last delay, stored while counts were permanent. */
+  readonly byKey = new ChurnMap<unknown, number | Passing>();
+  readonly pruner = new Pruner(this.byKey);
+  /**
+   * Latest end of any delay, including the delays of keys whose counts have been deleted. After a change to
+   * `forgetAfter`, the field may be `undefined` until its value is needed.
+   */
+  lastEnd: number | undefined = -Infinity;
 }
 
 /**
@@ -18,20 +31,13 @@ interface Passing {
  * time.
  */
 export class ExpiringCounts implements FailureCounts {
-  /** Counts by key. A plain number is a count without the end of its last delay, stored while counts were permanent. */
-  readonly #counts = new ChurnMap<unknown, number | Passing>();
-  readonly #pruner = new Pruner(this.#counts);
+  readonly #ofQueues = new OfQueues(() => new Counts());
   readonly #clock: Clock;
   #forgetAfter: number;
   /** Counts whose last delay ended at or before this time had already expired when `forgetAfter` last changed. */
   #passedBy = -Infinity;
   /** Returns the assumed end of a key's last delay, given a count that was stored while counts were permanent. */
   #endOfLasting: (count: number) => number = () => -Infinity;
-  /**
-   * Latest end of any delay, including the delays of keys whose counts have been deleted. After a change to
-   * `forgetAfter`, the field may be `undefined` until its value is needed.
-   */
-  #lastEnd: number | undefined = -Infinity;
 
   /**
    * Creates an object without counts.
@@ -59,7 +65,7 @@ export class ExpiringCounts implements FailureCounts {
     const now = this.#clock.now();
     if (this.#lasts) {
       this.#endOfLasting = (count) => now + delayAfter(count);
-      this.#lastEnd = undefined;
+      for (const counts of this.#ofQueues) counts.lastEnd = undefined;
     } else {
       if (forgetAfter === Infinity) this.#noteEnds(); // later plain numbers will have another assumed end
       this.#passedBy = Math.max(this.#passedBy, now - this.#forgetAfter);
@@ -69,11 +75,12 @@ export class ExpiringCounts implements FailureCounts {
 
   add(key: unknown, delayAfter: DelayAfter): number {
     if (this.#forgetAfter !== Infinity) return this.#addPassing(key, delayAfter);
-    const value = this.#counts.get(key);
+    const counts = this.#ofQueues.current;
+    const value = counts.byKey.get(key);
     const count = (typeof value === "number" ? value : value === undefined ? 0 : this.#countOf(key, this.#passedBy)) +
       1;
-    this.#counts.set(key, count);
-    this.#lastEnd = Infinity;
+    counts.byKey.set(key, count);
+    counts.lastEnd = Infinity;
     return delayAfter(count);
   }
 
@@ -83,9 +90,10 @@ export class ExpiringCounts implements FailureCounts {
     const count = this.#countOf(key, cutoff) + 1;
     const delay = delayAfter(count);
     const end = now + delay;
-    this.#pruner.prune((value) => this.#endOf(value) <= cutoff);
-    this.#counts.set(key, { count, end });
-    if (this.#lastEnd !== undefined) this.#lastEnd = Math.max(this.#lastEnd, end);
+    const counts = this.#ofQueues.current;
+    counts.pruner.prune((value) => this.#endOf(value) <= cutoff);
+    counts.byKey.set(key, { count, end });
+    if (counts.lastEnd !== undefined) counts.lastEnd = Math.max(counts.lastEnd, end);
     return delay;
   }
 
@@ -94,14 +102,14 @@ export class ExpiringCounts implements FailureCounts {
   }
 
   uncount(key: unknown): void {
-    const value = this.#counts.get(key);
+    const value = this.#ofQueues.current.byKey.get(key);
     if (value === undefined) return;
     if (typeof value === "number") this.#setOrDelete(key, value - 1, value - 1);
     else this.#setOrDelete(key, value.count - 1, { ...value, count: value.count - 1 });
   }
 
   delete(key: unknown): void {
-    this.#counts.delete(key);
+    this.#ofQueues.current.byKey.delete(key);
   }
 
   /**
@@ -109,9 +117,10 @@ export class ExpiringCounts implements FailureCounts {
    * expired.
    */
   isEmpty(): boolean {
-    if (this.#counts.size === 0) return true;
-    this.#lastEnd ??= this.#computeLastEnd();
-    return this.#lastEnd <= this.#cutoff();
+    for (const counts of this.#ofQueues) {
+      if (counts.byKey.size > 0 && (counts.lastEnd ??= this.#lastEndOf(counts)) > this.#cutoff()) return false;
+    }
+    return true;
   }
 
   get #lasts(): boolean {
@@ -128,7 +137,7 @@ export class ExpiringCounts implements FailureCounts {
   }
 
   #countOf(key: unknown, cutoff: number): number {
-    const value = this.#counts.get(key);
+    const value = this.#ofQueues.current.byKey.get(key);
     if (value === undefined || this.#endOf(value) <= cutoff) return 0;
     return typeof value === "number" ? value : value.count;
   }
@@ -140,19 +149,21 @@ export class ExpiringCounts implements FailureCounts {
 
   /** Adds the end of the last delay to each count that is a plain number. */
   #noteEnds(): void {
-    for (const [key, value] of this.#counts.entries()) {
-      if (typeof value === "number") this.#counts.set(key, { count: value, end: this.#endOf(value) });
+    for (const { byKey } of this.#ofQueues) {
+      for (const [key, value] of byKey.entries()) {
+        if (typeof value === "number") byKey.set(key, { count: value, end: this.#endOf(value) });
+      }
     }
   }
 
   #setOrDelete(key: unknown, count: number, value: number | Passing): void {
-    if (count > 0) this.#counts.set(key, value);
-    else this.#counts.delete(key);
+    if (count > 0) this.#ofQueues.current.byKey.set(key, value);
+    else this.delete(key);
   }
 
-  #computeLastEnd(): number {
+  #lastEndOf({ byKey }: Counts): number {
     let last = -Infinity;
-    for (const [, value] of this.#counts.entries()) last = Math.max(last, this.#endOf(value));
+    for (const [, value] of byKey.entries()) last = Math.max(last, this.#endOf(value));
     return last;
   }
 }

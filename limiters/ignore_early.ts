@@ -27,6 +27,7 @@ import { durationKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { OfQueues } from "./of_queues.ts";
 
 export type * from "./types.ts";
 
@@ -116,15 +117,19 @@ interface Retry {
   isEarly: boolean;
 }
 
+class Retries {
+  /** Latest retry of each key. */
+  readonly byKey = new ChurnMap<unknown, Retry>();
+  readonly pruner = new Pruner(this.byKey);
+  /** Latest key for which `when` was called, and what `uncount` restores. */
+  latest: { readonly key: unknown; readonly isEarly: boolean; readonly before: Retry | undefined } | undefined;
+}
+
 class IgnoreEarlyLimiter implements RateLimiter {
   #limiter: RateLimiter;
   #forgetAfter: number;
   readonly #clock: Clock;
-  /** Latest retry of each key. */
-  readonly #retries = new ChurnMap<unknown, Retry>();
-  readonly #pruner = new Pruner(this.#retries);
-  /** Latest key for which `when` was called, and what `uncount` restores. */
-  #latest: { readonly key: unknown; readonly isEarly: boolean; readonly before: Retry | undefined } | undefined;
+  readonly #retries = new OfQueues(() => new Retries());
 
   constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock = systemClock) {
     this.#limiter = limiter;
@@ -138,28 +143,29 @@ class IgnoreEarlyLimiter implements RateLimiter {
   }
 
   begin(_item: unknown, key: unknown): void {
-    const retry = this.#retries.get(key);
+    const retry = this.#retries.current.byKey.get(key);
     if (retry !== undefined) judge(retry, retry.startedAt = this.#clock.now());
   }
 
   ignores(_item: unknown, key: unknown): boolean {
-    return this.#retries.get(key)?.isEarly === true;
+    return this.#retries.current.byKey.get(key)?.isEarly === true;
   }
 
   when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const now = this.#clock.now();
-    const before = this.#retries.get(key);
+    const retries = this.#retries.current;
+    const before = retries.byKey.get(key);
     const isEarly = before !== undefined && judge(before, attempt?.startedAt ?? before.startedAt ?? now);
     if (isEarly) {
       before.startedAt = undefined;
-      this.#latest = { key, isEarly, before };
+      retries.latest = { key, isEarly, before };
       return Math.max(before.dueAt - now, 0);
     }
     const delay = this.#limiter.when(item, key, attempt);
-    this.#latest = { key, isEarly, before };
-    this.#pruner.prune(({ dueAt }) => dueAt + this.#forgetAfter <= now);
+    retries.latest = { key, isEarly, before };
+    retries.pruner.prune(({ dueAt }) => dueAt + this.#forgetAfter <= now);
     const dueAt = now + Math.max(delay, attempt?.minDelay ?? 0);
-    this.#retries.set(key, { dueAt, startedAt: undefined, isEarly: false });
+    retries.byKey.set(key, { dueAt, startedAt: undefined, isEarly: false });
     return delay;
   }
 
@@ -168,17 +174,18 @@ class IgnoreEarlyLimiter implements RateLimiter {
   }
 
   uncount(item: unknown, key: unknown = item): void {
-    const latest = this.#latest;
+    const retries = this.#retries.current;
+    const { latest } = retries;
     if (latest === undefined || !isSameKey(latest.key, key)) return this.#limiter.uncount?.(item, key);
-    this.#latest = undefined;
+    retries.latest = undefined;
     if (latest.isEarly) return;
-    if (latest.before === undefined) this.#retries.delete(key);
-    else this.#retries.set(key, latest.before);
+    if (latest.before === undefined) retries.byKey.delete(key);
+    else retries.byKey.set(key, latest.before);
     this.#limiter.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {
-    this.#retries.delete(key);
+    this.#retries.current.byKey.delete(key);
     this.#limiter.forget(item, key);
   }
 
@@ -187,7 +194,8 @@ class IgnoreEarlyLimiter implements RateLimiter {
   }
 
   atRest(): boolean {
-    return this.#retries.size === 0 && this.#limiter.atRest?.() === true;
+    for (const { byKey } of this.#retries) if (byKey.size > 0) return false;
+    return this.#limiter.atRest?.() === true;
   }
 }
 

@@ -117,7 +117,8 @@ units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` n
 ## Limiters by name
 
 Write a limiter as an object with its \`type\` and options, or as the name of another limiter in the document. A named
-limiter is shared: if several queues refer to the same bucket, all their retries together keep to its rate.
+limiter is shared: if several queues refer to the same bucket, all their retries together keep to its rate. Failures are
+counted for each queue separately, except by limiters of your own types, which count as you write them.
 
 The \`limiter\` of a \`per-group\` limiter must be an object, because each group gets its own copy. Names are
 allowed inside that object: all groups share a limiter that is referred to by name.

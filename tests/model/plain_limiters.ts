@@ -111,64 +111,69 @@ export class PlainLimiters {
     this.#places = this.#placesOf(this.#places);
   }
 
-  when(path: string, config: Config, key: string, places = this.#places): number {
-    if (typeof config === "string") return this.when(`/limiters/${config}`, this.document.limiters[config]!, key);
+  when(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): number {
+    if (typeof config === "string") {
+      return this.when(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
+    }
     const place = places.get(path)!;
-    const count = (place.counts.get(key) ?? 0) + 1;
+    const countedAs = countedKey(config, key, queue);
+    const count = (place.counts.get(countedAs) ?? 0) + 1;
     switch (config.type) {
       case "exponential":
-        place.counts.set(key, count);
+        place.counts.set(countedAs, count);
         return Math.min(config.baseDelay * 2 ** (count - 1), config.maxDelay);
       case "fast-slow":
-        place.counts.set(key, count);
+        place.counts.set(countedAs, count);
         return count <= config.maxFastAttempts ? config.fastDelay : config.slowDelay;
       case "bucket":
         return place.bucket!.take();
       case "max-of":
         return Math.max(
-          ...config.limiters.map((limiter, i) => this.when(`${path}/limiters/${i}`, limiter, key, places)),
+          ...config.limiters.map((limiter, i) => this.when(`${path}/limiters/${i}`, limiter, key, queue, places)),
         );
       case "max-wait":
-        return Math.min(this.when(`${path}/limiter`, config.limiter, key, places), config.maxDelay);
+        return Math.min(this.when(`${path}/limiter`, config.limiter, key, queue, places), config.maxDelay);
       case "per-group":
-        return this.when(`${path}/limiter`, config.limiter, key, this.#group(path, place, key, true));
+        return this.when(`${path}/limiter`, config.limiter, key, queue, this.#group(path, place, key, true));
       case "soft":
       case "stiff":
-        place.counts.set(key, count);
-        return this.when(`${path}/limiter`, config.limiter, key, places) + count * config.step;
+        place.counts.set(countedAs, count);
+        return this.when(`${path}/limiter`, config.limiter, key, queue, places) + count * config.step;
     }
   }
 
-  forget(path: string, config: Config, key: string, places = this.#places): void {
-    if (typeof config === "string") return this.forget(`/limiters/${config}`, this.document.limiters[config]!, key);
+  forget(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): void {
+    if (typeof config === "string") {
+      return this.forget(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
+    }
     const place = places.get(path)!;
-    place.counts.delete(key);
+    place.counts.delete(countedKey(config, key, queue));
     if (config.type === "max-of") {
-      config.limiters.forEach((limiter, i) => this.forget(`${path}/limiters/${i}`, limiter, key, places));
-    } else if (config.type === "max-wait") this.forget(`${path}/limiter`, config.limiter, key, places);
+      config.limiters.forEach((limiter, i) => this.forget(`${path}/limiters/${i}`, limiter, key, queue, places));
+    } else if (config.type === "max-wait") this.forget(`${path}/limiter`, config.limiter, key, queue, places);
     else if (config.type === "per-group") {
       const group = this.#group(path, place, key);
-      if (group.size > 0) this.forget(`${path}/limiter`, config.limiter, key, group);
+      if (group.size > 0) this.forget(`${path}/limiter`, config.limiter, key, queue, group);
     }
   }
 
-  numRequeues(path: string, config: Config, key: string, places = this.#places): number {
+  numRequeues(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): number {
     if (typeof config === "string") {
-      return this.numRequeues(`/limiters/${config}`, this.document.limiters[config]!, key);
+      return this.numRequeues(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
     }
     const place = places.get(path)!;
     if (config.type === "max-of") {
       const counts = config.limiters.map((limiter, i) =>
-        this.numRequeues(`${path}/limiters/${i}`, limiter, key, places)
+        this.numRequeues(`${path}/limiters/${i}`, limiter, key, queue, places)
       );
       return Math.max(...counts);
     }
-    if (config.type === "max-wait") return this.numRequeues(`${path}/limiter`, config.limiter, key, places);
+    if (config.type === "max-wait") return this.numRequeues(`${path}/limiter`, config.limiter, key, queue, places);
     if (config.type === "per-group") {
       const group = this.#group(path, place, key);
-      return group.size === 0 ? 0 : this.numRequeues(`${path}/limiter`, config.limiter, key, group);
+      return group.size === 0 ? 0 : this.numRequeues(`${path}/limiter`, config.limiter, key, queue, group);
     }
-    return place.counts.get(key) ?? 0;
+    return place.counts.get(countedKey(config, key, queue)) ?? 0;
   }
 
   /**
@@ -247,6 +252,16 @@ export class PlainLimiters {
     if (typeof one === "string" || typeof other === "string") return one !== other;
     return before.get(`${path}/limiter`)!.counts !== places.get(`${path}/limiter`)!.counts;
   }
+}
+
+/** Returns the name of the queue whose limiter is at a path; an empty text if it is not the limiter of a queue. */
+function queueOf(path: string): string {
+  return /^\/queues\/(\w+)/.exec(path)?.[1] ?? "";
+}
+
+/** Returns the key under which a limiter counts. Built-in limiters count for each queue that shares them. */
+function countedKey({ type }: Exclude<Config, string>, key: string, queue: string): string {
+  return type === "soft" || type === "stiff" ? key : `${queue} ${key}`;
 }
 
 function insideOf(path: string, config: Exclude<Config, string>): [path: string, config: Config][] {
