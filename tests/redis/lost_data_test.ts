@@ -7,6 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, type RedisQueueOptions, redisQueues } from "@workqueue/redis";
 import { elsewhere, open, QUICK, take, until } from "./faults/faults.ts";
+import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
 /** Ways in which the server loses a queue. The last one loses only the key with the definition. */
@@ -126,6 +127,25 @@ redisTest("lost data: items that were processing are lost, and their signals abo
   await server.call("FLUSHALL");
   await until(() => lease.signal.aborted);
   assertEquals(await lease.finish(), false);
+});
+
+redisTest("lost data: others go on after a process was lost together with the key of its leases", async (server) => {
+  const name = uniqueName("lost");
+  await using proxy = await RedisProxy.start(server.url);
+  await using gone = open(proxy.url, name, { leaseDuration: 300 });
+  await using other = open(server.url, name, { leaseDuration: 300 });
+  for (const { history } of [gone, other]) history.ignore();
+  await gone.queue.add("a");
+  const lost = await take(gone.queue);
+  proxy.hold();
+  await server.call("DEL", `workqueue:{${name}}:holders`);
+  const next = take(other.queue);
+  await until(async () => await server.call("EXISTS", `workqueue:{${name}}:owners`) === 0); // the lease has expired
+  await other.queue.add("b");
+  const lease = await next;
+  assertEquals([lease.item, await lease.finish(), other.errors], ["b", true, []]);
+  proxy.hold(false);
+  assertEquals(await lost.finish(), false);
 });
 
 redisTest("lost data: the number of partitions is in force again before another can be", async (server) => {
