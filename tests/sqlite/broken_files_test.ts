@@ -80,7 +80,7 @@ fileTest("a file in use whose log or shared memory was removed is not opened unt
     program.prepare("SELECT 1 FROM items").get();
     for (const suffix of removed) rmSync(path + suffix);
     const queue = folder.open({ callTimeout: "100ms", ...noErrors });
-    const message = `queue.db${removed[0]} was removed while another process had the file open. Restart all processes`;
+    const message = `uses it without ${path}${removed[0]}, which was removed. If it was removed, restart all processes`;
     for (const item of ["a", "b"]) {
       const error = await errorOf(queue.add(item));
       assert(error.message.includes(message), error.message);

@@ -6,19 +6,21 @@ import { DatabaseSync } from "node:sqlite";
 import { fileTest } from "./files.ts";
 
 /** Opens a file with another program, which has begun to write. */
-function lock(path: string, mode: string): DatabaseSync {
+function lock(path: string, mode: string, begin = "BEGIN IMMEDIATE"): DatabaseSync {
   const program = new DatabaseSync(path);
   program.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE IF NOT EXISTS mine (id TEXT)`);
-  program.exec("BEGIN IMMEDIATE; INSERT INTO mine VALUES ('x')");
+  program.exec(`${begin}; INSERT INTO mine VALUES ('x')`);
   return program;
 }
 
+const LOCKS = [["wal", "BEGIN IMMEDIATE"], ["delete", "BEGIN IMMEDIATE"], ["delete", "BEGIN EXCLUSIVE"]] as const;
+
 // The program is in the same thread, so a queue that blocked the event loop would block the program's end too.
-for (const mode of ["wal", "delete"]) {
+for (const [mode, begin] of LOCKS) {
   fileTest(
-    `rule 21: a file in mode ${mode} that another program has locked is opened later, without blocking`,
+    `rule 21: a file in mode ${mode} that another program has locked by ${begin} is opened later, without blocking`,
     async (folder) => {
-      const program = lock(folder.path, mode);
+      const program = lock(folder.path, mode, begin);
       const queues = [folder.open(), folder.open({ name: "other" })];
       const added = queues.map((queue) => queue.add("a"));
       let isAdded = false;

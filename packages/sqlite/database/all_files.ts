@@ -25,7 +25,8 @@ export function requireAllFiles(path: string, wait = 0): void {
   } catch (error) {
     if (!isBusy(error)) return; // the caller opens the file too, and finds the same error
     throw new LockedError(
-      `${missing} was removed while another process had the file open. Restart all processes that use it`,
+      `another connection has locked it, or uses it without ${missing}, which was removed. ` +
+        "If it was removed, restart all processes that use the file",
       { cause: error },
     );
   } finally {
