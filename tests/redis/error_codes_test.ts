@@ -75,7 +75,7 @@ redisTest("errors: addAll of what isn't an iterable of items: WQ_ARGUMENT, and n
 });
 
 redisTest(
-  "errors: a lost lease: WQ_LEASE_LOST, as the reason of its signal and for its outcome",
+  "errors: a lost queue: WQ_DATA_LOST, and WQ_LEASE_LOST, as the reason of a signal and for an outcome",
   async ({ url, call }) => {
     await using opened = open(url, uniqueName("errors"), { leaseDuration: 300 });
     const { queue, errors } = opened;
@@ -86,7 +86,7 @@ redisTest(
     const { name } = lease.signal.reason;
     assertEquals([name, codeOf(lease.signal.reason)], ["AbortError", "WQ_LEASE_LOST"]);
     assertEquals(await lease.finish(), false);
-    await until(() => errors.length > 0);
-    assertEquals(errors.map(codeOf), ["WQ_LEASE_LOST"]);
+    await until(() => errors.length > 1);
+    assertEquals(errors.map(codeOf), ["WQ_DATA_LOST", "WQ_LEASE_LOST"]);
   },
 );
