@@ -30,7 +30,7 @@ import { withKey } from "./known_key.ts";
 import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { QueueLayer } from "./queue_layer.ts";
 import { RetryGate } from "./retry_gate.ts";
-import { addDirectly, Slices } from "./slices.ts";
+import { Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 export type * from "../contracts/delaying_queue.ts";
@@ -148,6 +148,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * queue below is still open.
    */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
+  /** Whether `shutDown` was called while folded adds had to become ready, which may take several slices. */
+  #isEnding = false;
   /**
    * Function that stops watching the queue below. Defined while items that are processing may still be delayed again.
    */
@@ -243,9 +245,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const tellDropped = this.#drop();
     this.#drainers.serveAll();
     try {
-      this.#measureDelayed();
-      this.below.shutDown();
-      this.#watchers.tell();
+      this.#isEnding = true;
+      this.#draining = "drop";
+      this.#tellLess();
     } finally {
       tellDropped();
     }
@@ -382,20 +384,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#priorities.raise(key, this.hooks.unmark!(item));
     }
     this.#gate?.unmark(key);
-  }
-
-  /** Makes the items ready that were added while their retries were delayed, as one batch. */
-  #makeFoldedReady(folding: Folding): void {
-    const keys = [...this.#flushed?.inOrder(folding.added()) ?? [], ...this.#deadlines.inOrder(folding.added())];
-    if (keys.length === 0) return;
-    const addSlice = this.hooks.beginBatch?.(this.#clock.now()) ?? addDirectly;
-    addSlice(() => {
-      for (const key of keys) {
-        this.#gate?.delay(key, false);
-        if (this.#deadlines.remove(key) || this.#flushed?.remove(key)) this.#makeReady(key);
-      }
-      return true;
-    });
   }
 
   /** Reports whether the item is ready, or will be ready once it is done. A failed item does not become ready then. */
@@ -604,18 +592,35 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Drops all delayed items, except items that were added while they were delayed after a failure: these become ready.
-   * Returns a function that reports the dropped items to `onDrop`. Call the function after the queue is shut down.
+   * Drops all delayed items, except items that were added while they were delayed after a failure: these become ready,
+   * in slices. Returns a function that reports the dropped items to `onDrop`.
    */
   #drop(): () => void {
-    if (this.#folding !== undefined && !this.below.shuttingDown) this.#makeFoldedReady(this.#folding);
-    const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
+    const folded = new Deadlines<unknown>();
+    if (this.#folding !== undefined && !this.below.shuttingDown) {
+      this.#flushed?.copyTo(folded, this.#folding.added());
+      this.#deadlines.copyTo(folded, this.#folding.added());
+    }
+    const dropped: T[] = [];
+    const [priorities, items] = [this.#priorities, this.#items];
+    for (const deadlines of this.#onDrop === undefined ? [] : [this.#flushed, this.#deadlines]) {
+      for (const key of deadlines?.keys() ?? []) if (!folded.has(key)) dropped.push(this.#itemOf(key));
+    }
+    this.#priorities = new Priorities();
+    if (items !== undefined) this.#items = new ChurnMap();
+    for (const key of folded.keys()) {
+      this.#priorities.set(key, priorities.get(key));
+      this.#items?.set(key, items!.get(key)!);
+      this.#gate?.delay(key, false);
+    }
     this.#deadlines = new Deadlines();
-    this.#flushed = undefined;
+    this.#flushed = folded.length > 0 ? folded : undefined;
     this.#slices.cancel();
     this.#clearIfIdle();
-    this.#priorities = new Priorities();
-    if (this.#items !== undefined) this.#items = new ChurnMap();
+    if (folded.length > 0) {
+      this.#slices.addNext();
+      this.#setTimer();
+    }
     return () => {
       for (const item of dropped) this.#tellDropped(item);
     };
@@ -659,10 +664,14 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Continues a drain: shuts down the queue below once no item is delayed. If the drain accepts retries, a processing
+   * Continues a shutdown or a drain: shuts down the queue below once no item is delayed. If the drain accepts retries, a processing
    * item may be delayed again. In that case, the queue below must also have no ready, blocked or processing items.
    */
   #closeWhenNothingIsLeft(): void {
+    if (this.#isEnding && this.delayed === 0) {
+      this.#isEnding = false;
+      this.below.shutDown();
+    }
     if (this.#drainers.isEmpty || this.delayed > 0) return;
     const mayComeBack = this.#draining !== "drop" && this.hooks.watch !== undefined && !this.#isEmptyBelow();
     if (mayComeBack) this.#stopWatching ??= this.hooks.watch!(() => this.#closeWhenNothingIsLeft());

@@ -102,4 +102,4 @@ export class Slices {
 }
 
 /** Adds a slice directly, if the queue below has no `beginBatch` hook. */
-export const addDirectly: AddSlice = (action) => void action();
+const addDirectly: AddSlice = (action) => void action();

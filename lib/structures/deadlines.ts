@@ -33,7 +33,11 @@ export class Deadlines<K> {
 
   /** Adds a key that has no deadline yet. If this method throws, the key is not added. */
   add(key: K, deadline: number): void {
-    const slot = this.#heap.push(key, deadline);
+    this.#add(key, deadline);
+  }
+
+  #add(key: K, deadline: number, order?: number): void {
+    const slot = this.#heap.push(key, deadline, order);
     try {
       this.#slots.set(key, slot);
     } catch (error) {
@@ -69,14 +73,12 @@ export class Deadlines<K> {
     return this.#heap.first(limit);
   }
 
-  /** Returns those of the given keys that have a deadline, in order. Doesn't look at other keys. */
-  inOrder(keys: Iterable<K>): K[] {
-    const sorted = new NumberHeap<K>();
+  /** Adds those of the given keys that have a deadline to `others`, in the same order. Doesn't look at other keys. */
+  copyTo(others: Deadlines<K>, keys: Iterable<K>): void {
     for (const key of keys) {
       const slot = this.#slots.get(key);
-      if (slot !== undefined) sorted.push(key, this.#heap.numberOf(slot), this.#heap.orderOf(slot));
+      if (slot !== undefined) others.#add(key, this.#heap.numberOf(slot), this.#heap.orderOf(slot));
     }
-    return Array.from({ length: sorted.length }, () => sorted.pop()!);
   }
 
   /** Iterates over the keys, in no particular order. */
