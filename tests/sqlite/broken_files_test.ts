@@ -99,24 +99,6 @@ fileTest("a file in use whose log or shared memory was removed is not opened unt
   ]);
 });
 
-fileTest("a process whose log or shared memory was replaced does not remove that of the others", async (folder) => {
-  const { path } = folder;
-  for (const removed of [["-shm"], ["-wal", "-shm"]]) {
-    const idle = new Database(path);
-    await idle.run("full", 1000, () => {});
-    for (const suffix of removed) rmSync(path + suffix);
-    const program = new DatabaseSync(path); // creates them again
-    program.prepare("SELECT 1 FROM items").get();
-    program.close();
-    const queue = folder.open();
-    await queue.addAll(MANY);
-    await queue.shutDownWithDrain();
-    await idle.close(); // the last one that closes the file
-    await using again = folder.open();
-    assertEquals((await again.counts()).ready, MANY.length);
-  }
-});
-
 fileTest("once another release has changed the tables, no call of a running process changes them", async (folder) => {
   const changes = [
     "ALTER TABLE items ADD COLUMN extra INTEGER NOT NULL DEFAULT 7",
