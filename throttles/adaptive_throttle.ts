@@ -43,14 +43,19 @@ export abstract class AdaptiveThrottle<Options extends AdaptiveOptions> extends 
     if (outcome === "succeeded") {
       this.#mean.add(durationMs);
       this.succeeded(durationMs, inUse);
-    } else if (outcome === "overloaded") this.#shrink(this.#mean.value ?? durationMs);
+    } else if (outcome === "overloaded") this.#shrinkOnce(this.#mean.value ?? durationMs);
   }
 
   /** Shrinks the limit, unless it has shrunk in the last `pause` milliseconds. */
-  #shrink(pause: number): void {
+  #shrinkOnce(pause: number): void {
     const now = this.#clock.now();
     if (now - this.#shrunkAt < pause) return;
     this.#shrunkAt = now;
+    this.shrink();
+  }
+
+  /** Multiplies the limit by the factor by which it shrinks. */
+  protected shrink(): void {
     this.moveTo(this.limit * this.decrease);
   }
 }

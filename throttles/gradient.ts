@@ -25,8 +25,14 @@ export type * from "./types.ts";
 
 /** Smallest number of successes in a round. */
 const MIN_ROUND = 10;
-/** Number of rounds whose durations are averaged as they are, before later ones count more. */
+/** Number of rounds whose durations are averaged before the first probe. */
 const WARM_UP = 10;
+/** Share of the limit that a probe allows. */
+const PROBE = 0.25;
+/** Smallest number of successes in a probe. */
+const MIN_PROBE = 20;
+/** Weight of a probe in the usual duration. */
+const PROBE_WEIGHT = 0.2;
 /** Factor by which the usual duration shrinks while rounds take less than half of it. */
 const RECOVERY = 0.95;
 /** Smallest gradient, so that one slow attempt doesn't stop everything. */
@@ -61,8 +67,8 @@ export const gradientOptions = {
   longWindow: {
     kind: "integer",
     min: 1,
-    default: 600,
-    description: "Number of rounds, about, over which the usual duration is taken.",
+    default: 200,
+    description: "Number of rounds after which the usual duration is measured again, with a quarter of the limit.",
   },
 } as const satisfies Fields;
 
@@ -77,16 +83,24 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
 };
 
 /**
- * Creates a throttle that adapts the number of attempts that run at once to how long they take: the algorithm
- * `Gradient2Limit` of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits).
+ * Creates a throttle that adapts the number of attempts that run at once to how long they take. The limit follows
+ * `Gradient2Limit` of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits). Probes measure the
+ * usual duration, as they measure the round-trip time in BBR (Cardwell et al., *BBR: Congestion-Based Congestion
+ * Control*, ACM Queue 14, 2016). In `Gradient2Limit`, the usual duration is an average of all durations. So it grows
+ * with the queue that the limit itself causes, and under a constant backlog the limit climbs to its maximum.
  *
  * The limit is adapted after each round: as many successes as the limit allows at once, but at least 10. The gradient
  * is the usual duration times `tolerance`, divided by the mean duration of the round; at least 0.5 and at most 1. The
- * limit moves by the share `smoothing` towards the limit times the gradient plus
- * `queueSize`. The limit stays if less than half of it was in use. The usual duration is an exponential average over
- * `longWindow` rounds, which shrinks faster while rounds take less than half of it. If an attempt is overloaded
- * (see {@linkcode WorkerOptions.isOverload}), the limit shrinks by a tenth, at most once in the mean duration of an
- * attempt. Other failures change nothing.
+ * limit moves by the share `smoothing` towards the limit times the gradient plus `queueSize`. The limit stays if less
+ * than half of it was in use.
+ *
+ * After the first 10 rounds, and then after every `longWindow` rounds, a probe lowers the limit to a quarter, until as
+ * many attempts have succeeded as the limit allowed, but at least 20. The usual duration moves by a fifth towards their
+ * mean. It also follows rounds in which less than half of the limit was in use, and shrinks while rounds take less than
+ * half of it.
+ *
+ * If an attempt is overloaded (see {@linkcode WorkerOptions.isOverload}), the limit shrinks by a tenth, at most once in
+ * the mean duration of an attempt. Other failures change nothing.
  *
  * @example Usage
  * ```ts
@@ -104,7 +118,7 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
  * ```
  *
  * @param options `min`, `max` and `initial`: as for {@linkcode createAimdThrottle}; `tolerance`, `queueSize`,
- * `smoothing`, `longWindow`: as above, by default 1.5, 4, 0.2 and 600; `clock`: the clock.
+ * `smoothing`, `longWindow`: as above, by default 1.5, 4, 0.2 and 200; `clock`: the clock.
  * @returns The throttle.
  * @throws {RangeError} If an option is a number out of range, or the bounds contradict each other.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
@@ -122,35 +136,58 @@ class GradientThrottle extends AdaptiveThrottle<OptionsOf<typeof gradientOptions
   #round = newRound();
   /** Usual duration of a round, in milliseconds. */
   #usual = 0;
-  /** Number of rounds. */
-  #count = 0;
-  /** Sum of the durations of the first rounds. */
-  #sum = 0;
+  /** Number of rounds since the last probe; before the first probe, minus the number of rounds until then. */
+  #age = -WARM_UP;
+  /** Limit after the probe; `undefined` if the usual duration is not being measured. */
+  #afterProbe: number | undefined = undefined;
 
   protected get decrease(): number {
     return DECREASE;
   }
 
+  protected override shrink(): void {
+    if (this.#afterProbe !== undefined) this.#afterProbe *= DECREASE;
+    super.shrink();
+  }
+
   /** Takes the mean of a round of successes as one sample, because single durations vary too much. */
   protected succeeded(durationMs: number, inUse: number): void {
+    const afterProbe = this.#afterProbe;
+    if (afterProbe !== undefined && inUse > Math.floor(this.limit)) return; // began before the probe
     const round = this.#round;
     round.sum += durationMs;
     round.count++;
     round.inUse = Math.max(round.inUse, inUse);
-    if (round.count < Math.max(Math.floor(this.limit), MIN_ROUND)) return;
+    const least = afterProbe === undefined ? MIN_ROUND : MIN_PROBE;
+    if (round.count < Math.max(Math.floor(afterProbe ?? this.limit), least)) return;
     this.#round = newRound();
-    this.#adapt(round.sum / round.count, round.inUse);
+    const duration = round.sum / round.count;
+    if (afterProbe === undefined) this.#adapt(duration, round.inUse);
+    else {
+      this.#usual += (duration - this.#usual) * PROBE_WEIGHT;
+      this.#afterProbe = undefined;
+      this.moveTo(afterProbe);
+    }
   }
 
   #adapt(duration: number, inUse: number): void {
     const { longWindow, tolerance, queueSize, smoothing } = this.options;
-    if (++this.#count <= WARM_UP) this.#usual = (this.#sum += duration) / this.#count;
-    else this.#usual += (duration - this.#usual) * 2 / (longWindow + 1);
-    const usual = this.#usual;
-    if (usual > 2 * duration) this.#usual *= RECOVERY;
     const { limit } = this;
-    if (inUse < limit / 2) return;
-    const gradient = Math.min(Math.max(tolerance * usual / duration || 1, MIN_GRADIENT), 1); // 0 / 0 is 1
+    const isInUse = inUse >= limit / 2;
+    this.#age++;
+    if (this.#age <= 0) this.#usual += (duration - this.#usual) / (WARM_UP + this.#age);
+    else if (!isInUse) this.#usual += (duration - this.#usual) / longWindow;
+    if (this.#usual > 2 * duration) this.#usual *= RECOVERY;
+    if (!isInUse) return;
+    const gradient = Math.min(Math.max(tolerance * this.#usual / duration || 1, MIN_GRADIENT), 1); // 0 / 0 is 1
     this.moveTo(limit * (1 - smoothing) + (limit * gradient + queueSize) * smoothing);
+    if (this.#age === 0 || this.#age >= longWindow) this.#probe();
+  }
+
+  /** Lowers the limit until enough attempts have shown the duration without the limit's own queueing. */
+  #probe(): void {
+    this.#age = 0;
+    this.#afterProbe = this.limit;
+    this.moveTo(this.limit * PROBE);
   }
 }

@@ -1,8 +1,9 @@
 /** Throttles that adapt the number of attempts at once. */
 
 import { assert, assertEquals } from "@std/assert";
-import { createAimdThrottle, createGradientThrottle } from "@workqueue/core/throttles";
+import { createAimdThrottle, createGradientThrottle, type Permit } from "@workqueue/core/throttles";
 import { HandClock } from "../helpers.ts";
+import { randomNumbers } from "../queue_helpers.ts";
 import { attempt, begin, limitOf, result, round } from "./helpers.ts";
 
 Deno.test("aimd: one more after each round of successes, up to the maximum", () => {
@@ -56,66 +57,89 @@ Deno.test("aimd: overload shrinks it by a tenth, once in the mean duration, down
   assertEquals(limitOf(throttle), 2);
 });
 
-/** The rules of Netflix's Gradient2Limit with a WindowedLimit, in their own notation. Windows end after a count. */
-class Gradient2 {
-  limit: number;
-  #long = 0;
-  #sum = 0;
-  #count = 0;
-  #window = { sum: 0, count: 0, maxInFlight: 0 };
+/** Backend that works on `capacity` attempts at full speed, and shares its capacity among more. */
+class Backend {
+  base = 50;
+  readonly clock = new HandClock();
+  readonly throttle = createGradientThrottle({ max: 400, initial: 10, clock: this.clock });
+  readonly #random = randomNumbers(5);
+  readonly #capacity: number;
+  readonly #varies: boolean;
+  #running: { readonly at: number; readonly from: number; readonly permit: Permit }[] = [];
 
-  constructor(initial: number, readonly min: number, readonly max: number) {
-    this.limit = initial;
+  constructor(capacity: number, varies: boolean) {
+    this.#capacity = capacity;
+    this.#varies = varies;
   }
 
-  sample(rtt: number, inFlight: number): void {
-    const window = this.#window;
-    window.sum += rtt;
-    window.maxInFlight = Math.max(window.maxInFlight, inFlight);
-    if (++window.count < Math.max(10, Math.floor(this.limit))) return;
-    this.#window = { sum: 0, count: 0, maxInFlight: 0 };
-    this.#update(window.sum / window.count, window.maxInFlight);
-  }
-
-  #update(rtt: number, inFlight: number): void {
-    if (this.#count < 10) {
-      this.#sum += rtt;
-      this.#long = this.#sum / ++this.#count;
-    } else {
-      const factor = 2 / 601;
-      this.#long = this.#long * (1 - factor) + rtt * factor;
+  /** Works on a backlog for some time. Returns the share of the capacity that was used, and the largest limit. */
+  work(ms: number): { goodput: number; largest: number } {
+    const end = this.clock.time + ms;
+    let [successes, largest] = [0, 0];
+    for (this.#start(); this.clock.time < end; this.#start()) {
+      const next = this.#running.reduce((one, other) => other.at < one.at ? other : one);
+      this.#running.splice(this.#running.indexOf(next), 1);
+      this.clock.time = next.at;
+      next.permit.end(result("succeeded", next.at - next.from));
+      successes++;
+      largest = Math.max(largest, limitOf(this.throttle));
     }
-    const long = this.#long;
-    if (long / rtt > 2) this.#long *= 0.95;
-    if (inFlight < this.limit / 2) return;
-    const gradient = Math.max(0.5, Math.min(1, 1.5 * long / rtt));
-    const next = this.limit * 0.8 + (this.limit * gradient + 4) * 0.2;
-    this.limit = Math.max(this.min, Math.min(this.max, next));
+    return { goodput: successes * this.base / (ms * this.#capacity), largest };
+  }
+
+  #start(): void {
+    const from = this.clock.time;
+    for (let permit = this.throttle.acquire(); typeof permit !== "number"; permit = this.throttle.acquire()) {
+      permit.begin(1);
+      const work = this.base * (this.#varies ? -Math.log(1 - this.#random()) : 1);
+      const slowdown = Math.max(1, (this.#running.length + 1) / this.#capacity);
+      this.#running.push({ at: from + work * slowdown, from, permit });
+    }
   }
 }
 
-Deno.test("gradient: it follows the published update rules", () => {
-  let seed = 1;
-  const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
-  for (let run = 0; run < 20; run++) {
-    const throttle = createGradientThrottle({ min: 2, max: 100, initial: 10, clock: new HandClock() });
-    const model = new Gradient2(10, 2, 100);
-    const running: { permit: ReturnType<typeof begin>; inFlight: number }[] = [];
-    let base = 20;
-    for (let i = 0; i < 3000; i++) {
-      if (random() < 0.01) base = 5 + random() * 500;
-      if (random() < 0.6 && running.length < limitOf(throttle)) {
-        running.push({ permit: begin(throttle), inFlight: running.length + 1 });
-      } else if (running.length > 0) {
-        const [{ permit, inFlight }] = running.splice(Math.floor(random() * running.length), 1) as [typeof running[0]];
-        const rtt = base * (0.5 + random());
-        permit.end(result("succeeded", rtt));
-        model.sample(rtt, inFlight);
-      }
-      const difference = model.limit - limitOf(throttle); // the limit is rounded down, and sums are rounded
-      assert(difference > -1e-9 && difference < 1 + 1e-9, `run ${run}, step ${i}: ${difference}`);
+const MINUTE = 60_000;
+
+for (const varies of [false, true]) {
+  const durations = varies ? "of exponential durations" : "of equal durations";
+  Deno.test(`rule 19: gradient stays near the capacity for an hour of constant backlog, with attempts ${durations}`, () => {
+    const backend = new Backend(20, varies);
+    backend.work(MINUTE);
+    const { goodput, largest } = backend.work(59 * MINUTE);
+    assert(goodput >= 0.95, `goodput ${goodput}`);
+    assert(largest <= 40, `limit ${largest}`);
+  });
+
+  Deno.test(`gradient: it learns that attempts ${durations} take longer, or less long, than they did`, () => {
+    const backend = new Backend(20, varies);
+    backend.work(5 * MINUTE);
+    for (const base of [200, 50]) {
+      backend.base = base;
+      backend.work(10 * MINUTE);
+      const { goodput, largest } = backend.work(10 * MINUTE);
+      assert(goodput >= 0.95, `goodput ${goodput} with ${base} ms`);
+      assert(largest <= 42, `limit ${largest} with ${base} ms`);
     }
+  });
+}
+
+Deno.test("gradient: an overload during a probe shrinks the limit after the probe too", () => {
+  const clock = new HandClock();
+  const throttle = createGradientThrottle({ min: 1, max: 100, initial: 40, clock });
+  let before = 0;
+  while (limitOf(throttle) >= before) {
+    before = limitOf(throttle);
+    round(throttle, "succeeded", 50);
   }
+  assert(limitOf(throttle) <= before / 3, "a probe");
+  clock.time += 1000;
+  attempt(throttle, "overloaded");
+  assert(limitOf(throttle) < before / 4);
+  for (let i = 0; limitOf(throttle) < before / 2; i++) {
+    assert(i < 20, "the probe ends");
+    round(throttle, "succeeded", 50);
+  }
+  assert(limitOf(throttle) <= 0.9 * before + 2, `${limitOf(throttle)} after ${before}`);
 });
 
 Deno.test("gradient: failures teach it nothing, and overload shrinks it by a tenth once in the mean duration", () => {
