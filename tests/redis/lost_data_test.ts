@@ -169,7 +169,7 @@ redisTest(
       throttles: { [api]: { type: "concurrency", limit: 2 } },
       queues: { [name]: { throttle: api, concurrency: 5 } },
     };
-    let running = 0;
+    let [running, done] = [0, 0];
     const ends: (() => void)[] = [];
     const start = (url: string) => {
       const config = loadConfig(document as never);
@@ -178,6 +178,7 @@ redisTest(
         running++;
         await new Promise<void>((resolve) => ends.push(resolve));
         running--;
+        done++;
       }, { onError() {} });
       return { queue, pool };
     };
@@ -189,7 +190,7 @@ redisTest(
     await until(async () => Number(await server.call("HGET", `${permits}:state`, "used")) >= 2);
     await until(() => {
       for (const end of ends.splice(0)) end();
-      return ends.length === 0 && running === 0;
+      return done >= 4;
     });
     for (const { queue, pool } of processes) {
       await queue.shutDownWithDrain();
