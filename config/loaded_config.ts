@@ -14,7 +14,7 @@ import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { builtInLimiters } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
-import type { BuildContext } from "../registry/definition.ts";
+import { type BuildContext, partContextOf } from "../registry/definition.ts";
 import type { NameNode, OptionsTree, PartNode } from "../registry/tree.ts";
 import { throttleKind } from "../throttles/definition.ts";
 import { builtInThrottles } from "../throttles/throttles.ts";
@@ -61,7 +61,7 @@ export class LoadedConfig implements WorkQueueConfig {
     const places = this.#places;
     const named = (node: NameNode) =>
       node.kind === throttleKind ? this.#contents.namedThrottle(node) : places.get(limiterPath(node.name));
-    this.#building = { context: surroundings.context, named, mayRefuse };
+    this.#building = { context: partContextOf(surroundings.context), named, mayRefuse };
     this.#contents = this.#read("load config", source);
   }
 

@@ -18,7 +18,7 @@
 
 import { A_CLOCK } from "../lib/base/arguments.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
-import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import { isSameKey } from "../lib/base/keys.ts";
 import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
@@ -131,7 +131,7 @@ class IgnoreEarlyLimiter implements RateLimiter {
   readonly #clock: Clock;
   readonly #retries = new OfQueues(() => new Retries());
 
-  constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock = systemClock) {
+  constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock) {
     this.#limiter = limiter;
     this.#forgetAfter = forgetAfter;
     this.#clock = clock;

@@ -18,7 +18,7 @@
 
 import { limiterError } from "../lib/base/errors.ts";
 import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { inSlices } from "../lib/structures/in_slices.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
@@ -125,7 +125,7 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
     perGroupLimiter,
     { string: stringKind, limiter: partTemplate(limiterKind) },
     options,
-    (groupOf, { limiter }) => new LimiterOfGroups(groupOf, limiter),
+    (groupOf, { limiter }, { clock }) => new LimiterOfGroups(groupOf, limiter, clock),
   ) as PerGroupLimiter<T, L>;
 }
 
@@ -147,7 +147,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   #groupOf: GroupOf;
   #template: Template<RateLimiter>;
 
-  constructor(groupOf: GroupOf, template: Template<RateLimiter>, clock: Clock = systemClock) {
+  constructor(groupOf: GroupOf, template: Template<RateLimiter>, clock: Clock) {
     this.#groupOf = groupOf;
     this.#template = template;
     this.#clock = clock;

@@ -5,7 +5,7 @@
  */
 
 import { A_CLOCK, A_FUNCTION, requireRules } from "../lib/base/arguments.ts";
-import type { Clock } from "../lib/base/clock.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
@@ -49,6 +49,14 @@ export interface BuildContext {
   readonly random?: Random | undefined;
 }
 
+/** Context in which the functions of a definition are called: a {@linkcode BuildContext} with its defaults. */
+export type PartContext = { readonly [Member in keyof BuildContext]-?: NonNullable<BuildContext[Member]> };
+
+/** Returns a context with its defaults. */
+export function partContextOf({ clock = systemClock, random = Math.random }: BuildContext): PartContext {
+  return { clock, random };
+}
+
 /** Violation of a rule that involves several options. */
 export interface BrokenRule {
   /** Name of the option that breaks the rule. */
@@ -83,7 +91,7 @@ export interface PartDefinition<
    * Creates a part from checked options. An error that `create` throws is reported with the location of the part in the
    * config.
    */
-  create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
+  create(options: OptionsOf<F, Record<Word, Part>>, context: PartContext): Made;
   /**
    * When a config is reloaded, updates a part that `create` returned. The part then behaves like one created from the
    * new options, but keeps its counts. Without `update`, a part whose options change is created again.
@@ -93,7 +101,7 @@ export interface PartDefinition<
    * must accept the previous options.
    */
   update?:
-    | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
+    | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: PartContext): void }["update"]
     | undefined; // a method type, so that a limiter's definition is assignable to a part's definition
 }
 

@@ -1,7 +1,7 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
 import { UNDEFINED_KEY } from "../lib/base/keys.ts";
-import type { BuildContext, PartDefinition } from "./definition.ts";
+import type { PartContext, PartDefinition } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { actionOf, createInCode, type KindsOf } from "./options_in_code.ts";
 
@@ -47,7 +47,7 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
   create: (
     groupOf: GroupOf,
     options: OptionsOf<Omit<F, "separator">, Record<Word, Part>>,
-    context: BuildContext,
+    context: PartContext,
   ) => Part,
 ): Part {
   const action = actionOf(word, definition);
@@ -62,7 +62,7 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
   const grouped = {
     ...definition,
     options: options as Fields<Word>,
-    create: (options: object, context: BuildContext) =>
+    create: (options: object, context: PartContext) =>
       create((item) => groupOf(item), options as OptionsOf<Omit<F, "separator">, Record<Word, Part>>, context),
   } as PartDefinition<Word, Part>;
   return createInCode(word, grouped, kinds as KindsOf<Fields<Word>>, given);

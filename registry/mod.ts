@@ -18,6 +18,7 @@
  */
 
 export { buildOptions } from "./build.ts";
+export { partContextOf } from "./definition.ts";
 export { groupOfKey } from "./grouping.ts";
 export { ConfigReader, type PartSource } from "./reader.ts";
 export { optionsSchema, partSchemas, SCHEMA_DIALECT } from "./schema.ts";
@@ -27,7 +28,7 @@ export type { Duration } from "../lib/base/duration.ts";
 export type { ConfigIssue } from "../lib/base/errors.ts";
 export type { Random } from "../lib/base/random.ts";
 export type { Building } from "./build.ts";
-export type { BrokenRule, BuildContext, PartDefinition, PartKind } from "./definition.ts";
+export type { BrokenRule, BuildContext, PartContext, PartDefinition, PartKind } from "./definition.ts";
 export type * from "./fields.ts";
 export type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 export type { Updating } from "./updates.ts";

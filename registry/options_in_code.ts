@@ -1,7 +1,7 @@
 import { requireOptions, requireRules, type Rule } from "../lib/base/arguments.ts";
 import { argumentError, invalidArgument } from "../lib/base/errors.ts";
 import { pick } from "../lib/base/objects.ts";
-import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
+import { type BuildContext, partContextOf, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Field, Fields, OptionsOf, PartsField, PlainField } from "./fields.ts";
 import type { OptionKind } from "./option_kinds.ts";
 import { missingOption, offencesOf } from "./plain_values.ts";
@@ -41,7 +41,7 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   }
   const broken = definition.check?.(options as never);
   if (broken !== undefined) throw invalidArgument(action, broken.option, broken.rule, options[broken.option]);
-  return definition.create(options as OptionsOf<F, Record<Word, Part>>, context);
+  return definition.create(options as OptionsOf<F, Record<Word, Part>>, partContextOf(context));
 }
 
 /** Returns a description of the current action for error messages, such as `create bucket limiter`. */

@@ -3,6 +3,7 @@ import { argumentError, inspect } from "../lib/base/errors.ts";
 import { type Building, buildPart } from "./build.ts";
 import {
   type BuildContext,
+  partContextOf,
   type PartDefinition,
   type PartKind,
   requireContext,
@@ -157,7 +158,7 @@ export abstract class Registry<Word extends string, Part> {
     const reader = new ConfigReader(action, { kind: this.kind, definitions });
     const tree = reader.readPart(this.kind, "config", config, "");
     reader.throwIssues();
-    return { tree: tree!, building: { action, context } };
+    return { tree: tree!, building: { action, context: partContextOf(context) } };
   }
 }
 

@@ -1,5 +1,5 @@
 import { ConfigError, inspect } from "../lib/base/errors.ts";
-import type { BuildContext } from "./definition.ts";
+import type { PartContext } from "./definition.ts";
 import { isName, nodesOf, type PartNode } from "./tree.ts";
 
 /** Update of an existing part to new options. */
@@ -15,11 +15,10 @@ export interface Update {
 
 /** Context in which updates are carried out. */
 export interface Updating {
-  /** The current action, for messages. */
   /** Action that errors name. */
   readonly action: string;
   /** Context in which parts are built. */
-  readonly context: BuildContext;
+  readonly context: PartContext;
   /** Reports whether the `update` of this definition may throw. If the method is absent, any update may throw. */
   mayRefuse?(definition: PartNode["definition"]): boolean;
 }

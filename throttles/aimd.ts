@@ -14,7 +14,6 @@
  */
 
 import type { Clock } from "../lib/base/clock.ts";
-import { systemClock } from "../lib/base/clock.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
@@ -53,7 +52,7 @@ export const aimdThrottle: ThrottleDefinition<"aimd", typeof aimdOptions> = {
   description: "Adapts the number of attempts that run at once: one more after successes, a tenth fewer on overload.",
   options: aimdOptions,
   check: checkBounds,
-  create: (options, { clock = systemClock }) => new AimdThrottle(options, clock),
+  create: (options, { clock }) => new AimdThrottle(options, clock),
   update: (throttle: AimdThrottle, options) => throttle.change(options),
 };
 

@@ -14,7 +14,6 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import { formatDuration } from "../lib/base/inspection.ts";
-import { systemClock } from "../lib/base/clock.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { durationKind, integerKind, numberKind } from "../registry/option_kinds.ts";
@@ -61,7 +60,7 @@ export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOption
   type: "breaker",
   description: "Starts no attempts for a while after too many have failed, and then tries a few.",
   options: breakerOptions,
-  create: (options, { clock = systemClock }) => new BreakerThrottle(options, clock),
+  create: (options, { clock }) => new BreakerThrottle(options, clock),
   update: (throttle: BreakerThrottle, options) => throttle.change(options),
 };
 

@@ -58,7 +58,7 @@ export type ThrottleDescription = PartDescription<Throttle>;
  *     from: { kind: "integer", min: 0, max: 23, description: "First hour." },
  *     to: { kind: "integer", min: 1, max: 24, description: "End of the last hour." },
  *   },
- *   create({ from, to }, { clock = { now: Date.now } as never }) {
+ *   create({ from, to }, { clock }) {
  *     const permit = { begin() {}, charge() {}, end() {} };
  *     return {
  *       acquire() {

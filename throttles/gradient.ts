@@ -13,7 +13,6 @@
  */
 
 import type { Clock } from "../lib/base/clock.ts";
-import { systemClock } from "../lib/base/clock.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
@@ -78,7 +77,7 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
   description: "Adapts the number of attempts that run at once to how long they take, compared to what is usual.",
   options: gradientOptions,
   check: checkBounds,
-  create: (options, { clock = systemClock }) => new GradientThrottle(options, clock),
+  create: (options, { clock }) => new GradientThrottle(options, clock),
   update: (throttle: GradientThrottle, options) => throttle.change(options),
 };
 

@@ -5,7 +5,7 @@ export type { Duration } from "../lib/base/duration.ts";
 export type { Random } from "../lib/base/random.ts";
 export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 export type { TokenSource } from "../lib/contracts/token_source.ts";
-export type { BrokenRule, BuildContext, PartDefinition, PartKind } from "../registry/definition.ts";
+export type { BrokenRule, BuildContext, PartContext, PartDefinition, PartKind } from "../registry/definition.ts";
 export type { OptionDescription, PartDescription } from "../registry/description.ts";
 export type * from "../registry/fields.ts";
 export type { ThrottleDefinition, ThrottleDescription, ThrottleFields, ThrottleOptions } from "./definition.ts";

@@ -664,8 +664,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Continues a shutdown or a drain: shuts down the queue below once no item is delayed. If the drain accepts retries, a processing
-   * item may be delayed again. In that case, the queue below must also have no ready, blocked or processing items.
+   * Continues a shutdown or a drain: shuts down the queue below once no item is delayed. If the drain accepts retries,
+   * a processing item may be delayed again. In that case, the queue below must also have no ready, blocked or
+   * processing items.
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#isEnding && this.delayed === 0) {

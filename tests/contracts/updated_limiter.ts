@@ -10,9 +10,10 @@ import type {
   Template,
 } from "@workqueue/core";
 import { limiters } from "@workqueue/core";
+import { type PartContext, partContextOf } from "@workqueue/core/internal/registry";
 
 /** Context whose members throw. Passed to `update`, which must keep the limiter's own clock and random numbers. */
-const OF_NO_USE: BuildContext = {
+const OF_NO_USE: PartContext = {
   clock: { now: () => never("now"), setTimeout: () => never("setTimeout"), clearTimeout: () => never("clearTimeout") },
   random: () => never("random"),
 };
@@ -36,7 +37,7 @@ export class UpdatedLimiter {
   constructor(config: Config, context: BuildContext) {
     this.#context = context;
     this.#description = describe(config);
-    this.limiter = this.#description.definition().create(this.#optionsOf(this.#description), context);
+    this.limiter = this.#description.definition().create(this.#optionsOf(this.#description), partContextOf(context));
   }
 
   /** Updates the limiter to another config of the same type. */

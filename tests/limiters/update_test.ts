@@ -14,6 +14,7 @@ import {
   type Template,
   type TokenBucket,
 } from "@workqueue/core";
+import { partContextOf } from "@workqueue/core/internal/registry";
 import {
   bucketLimiter,
   exponentialLimiter,
@@ -34,9 +35,9 @@ const BACKOFF = { baseDelay: 10, maxDelay: 40 };
 /** Creates an exponential limiter under a clock that starts at 1000. */
 function backoff(forgetAfter?: number) {
   const clock = new HandClock(1000);
-  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter }, { clock });
+  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter }, partContextOf({ clock }));
   const update = (forgetAfter: number | undefined, delays = BACKOFF) =>
-    exponentialLimiter.update!(limiter, { ...delays, forgetAfter }, {});
+    exponentialLimiter.update!(limiter, { ...delays, forgetAfter }, partContextOf({}));
   const counts = (...keys: string[]) => keys.map((key) => limiter.numRequeues(key));
   return { clock, limiter, update, counts };
 }
@@ -146,13 +147,13 @@ Deno.test("update, forgetAfter: the same leaves the ends of all counts as they a
 Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () => {
   const clock = new HandClock();
   const options = { fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 };
-  const limiter = fastSlowLimiter.create({ ...options, forgetAfter: undefined }, { clock });
+  const limiter = fastSlowLimiter.create({ ...options, forgetAfter: undefined }, partContextOf({ clock }));
   const keys = Array.from({ length: 10_000 }, (_, i) => i);
   for (const key of keys) delays(limiter, key, 1 + key % 3);
   for (const key of keys) if (key % 5 === 0) limiter.forget(key);
   const counted = keys.map((key) => limiter.numRequeues(key));
   for (const forgetAfter of [1000, 50, undefined, 7, 7]) {
-    fastSlowLimiter.update!(limiter, { ...options, forgetAfter }, {});
+    fastSlowLimiter.update!(limiter, { ...options, forgetAfter }, partContextOf({}));
     assertEquals(keys.map((key) => limiter.numRequeues(key)), counted);
   }
   clock.time = 27;
@@ -161,9 +162,11 @@ Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () =>
 
 Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {
   const clock = new HandClock();
-  const limiter = bucketLimiter.create({ rate: 1, burst: 4 }, { clock }) as RateLimiter & { bucket: TokenBucket };
+  const limiter = bucketLimiter.create({ rate: 1, burst: 4 }, partContextOf({ clock })) as RateLimiter & {
+    bucket: TokenBucket;
+  };
   const { bucket } = limiter;
-  const update = (rate: number, burst: number) => bucketLimiter.update!(limiter, { rate, burst }, {});
+  const update = (rate: number, burst: number) => bucketLimiter.update!(limiter, { rate, burst }, partContextOf({}));
   bucket.allow(3);
   update(1, 10); // the update itself adds no token
   assertStrictEquals(limiter.bucket, bucket);
@@ -182,42 +185,44 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
 
 Deno.test("update, bucket: at rest are the figures that it was given last, and a larger burst once it is full", () => {
   const clock = new HandClock();
-  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, { clock });
-  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
+  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, partContextOf({ clock }));
+  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, partContextOf({}));
   assertFalse(limiter.atRest!());
   clock.time = 999;
   assertFalse(limiter.atRest!());
   clock.time = 1000;
   assert(limiter.atRest!());
-  bucketLimiter.update!(limiter, { rate: 5, burst: 2 }, {});
+  bucketLimiter.update!(limiter, { rate: 5, burst: 2 }, partContextOf({}));
   assert(limiter.atRest!());
 });
 
 Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `throttle`", () => {
-  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, {}) as RateLimiter & { bucket: TokenBucket };
-  const bucket = bucketThrottle.create({ rate: 1, burst: 1, counts: undefined }, {});
+  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, partContextOf({})) as RateLimiter & {
+    bucket: TokenBucket;
+  };
+  const bucket = bucketThrottle.create({ rate: 1, burst: 1, counts: undefined }, partContextOf({}));
   const heard: unknown[] = [];
   for (const each of [limiter.bucket, bucket]) {
     onBucketChange(each, (isPause) => heard.push([each.rate, each.burst, isPause]));
   }
-  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
-  bucketThrottle.update!(bucket, { rate: 4, burst: 5, counts: undefined }, {});
+  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, partContextOf({}));
+  bucketThrottle.update!(bucket, { rate: 4, burst: 5, counts: undefined }, partContextOf({}));
   assertEquals(heard, [[2, 3, false], [4, 5, false]]);
 });
 
 Deno.test("update, jitter: its random numbers go on", () => {
   const numbers = [0.1, 0.2, 0.3, 0.4];
   const options = { limiter: new Recorder(100), spread: 1 };
-  const limiter = jitterLimiter.create(options, { random: () => numbers.shift()! });
+  const limiter = jitterLimiter.create(options, partContextOf({ random: () => numbers.shift()! }));
   assertEquals(delays(limiter, "a", 2), [90, 80]);
-  jitterLimiter.update!(limiter, { limiter: new Recorder(1000), spread: 0.5 }, { random: () => 0 });
+  jitterLimiter.update!(limiter, { limiter: new Recorder(1000), spread: 0.5 }, partContextOf({ random: () => 0 }));
   assertEquals(delays(limiter, "a", 2), [850, 800]);
 });
 
 Deno.test("update, max-of: asks those of the new list from then on, and no other", () => {
   const [one, two, three] = [new Recorder(1, 7), new Recorder(2, 8), new Recorder(3, 5)];
-  const limiter = maxOfLimiter.create({ limiters: [one, two] }, {});
-  maxOfLimiter.update!(limiter, { limiters: [three, one] }, {});
+  const limiter = maxOfLimiter.create({ limiters: [one, two] }, partContextOf({}));
+  maxOfLimiter.update!(limiter, { limiters: [three, one] }, partContextOf({}));
   assertEquals([limiter.when("a"), limiter.numRequeues("a")], [3, 7]);
   limiter.forget("a");
   assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
@@ -250,11 +255,11 @@ function numbered(made: number, failsAt: (call: number) => boolean = () => false
 }
 
 function groups(template: Template<RateLimiter>, count: number) {
-  const limiter = perGroupLimiter.create({ separator: "/", limiter: template }, {}) as PerGroupLimiter;
+  const limiter = perGroupLimiter.create({ separator: "/", limiter: template }, partContextOf({})) as PerGroupLimiter;
   const names = Array.from({ length: count }, (_, i) => `group ${i}`);
   const all = () => names.map((name) => limiter.of(name));
   const update = (template: Template<RateLimiter>, separator = "/") =>
-    perGroupLimiter.update!(limiter, { separator, limiter: template }, {});
+    perGroupLimiter.update!(limiter, { separator, limiter: template }, partContextOf({}));
   return { limiter, names, all, update };
 }
 

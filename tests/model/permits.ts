@@ -11,6 +11,7 @@ import {
   type ThrottleConfig,
   throttles,
 } from "@workqueue/core";
+import { partContextOf } from "@workqueue/core/internal/registry";
 import { createAllOfThrottle } from "@workqueue/core/throttles";
 import type { OwnThrottle } from "../../lib/contracts/throttle.ts";
 import { throttleOf } from "../../lib/tokens/own_throttle.ts";
@@ -85,7 +86,7 @@ class Counting implements OwnThrottle {
 
   /** Changes the limit of a concurrency throttle, as a reload does. */
   changeLimit(limit: number): void {
-    throttles.get("concurrency")!.update!(this.#inner as Throttle, { limit }, {});
+    throttles.get("concurrency")!.update!(this.#inner as Throttle, { limit }, partContextOf({}));
   }
 
   onChange(callback: () => void): () => void {

@@ -11,6 +11,7 @@ import { assert, assertAlmostEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
 import type { BucketLimiter } from "@workqueue/core";
+import { partContextOf } from "@workqueue/core/internal/registry";
 import { bucketLimiter } from "@workqueue/core/limiters";
 import { HandClock } from "../helpers.ts";
 
@@ -68,7 +69,7 @@ function checkWindow(from: number, to: number, grants: readonly Grant[], history
 
 function run(first: { rate: number; burst: number }, operations: readonly Operation[]): void {
   const clock = new HandClock();
-  const limiter = bucketLimiter.create(first, { clock }) as BucketLimiter;
+  const limiter = bucketLimiter.create(first, partContextOf({ clock })) as BucketLimiter;
   const { bucket } = limiter;
   const grants: Grant[] = [];
   const history: Figures[] = [{ from: 0, ...first }];
@@ -109,7 +110,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
         cancel = undefined;
         break;
       case "update":
-        bucketLimiter.update!(limiter, operation, {});
+        bucketLimiter.update!(limiter, operation, partContextOf({}));
         history.push({ from: clock.time, rate: operation.rate, burst: operation.burst });
         // A larger burst adds no tokens. A smaller burst drops the excess tokens. A debt of tokens remains.
         assertAlmostEquals(bucket.tokens, Math.min(before, operation.burst), ROUNDING);

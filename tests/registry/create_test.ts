@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { type BuildContext, ConfigError, limiters, type RateLimiter } from "@workqueue/core";
+import { type BuildContext, ConfigError, limiters, type RateLimiter, systemClock } from "@workqueue/core";
 import { LimiterRegistry } from "@workqueue/core/limiters";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { CONSTANT, parts, spy } from "./parts.ts";
@@ -29,7 +29,7 @@ Deno.test("create gets the source of random numbers", () => {
   assertStrictEquals(created[0]?.context.random, random);
 });
 
-Deno.test("create gets the clock of the build, and nothing where there is none", () => {
+Deno.test("create gets the clock of the build, and the system clock where there is none", () => {
   const { registry, created } = spy({});
   const clock = new HandClock();
   registry.build({ type: "spy" }, { clock });
@@ -37,7 +37,7 @@ Deno.test("create gets the clock of the build, and nothing where there is none",
   registry.build({ type: "spy" });
   assertStrictEquals(created[0]?.context.clock, clock);
   assertStrictEquals(created[1]?.context.clock, clock);
-  assertEquals(created[2]?.context.clock, undefined);
+  assertStrictEquals(created[2]?.context.clock, systemClock);
 });
 
 Deno.test("a create that throws is reported with its place, and its error as the cause", () => {

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, type RateLimiter } from "@workqueue/core";
 import { limiterKind } from "../../limiters/definition.ts";
 import { type Building, buildPart } from "../../registry/build.ts";
+import { partContextOf } from "../../registry/definition.ts";
 import { ConfigReader } from "../../registry/reader.ts";
 import { isName, nodesOf, type PartTree } from "../../registry/tree.ts";
 
@@ -24,7 +25,7 @@ function read(config: unknown, definitions = limiters): PartTree<RateLimiter> {
 }
 
 function building(named: RateLimiter): Building {
-  return { action: "build", context: {}, named: () => named };
+  return { action: "build", context: partContextOf({}), named: () => named };
 }
 
 const CONSTANT: RateLimiter = { when: () => 2, forget() {}, numRequeues: () => 0 };

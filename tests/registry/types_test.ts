@@ -15,10 +15,12 @@ import {
   type LoadConfigOptions,
   type OptionsInCode,
   type OptionsInput,
+  type PartContext,
   type Rate,
   type RateLimiter,
   type Template,
 } from "@workqueue/core";
+import { partContextOf } from "@workqueue/core/internal/registry";
 import { LimiterRegistry } from "@workqueue/core/limiters";
 import { assertType, type Same } from "../helpers.ts";
 import { CONSTANT, parts } from "./parts.ts";
@@ -59,7 +61,7 @@ Deno.test("types: create gets its options checked, as the declarations say", () 
     },
     create(options, context) {
       assertType<Same<typeof options, LimiterOptions<typeof LINEAR>>>();
-      assertType<Same<typeof context, BuildContext>>();
+      assertType<Same<typeof context, PartContext>>();
       // @ts-expect-error: there is no such option
       return options.stepp ?? CONSTANT;
     },
@@ -154,14 +156,14 @@ Deno.test("types: update gets what create makes, and the options that create get
       assertType<Same<typeof delay, number>>();
       assertType<Same<typeof note, string | undefined>>();
       assertType<Same<typeof each, Template<RateLimiter>>>();
-      assertType<Same<typeof context, BuildContext>>();
+      assertType<Same<typeof context, PartContext>>();
       limiter.delay = delay;
     },
   });
   const each = () => new Steady(0);
-  const limiter = steady.create({ delay: 1, note: undefined, each }, {});
+  const limiter = steady.create({ delay: 1, note: undefined, each }, partContextOf({}));
   assertType<Same<typeof limiter, Steady>>();
-  steady.update!(limiter, { delay: 2, note: undefined, each }, {});
+  steady.update!(limiter, { delay: 2, note: undefined, each }, partContextOf({}));
   assertEquals(limiter.when(), 2);
   new LimiterRegistry().register(steady);
 });

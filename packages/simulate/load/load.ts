@@ -12,6 +12,7 @@ import {
   type OptionsInput,
   type OptionsOf,
   optionsSchema,
+  partContextOf,
   type PartKind,
   partSchemas,
   SCHEMA_DIALECT,
@@ -175,7 +176,7 @@ export function readLoadOptions(source: string | object, duration?: Duration): L
   const tree = reader.readOptions(loadFields, document, "");
   checkTogether(document, tree.plain, reader);
   reader.throwIssues();
-  return buildOptions(tree, { action: ACTION, context: {} }) as LoadOptions;
+  return buildOptions(tree, { action: ACTION, context: partContextOf({}) }) as LoadOptions;
 }
 
 /** Returns a load with its duration. By default, a load lasts until the last event of its trace. */
