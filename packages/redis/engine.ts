@@ -395,10 +395,16 @@ export class RedisEngine implements Engine {
     if (this.#partitioning?.isOpen === false) return; // the next call opens it
     this.#isDefined = true;
     const { max, maxAge } = this.#retention ?? {};
-    const { ratio, minRate } = this.#retryBudget ?? {};
-    const definition = { plan: this.#discipline?.text, ratio, minRate, max, maxAgeMs: maxAge };
+    const definition = {
+      ...NOT_DEFINED,
+      ...this.#retryBudget,
+      plan: this.#discipline?.text,
+      max,
+      maxAgeMs: maxAge,
+      forgetMs: this.#forgetAfter,
+    };
     try {
-      await this.#putInForce({ ...definition, forgetMs: this.#forgetAfter }, this.#discipline?.weights);
+      await this.#putInForce(definition, this.#discipline?.weights);
     } catch {
       this.#isDefined = false; // the next call tries again, and reports its own failure
     }

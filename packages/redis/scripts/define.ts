@@ -1,7 +1,14 @@
+import type { RetryBudgetOptions } from "@workqueue/core";
 import { declareScript } from "./declare.ts";
 import { DECIMAL, DURATION, fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
 import { moveSome, readKind } from "./order.ts";
 import { dropGivenUp } from "./retention.ts";
+
+/** Options of a retry budget. */
+const BUDGET = {
+  ratio: optional(DECIMAL),
+  minRate: optional(DECIMAL),
+} satisfies Record<keyof RetryBudgetOptions, unknown>;
 
 /** Definition without parts. */
 export const NOT_DEFINED = {
@@ -24,9 +31,7 @@ export const define = declareScript({
   args: {
     /** Plan of the discipline, as for `ordered`. */
     plan: optional(TEXT),
-    /** Retry budget. */
-    ratio: optional(DECIMAL),
-    minRate: optional(DECIMAL),
+    ...BUDGET,
     /** Limits on given-up keys. With a number and without an age, there is no limit on the age. */
     max: optional(NUMBER),
     maxAgeMs: optional(DURATION),

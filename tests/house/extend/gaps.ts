@@ -77,7 +77,7 @@ export const gaps: readonly Gap[] = [
     edit: ["  ratio:", "  calm?: boolean;\n  ratio:"],
     errors: [
       ["packages/sqlite/store/retry_budget.ts", "'calm'"],
-      ["packages/redis/scripts/set_retry_budget.ts", "'calm'"],
+      ["packages/redis/scripts/define.ts", "'calm'"],
     ],
   },
 ];
