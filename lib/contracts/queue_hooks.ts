@@ -145,7 +145,7 @@ export interface QueueHooks<T> {
   isOver?(): boolean;
 
   /**
-   * Reports whether any processing key was added again. Such a key becomes ready when it is done, even after a
+   * Reports whether any processing key was added again, or any key is blocked. Such a key becomes ready, even after a
    * shutdown. Without the hook, a pool may end before a key that another consumer is processing becomes ready again.
    */
   mayComeBack?(): boolean;

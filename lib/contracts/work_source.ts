@@ -150,9 +150,9 @@ export interface WorkSource<T> {
   readonly isPaused?: boolean;
 
   /**
-   * Whether an item that another consumer is processing will become ready once it is done, even though the source has
-   * returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again each
-   * time `watch` calls back, so a source with this property also needs `watch`.
+   * Whether an item that is processing will become ready once it is done, or an item is blocked, even though the source
+   * has returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again
+   * each time `watch` calls back, so a source with this property also needs `watch`.
    */
   readonly mayComeBack?: boolean;
 

@@ -164,7 +164,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       beginBatch: (time) => this.#beginBatch(time),
       ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
       watch: this.#watch,
-      mayComeBack: () => this.#comingBack > 0,
+      mayComeBack: () => this.#comingBack > 0 || this.#blocked > 0,
       groups: () => this.#line.groups,
       pauseFor: (ms) => {
         this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);

@@ -363,9 +363,8 @@ export class Pool<T> implements WorkerPool<T> {
   #endIfIdle(): void {
     const isStopping = this.#intake.state === "stopping";
     if (!isStopping && !(this.#intake.state === "open" && this.#intake.isShutDown)) return;
-    if (this.#intake.isWaiting || this.#running.size > 0 || this.#outcomes.pending > 0) return;
-    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a processing item was added again
-    else this.#finish();
+    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a key was added again, or is blocked
+    else if (!this.#intake.isWaiting && this.#running.size === 0 && this.#outcomes.pending === 0) this.#finish();
   }
 
   #finish(): void {

@@ -4,10 +4,12 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import {
   createDelayingQueue,
   createExponentialLimiter,
+  createFairDiscipline,
   createRateLimitingQueue,
   createWorkQueue,
   type DrainOptions,
   type RateLimitingQueue,
+  RetryAfterError,
   runWorkers,
   TokenBucket,
   type WorkQueue,
@@ -240,6 +242,70 @@ Deno.test("rule 6: a pool does not finish while a key processing elsewhere is ma
     }
   }
 });
+
+Deno.test("rule 3: an idle worker takes an item that comes back after a shutdown while another worker is busy", async () => {
+  for (const throttle of [undefined, new TokenBucket(Infinity, 1)]) {
+    const { queue } = limited();
+    queue.add("a");
+    const lease = take(queue);
+    for (const item of ["a", "busy"]) queue.add(item);
+    const seen: string[] = [];
+    let end = () => {};
+    const pool = runWorkers(queue, (item) => {
+      seen.push(item);
+      return item === "busy" ? new Promise<void>((resolve) => end = resolve) : undefined;
+    }, { concurrency: 2, throttle });
+    queue.shutDown();
+    await flush();
+    lease[Symbol.dispose]();
+    await flush();
+    assertEquals(seen, ["busy", "a"]);
+    end();
+    await pool.finished;
+  }
+});
+
+const BLOCKS: Readonly<Record<string, (queue: RateLimitingQueue<string>) => void>> = {
+  "a pause of its group": (queue) => queue.pauseGroup("a", 100),
+  "the rate of its group": () => {},
+  "a pause of the queue": () => {
+    throw new RetryAfterError(100, "", { scope: "queue" });
+  },
+};
+
+for (const [name, block] of Object.entries(BLOCKS)) {
+  Deno.test(`rule 6: a pool does not finish while an item that came back after a shutdown is blocked by ${name}`, async () => {
+    for (const throttle of [undefined, new TokenBucket(Infinity, 2)]) {
+      for (const drain of ["shutDown", "drop", "flush", "wait"] as const) {
+        const clock = new HandClock();
+        const discipline = createFairDiscipline({
+          groupOf: (item: string) => item[0],
+          ratePerGroup: { rate: 10, burst: 1 },
+        });
+        const queue = createRateLimitingQueue<string>(limiter(), { clock, discipline });
+        let attempts = 0;
+        let end = () => {};
+        const pool = runWorkers(queue, async () => {
+          if (attempts++ > 0) return;
+          await new Promise<void>((resolve) => end = resolve);
+          block(queue);
+        }, { concurrency: 2, throttle, onError() {}, onGiveUp() {} });
+        queue.add("a");
+        await flush();
+        queue.add("a");
+        const drained = drain === "shutDown" ? queue.shutDown() : queue.shutDownWithDrain({ delayed: drain });
+        await flush();
+        end();
+        await flush();
+        assertEquals([attempts, queue.snapshot().blocked, await isSettled(pool.finished)], [1, 1, false], drain);
+        await clock.advance(100);
+        assertEquals(attempts, 2);
+        await Promise.all([drained, pool.finished]);
+        assertEquals(clock.timers, 0);
+      }
+    }
+  });
+}
 
 Deno.test("rule 6: a pool that is stopped or paused takes nothing that comes back after a shutdown", async () => {
   for (const end of ["stop", "pause"] as const) {
