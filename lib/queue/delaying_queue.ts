@@ -243,6 +243,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override shutDown(): void {
     const tellDropped = this.#drop();
+    this.#endWatch();
     this.#drainers.serveAll();
     try {
       this.#isEnding = true;
@@ -679,9 +680,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.#close();
   }
 
-  #close(): void {
+  #endWatch(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
+  }
+
+  #close(): void {
+    this.#endWatch();
     this.below.shutDownWithDrain({ delayed: this.#draining }).then(
       () => this.#drainers.serveAll(),
       (error) => {

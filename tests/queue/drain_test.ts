@@ -307,6 +307,20 @@ for (const [name, block] of Object.entries(BLOCKS)) {
   });
 }
 
+Deno.test("rule 6: shutDown ends a drain that waits for blocked items, and leaves no timer", async () => {
+  for (const delayed of ["drop", "flush", "wait"] as const) {
+    const clock = new HandClock();
+    const discipline = createFairDiscipline({ groupOf: (item: string) => item });
+    const queue = createRateLimitingQueue<string>(limiter(), { clock, discipline });
+    queue.add("a");
+    queue.pauseGroup("a", 1000);
+    const drained = queue.shutDownWithDrain({ delayed });
+    queue.shutDown();
+    await drained;
+    assertEquals([clock.timers, queue.snapshot().blocked], [0, 1], delayed);
+  }
+});
+
 Deno.test("rule 6: a pool that is stopped or paused takes nothing that comes back after a shutdown", async () => {
   for (const end of ["stop", "pause"] as const) {
     const { queue } = limited();
