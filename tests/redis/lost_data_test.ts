@@ -198,3 +198,83 @@ redisTest(
     }
   },
 );
+
+for (const lost of ["state", "permits", "leases"]) {
+  redisTest(
+    `lost data: after the loss of the key ${lost}, a shared limit is in force, and all items run`,
+    async (server) => {
+      const [api, name] = [uniqueName("api"), uniqueName("lost")];
+      const names = [`${name}-1`, `${name}-2`];
+      const document = {
+        throttles: { [api]: { type: "concurrency", limit: 2 } },
+        queues: Object.fromEntries(names.map((name) => [name, { throttle: api, concurrency: 2 }])),
+      };
+      const state = `workqueue:{throttle:${api}}:state`;
+      let [running, most, ended] = [0, 0, 0];
+      const ends: (() => void)[] = [];
+      const queues = [server.url, elsewhere(server.url)].map((url, i) => {
+        const config = loadConfig(document as never);
+        const queue = redisQueues(config, { url, leaseDuration: 600, onQueueError() {} }).queue(names[i]!);
+        config.runWorkers(names[i]!, queue, async () => {
+          most = Math.max(most, ++running);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          running--;
+          ended++;
+        });
+        return queue;
+      });
+      for (const [i, queue] of queues.entries()) {
+        await queue.add("a");
+        await until(() => running === i + 1); // one attempt in each process
+      }
+      await server.call("DEL", `workqueue:{throttle:${api}}:${lost}`);
+      const renewed = (Number((await server.call("TIME") as string[])[0]) + 2) * 1e6;
+      for (const queue of queues) await queue.addAll(["b", "c"]);
+      await until(async () => Number(await server.call("HGET", state, "last")) > renewed);
+      // Processes report lost permits, so more may start until then.
+      if (lost !== "permits") assertEquals([running, most], [2, 2]);
+      await until(() => {
+        for (const end of ends.splice(0)) end();
+        return ended === 6;
+      });
+      for (const queue of queues) await queue.shutDownWithDrain();
+      await until(async () => await server.call("HGET", state, "used") === "0");
+    },
+  );
+}
+
+redisTest(
+  "lost data: the permits of a lost process come back, also if the key of the leases was lost",
+  async (server) => {
+    const [api, name] = [uniqueName("api"), uniqueName("lost")];
+    const document = {
+      throttles: { [api]: { type: "concurrency", limit: 1 } },
+      queues: { [`${name}-1`]: { throttle: api }, [`${name}-2`]: { throttle: api } },
+    };
+    await using proxy = await RedisProxy.start(server.url);
+    const started: string[] = [];
+    const open = (url: string, number: number) => {
+      const config = loadConfig(document as never);
+      const queue = redisQueues(config, { url, leaseDuration: 300, callTimeout: 300, onQueueError() {} })
+        .queue(`${name}-${number}`);
+      config.runWorkers(`${name}-${number}`, queue, (item, { signal }) => {
+        started.push(item as string);
+        return item === "last"
+          ? undefined
+          : new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      }, { onError() {} });
+      return queue;
+    };
+    const gone = open(proxy.url, 1);
+    await gone.add("first");
+    await until(() => started.length === 1);
+    proxy.hold();
+    await server.call("DEL", `workqueue:{throttle:${api}}:leases`);
+    const other = open(server.url, 2);
+    await other.add("last");
+    await until(() => started.includes("last"));
+    await other.shutDownWithDrain();
+    proxy.hold(false);
+    await gone.shutDownWithDrain();
+  },
+);

@@ -35,7 +35,20 @@ export const permits = declareScript({
   body: /* lua */ `
 q.forgetAfter = math.max(forgetUs or FORGET_AFTER, 2 * leaseUs)
 q.written = { q.state, q.permits, q.leases, q.line, q.called }
+local leaseEnd = now + leaseUs
+leaseEnd = leaseEnd + leaseEnd % 2 -- an odd end includes a grace
 local RESERVED = math.min(leaseUs / 3, 1000000) -- µs for which a permit is reserved for a process
+
+-- If the server has lost a key of the throttle, as after an eviction, the others tell what is left: the number of
+-- permits in use, and the processes that need a lease. Processes report lost permits with their next calls.
+if not stored[5] or (used > 0 and redis.call('EXISTS', q.permits, q.leases) < 2) then
+  used = 0
+  local all = redis.call('HRANDFIELD', q.permits, redis.call('HLEN', q.permits), 'WITHVALUES')
+  for i = 1, #all, 2 do
+    used = used + tonumber(string.match(all[i + 1], '^%d+'))
+    redis.call('ZADD', q.leases, 'NX', whole(leaseEnd), all[i])
+  end
+end
 
 -- Leases are measured from the end of a gap in which nobody called, because nobody could renew. Each process has one
 -- such grace after each call.
@@ -101,8 +114,7 @@ if nth > latest then
     redis.call('ZREM', q.leases, process)
   else
     redis.call('HSET', q.permits, process, using + granted .. ' ' .. whole(nth) .. ' ' .. granted)
-    local ends = now + leaseUs
-    redis.call('ZADD', q.leases, whole(ends + ends % 2), process)
+    redis.call('ZADD', q.leases, whole(leaseEnd), process)
   end
 elseif nth < latest then
   granted = 0 -- a later call has replaced this one
