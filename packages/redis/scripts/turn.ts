@@ -532,6 +532,6 @@ elseif redis.call('EXISTS', q.idle) == 1 then
   if q.stopIdling(process) then q.watchDue() end
   if #taken.key == wanted or isAlone == 1 then q.wakeForReady() end
 end
-isPaused = isPaused and 1 or 0
+local isPaused = isPaused and 1 or 0
 `,
 });
