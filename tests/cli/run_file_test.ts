@@ -171,6 +171,29 @@ Deno.test("run on a file: the second signal hands running items back", async () 
   assertEquals([ready! + delayed!, processing], [2, 0]);
 });
 
+for (const command of ["run", "work"]) {
+  Deno.test(`${command} on a file: a command that can't be started is no failure of an item`, async () => {
+    await using workspace = new Workspace();
+    await workspace.run(["push", "--queue", "jobs.db", "--quiet"], "a\nb\n");
+    for (let start = 0; start < 2; start++) {
+      const { code, stderr } = await workspace.run([
+        command,
+        "--queue",
+        "jobs.db",
+        "--retries",
+        "0",
+        "no-such-command",
+      ]);
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, "workqueue: Cannot run 'no-such-command': there is no such command\n");
+      assert(!stderr.includes("Cannot store the result"), stderr);
+    }
+    const { stdout } = await workspace.run(["status", "--queue", "jobs.db", "--json"]);
+    const { ready, delayed, givenUp, totals } = JSON.parse(stdout);
+    assertEquals([ready + delayed, givenUp, totals.failed], [2, 0, 0]);
+  });
+}
+
 Deno.test("run on a file: if the file is removed, the run ends with an error that says so", async () => {
   await using workspace = new Workspace();
   const run = await startHanging(workspace, ["run", "--queue", "jobs.db"], "a\nb\n");

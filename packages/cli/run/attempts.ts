@@ -44,8 +44,8 @@ export interface AttemptContext {
 
 /**
  * Result of an attempt: `"hopeless"` means that all retries would fail too. `"not-begun"` means that the run ended
- * before the attempt began, and `"lost"` that the lease of the item was lost before the attempt ended. `minDelay` is
- * the minimum delay of the retry, in milliseconds.
+ * before the attempt began, or that it ends because no command can be started. `"lost"` means that the lease of the
+ * item was lost before the attempt ended. `minDelay` is the minimum delay of the retry, in milliseconds.
  */
 export type AttemptResult =
   | { readonly kind: "succeeded" | "hopeless" | "not-begun" | "lost" }
@@ -106,7 +106,6 @@ export class Attempts {
    * @param attempt Number of the attempt, from 1.
    * @param lost Aborts when the lease of the item is lost, which ends the command; `undefined` if there is no lease.
    * @returns The result. If the command can't be started for this item, its kind is `"failed"` or `"hopeless"`.
-   * @throws {Error} If the attempt failed for a reason that ends the run.
    */
   async make(item: OpenItem, attempt: number, lost?: AbortSignal): Promise<AttemptResult> {
     const { template, config: { timeout } } = this.#settings;
@@ -174,7 +173,7 @@ export class Attempts {
     const isCommandsFault = isCommandError(error);
     if (isShortage(error) || isCommandsFault && !this.#settings.template.hasPlaceholderInFile) {
       this.#context.onFailure(new UsageError(reason));
-      throw error;
+      return { kind: "not-begun" };
     }
     await passOn(`${reason}\n`, this.#outputOf(item, item.attempts));
     item.end({ exitCode: null, signal: null, stderr: reason }, false);
