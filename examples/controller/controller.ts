@@ -179,24 +179,24 @@ async function ensureConfigMap({ metadata, spec }: Website, signal: AbortSignal)
  * Starts an informer, and restarts it some seconds after each error. Resolves when the cache holds all objects: the
  * promise of `start` resolves even if the list failed.
  */
-async function sync<T extends KubernetesObject>(informer: Informer<T>, name: string): Promise<void> {
-  const synced = Promise.withResolvers<void>();
+function sync<T extends KubernetesObject>(informer: Informer<T>, name: string): Promise<void> {
   let errors = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const start = async () => {
-    const before = errors;
-    await informer.start();
-    if (errors === before) synced.resolve();
-  };
-  informer.on("error", (error) => {
-    if (stopping.signal.aborted) return; // on Bun, a stopped watch ends with an error
-    errors++;
-    console.error(`Cannot watch ${name}: ${describe(error)}. Trying again in ${RESTART_DELAY / 1000} s`);
-    timer = setTimeout(start, RESTART_DELAY);
-  });
   stopping.signal.addEventListener("abort", () => clearTimeout(timer));
-  start();
-  await synced.promise;
+  return new Promise((resolve) => {
+    const start = async () => {
+      const before = errors;
+      await informer.start();
+      if (errors === before) resolve();
+    };
+    informer.on("error", (error) => {
+      if (stopping.signal.aborted) return; // on Bun, a stopped watch ends with an error
+      errors++;
+      console.error(`Cannot watch ${name}: ${describe(error)}. Trying again in ${RESTART_DELAY / 1000} s`);
+      timer = setTimeout(start, RESTART_DELAY);
+    });
+    start();
+  });
 }
 
 /** Returns options with which a request ends when the signal is aborted. */
