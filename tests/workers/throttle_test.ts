@@ -75,6 +75,25 @@ test("no attempt begins without a token, in the order of the queue", async (engi
   assertEquals(clock.timers, 0);
 });
 
+test("a charge that is no cost is refused and books nothing, and so is one after the attempt", async (engine) => {
+  const it = new Setup(engine, 1, 10);
+  let chargeLater: ((cost: number) => void) | undefined;
+  const pool = engine.runWorkers(it.queue, (item, { charge }) => {
+    for (const cost of [-1, NaN, Infinity]) assertThrows(() => charge(cost), RangeError, "'cost' must be");
+    assertThrows(() => charge("1" as never), TypeError, "'cost' must be");
+    charge(0);
+    charge(2);
+    chargeLater = charge;
+    it.note(item);
+  }, { throttle: it.bucket });
+  it.add("a");
+  await flush();
+  assertEquals([it.log, it.bucket.tokens], [["0 a"], 7]);
+  assertThrows(() => chargeLater!(1), Error, "the attempt has ended");
+  assertEquals(it.bucket.tokens, 7);
+  await pool.stop();
+});
+
 test("no attempt begins a fraction of a millisecond before its token", async (engine) => {
   const it = new Setup(engine, 2000, 1);
   const pool = it.run();
