@@ -199,6 +199,53 @@ redisTest(
   },
 );
 
+const FAIR = { type: "fair", separator: "/", maxPerGroup: 1, weights: { a: 3 }, within: { type: "priority" } } as const;
+
+for (
+  const [lost, discipline] of [
+    ["holders", FAIR],
+    ["groups", FAIR],
+    ["turns", FAIR],
+    ["blocked", FAIR],
+    ["line:a", FAIR],
+    ["line", { type: "priority" }],
+    ["line", { type: "priority", maxHeadStart: "unlimited" }],
+    ["raised", { type: "priority", maxHeadStart: "unlimited" }],
+  ] as const
+) {
+  const what = JSON.stringify(discipline);
+  redisTest(`lost data: all items are handed out after the loss of the key ${lost}, with ${what}`, async (server) => {
+    const name = uniqueName("lost");
+    await using opened = open(server.url, name, { discipline, leaseDuration: 600 });
+    const { queue, history, errors } = opened;
+    history.ignore();
+    const items = ["a", "b"].flatMap((group) => Array.from({ length: 6 }, (_, i) => `${group}/${i}`));
+    await queue.addAll(items, { priority: (item) => Number(item.slice(2)) });
+    await queue.add("a/1", { priority: 50 });
+    const taken = [await take(queue), await take(queue)];
+    for (const key of await keysOf(server.call, name)) {
+      if (key.endsWith(`:${lost}`)) await server.call("DEL", key);
+    }
+    const done = new Set(taken.map(({ item }) => item));
+    for (const lease of taken) await lease.finish();
+    await queue.add("b/7");
+    const most = { a: 0, b: 0 };
+    const running = { a: 0, b: 0 };
+    const pool = runWorkers(queue, async (item) => {
+      const group = item.slice(0, 1) as "a" | "b";
+      most[group] = Math.max(most[group], ++running[group]);
+      await queue.counts();
+      running[group]--;
+      done.add(item);
+    }, { concurrency: 8, onError() {} });
+    await until(() => done.size === 13);
+    await queue.whenIdle();
+    if (discipline === FAIR) assertEquals(most, { a: 1, b: 1 });
+    if (lost !== "holders") assertEquals(errors, []); // otherwise, leases were lost
+    await pool.stop();
+  });
+}
+
 for (const lost of ["state", "permits", "leases"]) {
   redisTest(
     `lost data: after the loss of the key ${lost}, a shared limit is in force, and all items run`,

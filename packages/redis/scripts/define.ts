@@ -1,7 +1,7 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
 import { declareScript } from "./declare.ts";
 import { DECIMAL, DURATION, fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
-import { moveSome, readKind } from "./order.ts";
+import { readKind, startOrder } from "./order.ts";
 import { dropGivenUp } from "./retention.ts";
 
 /** Options of a retry budget. */
@@ -48,37 +48,15 @@ export const define = declareScript({
     isMore: FLAG,
   }),
   body: (eachRow) => /* lua */ `
--- Puts the discipline in force.
-local function setOrder()
+if plan and q.plan ~= plan then
   ${readKind("plan")}
-  q.useMore()
-  if q.plan then redis.call('HSET', q.past_orders, q.plan_number, q.plan) end
-  q.plan_number, q.plan = whole(q.tick()), plan -- a new number, even if the former ones were lost
-  redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. plan)
-  ${eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)")}
-  redis.call('HDEL', q.meta, 'fair')
-  q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
-
-  -- Keys that are processing count for their groups.
-  local cursor = '0'
-  repeat
-    local page = redis.call('HSCAN', q.holders, cursor, 'COUNT', 1000)
-    cursor = page[1]
-    for i = 1, #page[2], 2 do
-      local key = page[2][i]
-      local flag, token, owner, rank = q.split(page[2][i + 1])
-      local priority, place = q.parseRank(rank)
-      local note = q.hasGroups and q.ordered().adopt(key) or ''
-      rank = '@' .. priority .. ',' .. (place and whole(place) or '') .. ',' .. note
-      redis.call('HSET', q.holders, key, flag .. token .. rank .. ':' .. owner)
-    end
-  until cursor == '0'
-  local paused = redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')
-  for i = 1, q.hasGroups and #paused or 0, 2 do q.ordered().pause(paused[i], tonumber(paused[i + 1])) end
-  ${moveSome}
+  ${
+    startOrder(
+      "plan",
+      eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)"),
+    )
+  }
 end
-
-if plan and q.plan ~= plan then setOrder() end
 if max then
   local limits = redis.call('HMGET', q.meta, 'keep', 'keepFor')
   local maxAge = maxAgeUs and whole(maxAgeUs) or false

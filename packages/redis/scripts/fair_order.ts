@@ -68,6 +68,8 @@ local function addRareGroupFunctions(f)
       if group then
         group.set = '-'
         f.settle(group)
+      else
+        f.isTorn = true
       end
     end
   end
@@ -94,7 +96,11 @@ local function addRareGroupFunctions(f)
 
   function f.done(key, token, note)
     local group = f.load(f.groupOf(key))
-    if not group or not note then return end
+    if not note then return end
+    if not group then
+      f.isTorn = true
+      return
+    end
     group.processing = math.max(group.processing - 1, 0)
     if group.probe == key then group.pause, group.probe = nil, nil end
     local charged = tonumber(note)
@@ -226,6 +232,7 @@ local function fairOrder(plan, base)
     blocked = base .. 'blocked', -- set of groups with blocked keys
     sizes = { c = 0, k = 0, i = 0 }, -- numbers of groups in the sorted sets that \`setOf\` returns
     first = false,
+    isTorn = false, -- whether the server has lost a part of the order
     clock = now,  -- time at which groups are settled
     changed = {}, -- groups that this script has changed, by name
     known = {},   -- groups that this script has read, by name; false for those that don't exist
@@ -323,10 +330,16 @@ local function fairOrder(plan, base)
   function f.nextTurns(most)
     f.saveTurns()
     local names = most > 0 and call('ZRANGE', f.turns, 0, most - 1) or {}
-    for i, member in ipairs(names) do names[i] = string.sub(member, 15) end
+    local turns = {}
+    for i, member in ipairs(names) do
+      turns[i], names[i] = tonumber(string.sub(member, 1, 14)), string.sub(member, 15)
+    end
     f.loadAll(names)
     local heap = {}
-    for i, name in ipairs(names) do heap[i] = f.known[name] end
+    for i, name in ipairs(names) do
+      local group = f.known[name]
+      if group and group.turn == turns[i] then heap[#heap + 1] = group else f.isTorn = true end
+    end
     return heap
   end
 
@@ -497,8 +510,13 @@ local function fairOrder(plan, base)
         keysOf[group], placesOf[group] = f.lines.take(counts[group], f.line .. group.name)
       end
       nextOf[group] = next + 1
-      keys[i], places[i] = keysOf[group][next], placesOf[group][next]
-      if group.probe == '' then group.probe = keys[i] end
+      local key, n = keysOf[group][next], #keys + 1
+      if key then
+        keys[n], places[n], notes[n] = key, placesOf[group][next], notes[i]
+        if group.probe == '' then group.probe = key end
+      else
+        f.isTorn = true
+      end
     end
     return keys, places, notes
   end
@@ -529,6 +547,13 @@ local function fairOrder(plan, base)
     if hasForgotten and call('EXISTS', f.groups) == 0 then f.virtual, f.latest = 0, 0 end
     return { 'fair', struct.pack(NUMBERS, f.sizes.c, f.sizes.k, f.sizes.i, f.virtual, f.latest, f.readySum, f.sizeSum,
       f.turning, f.turn, f.mean, f.count) }
+  end
+
+  -- Returns whether the server has lost a part of the order: see replaceTornOrder.
+  function f.lacksKeys()
+    f.lines.flush()
+    f.saveTurns()
+    return f.isTorn or f.sizeSum < call('ZCARD', q.ready) or f.turning ~= call('ZCARD', f.turns)
   end
 
   f.flush = f.lines.flush

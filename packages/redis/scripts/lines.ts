@@ -97,6 +97,7 @@ local function makeLines(plan, base)
     raised = base .. 'raised',
     waiting = {}, -- by sorted set: members that are not stored yet, each after its score
     priorities = {}, -- keys that were made ready, each before its priority, if that is not stored yet
+    isTorn = false, -- only orders of groups notice this while they hand out keys
     isReady = {}, -- whether a key is ready, by key; nil if this is not known
   }
 
@@ -204,6 +205,12 @@ local function makeLines(plan, base)
       keys[i], places[i] = key, place
     end
     return keys, places
+  end
+
+  -- Returns whether the server has lost the line: see replaceTornOrder.
+  function lines.lacksKeys()
+    lines.flush()
+    return call('ZCARD', lines.line) < call('ZCARD', q.ready)
   end
 
   lines.save = lines.flush

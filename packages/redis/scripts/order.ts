@@ -89,3 +89,55 @@ do
   else redis.call('HDEL', q.meta, 'moving', 'more') end
 end
 `;
+
+/**
+ * Returns Lua that puts a discipline in force with a new order, for which `readKind` was called. This call and the next
+ * turns add the ready keys to it.
+ *
+ * @param plan The Lua expression that has the plan as JSON.
+ * @param setWeights Lua that stores the weights of groups. The number of the former order is in `former`.
+ */
+export const startOrder = (plan: string, setWeights: string): string => /* lua */ `
+do
+  if q.order then q.order.flush() end
+  q.useMore()
+  local former = q.plan_number
+  if q.plan then redis.call('HSET', q.past_orders, former, q.plan) end
+  q.plan_number, q.plan = whole(q.tick()), ${plan} -- a new number, even if the former ones were lost
+  redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. q.plan)
+  ${setWeights}
+  redis.call('HDEL', q.meta, 'fair')
+  q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
+
+  -- Keys that are processing count for their groups.
+  local cursor = '0'
+  repeat
+    local page = redis.call('HSCAN', q.holders, cursor, 'COUNT', 1000)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local key = page[2][i]
+      local flag, token, owner, rank = q.split(page[2][i + 1])
+      local priority, place = q.parseRank(rank)
+      local note = q.hasGroups and q.ordered().adopt(key) or ''
+      rank = '@' .. priority .. ',' .. (place and whole(place) or '') .. ',' .. note
+      redis.call('HSET', q.holders, key, flag .. token .. rank .. ':' .. owner)
+    end
+  until cursor == '0'
+  local paused = redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')
+  for i = 1, q.hasGroups and #paused or 0, 2 do q.ordered().pause(paused[i], tonumber(paused[i + 1])) end
+  ${moveSome}
+end
+`;
+
+/**
+ * Lua that replaces an order that doesn't have all ready keys, or counts keys as processing that are not, because the
+ * server has lost one of its keys. Without this, the ready keys would wait for ever.
+ */
+export const replaceTornOrder = startOrder(
+  "q.plan",
+  /* lua */ `
+  local weights = q.orders .. former .. ':weights'
+  if redis.call('EXISTS', weights) == 1 then
+    redis.call('RENAME', weights, q.orders .. q.plan_number .. ':weights')
+  end`,
+);

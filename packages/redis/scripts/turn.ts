@@ -15,7 +15,7 @@ import {
 } from "./fields.ts";
 import { isOneOf, refuse } from "./kinds.ts";
 import { limiters } from "./limiters.ts";
-import { moveSome } from "./order.ts";
+import { moveSome, replaceTornOrder } from "./order.ts";
 import { redriveSome } from "./redrive.ts";
 import { dropGivenUp } from "./retention.ts";
 import { GIVEN_UP_FOR } from "./snapshot.ts";
@@ -200,6 +200,7 @@ local function finish(key, token, kind, delay, given, reason, wish)
   local flag, current, holdingOwner, rank
   if holder then flag, current, holdingOwner, rank = q.split(holder) end
   if current ~= token then
+    if not holder and redis.call('SREM', q.held_by .. owner, key) == 1 then q.isTorn = true end -- its holder was lost
     -- If the call may have run before, a token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
@@ -249,7 +250,10 @@ function q.expire()
   -- processed alone, so the key itself caused the stall.
   local function stall(key)
     local flag, token, _, rank = q.split(redis.call('HGET', q.holders, key))
-    if not flag then return end
+    if not flag then
+      q.isTorn = true -- its holder was lost
+      return
+    end
     redis.call('HDEL', q.holders, key)
     if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
     redis.call('ZADD', q.lost, token, token)
@@ -525,6 +529,10 @@ if wanted > 0 then
     if #taken.key > 0 then q.hold() end
     isIdle = #taken.key < wanted and isAlone == 0 and not isShort
   end
+end
+if q.plan and not q.moving and (q.isTorn or q.order and q.order.isTorn or isIdle and q.ordered().lacksKeys()) then
+${replaceTornOrder}
+  note(0)
 end
 if isIdle then
   q.beIdle()
