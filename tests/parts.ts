@@ -34,9 +34,9 @@ function tests(name: string, ...args: readonly string[]): Part {
   return { name, args: ["test", "-A", "--no-check", ...args] };
 }
 
-/** Returns a part of which `jobs` test files run at a time, because they mostly wait for processes and servers. */
-function testsAtOnce(name: string, jobs: number, ...args: readonly string[]): Part {
-  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs };
+/** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
+function testsAtOnce(name: string, ...args: readonly string[]): Part {
+  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 2 };
 }
 
 function onBun(files: readonly string[]): Part {
@@ -55,7 +55,7 @@ const core: readonly Part[] = [
 export const defaultParts: readonly Part[] = [
   ...core,
   onBun(someBunTests),
-  testsAtOnce("packages", 2, ...packageTests),
+  testsAtOnce("packages", ...packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
@@ -80,9 +80,6 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Parts whose tests wait three quarters of their time, for processes, clocks and browsers. */
-const WAITING = ["cli", "pages"];
-
 /**
  * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
  * `tests/TIMES.md` has their times.
@@ -90,11 +87,10 @@ const WAITING = ["cli", "pages"];
 export const allParts: readonly Part[] = [
   ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map((
     [name, paths],
-  ) => testsAtOnce(name, WAITING.includes(name) ? 4 : 2, ...paths)),
+  ) => testsAtOnce(name, ...paths)),
   onBun(bunTests),
   testsAtOnce(
     "the rest",
-    2,
     "--doc",
     `--ignore=${["tests/cli", ...Object.values(FOLDERS).flat(), ...coreTests].join()}`,
   ),
