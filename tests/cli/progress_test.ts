@@ -107,8 +107,7 @@ Deno.test("progress: a run in which nothing runs says why: an empty bucket, or t
       ["run", "--config", "config.json", "--queue", `${queue}`, "--", "false"],
       "a\nb\nc\n",
     );
-    await until(() => cli.stderr.includes("\n"), "there is a line");
-    assertMatch(cli.stderr, reason as RegExp);
+    await until(() => (reason as RegExp).test(cli.stderr), `there is a line with ${reason}`);
     cli.kill("SIGINT");
     await cli.ended;
   }

@@ -15,8 +15,11 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 const scripts = createScripts();
 const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
 
+/** Reply of the script that puts the definition of a queue in force. */
+const DEFINED = ["1", 1e12, 0];
+
 /**
- * Returns an engine and the list of its calls. Each call is represented by a string: the script's name, followed by the
+ * Returns an engine and the list of its calls, except for the one that defines the queue. Each call is represented by a string: the script's name, followed by the
  * call's last arguments.
  */
 function engineWith(
@@ -26,7 +29,9 @@ function engineWith(
   const connection: Partial<Connection> = {
     onReconnect: () => () => {},
     run(script, _key, args) {
-      calls.push([NAMES.get(script), ...args.slice(NAMES.get(script) === "add" ? 3 : 0)].join(" "));
+      const name = NAMES.get(script)!;
+      if (name === "define") return Promise.resolve(DEFINED);
+      calls.push([name, ...args.slice(name === "add" ? 4 : 1)].join(" "));
       return answer();
     },
   };

@@ -35,7 +35,7 @@ redisTest(
         for (const [i, [count, delay]] of calls.entries()) {
           const keys = Array.from({ length: count }, (_, j) => `${i}-${j}`);
           await engine.add(keys.map((key) => ({ key, payload: "" })), delay / 1000);
-          if (i > 0) tick++; // each call runs later than the previous one
+          tick++; // each call runs later than the previous one; the first call of all defines the queue
           for (const key of keys) {
             let due = ++tick + delay;
             while (taken.has(due)) due++;

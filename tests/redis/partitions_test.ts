@@ -324,7 +324,7 @@ Deno.test("partitions: what is taken after a reconnect is not handed back, even 
   const run = (script: Script, key: string) => {
     if (key === "workqueue:{q}:meta") return promise;
     sent.push(script);
-    return Promise.resolve([null, 0, 0, [], [[], [], [], [], [], [], [], []], [[], [], []]]);
+    return Promise.resolve([null, 0, 0, 0, [], [[], [], [], [], [], [], [], []], [[], [], []]]);
   };
   const connection = { run, isUp: true, onReconnect: () => () => {} } as unknown as Connection;
   const partitioning = new Partitioning(connection, "q", { count: 2, separator: null });
