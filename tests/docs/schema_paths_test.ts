@@ -57,7 +57,8 @@ interface Reference extends Place {
 }
 
 function examples(): Place[] {
-  const paths = globSync("examples/**/*.{json,yaml,toml}", { cwd: ROOT }).sort();
+  const paths = globSync("examples/**/*.{json,yaml,toml}", { cwd: ROOT })
+    .filter((path) => !path.endsWith("package.json")).sort();
   return paths.map((path) => ({
     path: path.replaceAll("\\", "/"),
     text: Deno.readTextFileSync(new URL(path, ROOT)),
