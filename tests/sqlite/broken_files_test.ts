@@ -112,7 +112,7 @@ fileTest("once another release has changed the tables, no call of a running proc
     const held = await queue.get();
     assert(!held.shutdown);
     const later = new DatabaseSync(path, { timeout: 5000 });
-    later.exec(`BEGIN IMMEDIATE; ${change}; PRAGMA user_version = 2; COMMIT`);
+    later.exec(`PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; ${change}; PRAGMA user_version = 2; COMMIT`);
     const before = later.prepare("SELECT key, token FROM items").all();
     const message = "it has version 2 of the tables, and this release uses version 1. Use the release that wrote it";
     for (let tries = 0; tries < 2; tries++) {
@@ -123,7 +123,7 @@ fileTest("once another release has changed the tables, no call of a running proc
         assertEquals(result.reason.mayHaveRun, false);
       }
     }
-    later.exec("BEGIN IMMEDIATE");
+    later.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     assertThrows(() => queue.addWithin(later, ["c"]), Error, message);
     later.exec("COMMIT");
     assertEquals(later.prepare("SELECT key, token FROM items").all(), before);
@@ -153,7 +153,7 @@ Deno.test("SQLite: a link to a file that is not there yet is as good as its path
   symlinkSync("link.db", second);
   await using queue = createSqliteQueue({ name: "queue", path: second });
   const database = new DatabaseSync(link);
-  database.exec("BEGIN IMMEDIATE");
+  database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   queue.addWithin(database, ["a"]);
   database.exec("COMMIT");
   database.close();
@@ -251,7 +251,7 @@ Deno.test("SQLite: a removed wake-up file is created again", async () => {
   await lease.finish();
   const next = queue.get();
   const database = new DatabaseSync(folder.path);
-  database.exec("BEGIN IMMEDIATE");
+  database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   queue.addWithin(database, ["b"]);
   database.exec("COMMIT");
   const second = await next;
@@ -386,7 +386,7 @@ Deno.test("SQLite: a call that has waited for others still has its time when the
   }, 500);
   const second = database.run("normal", 1000, () => "done", 500);
   await first;
-  program.exec("BEGIN IMMEDIATE");
+  program.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   await delay(5);
   program.exec("ROLLBACK");
   assertEquals(await second, "done");

@@ -39,7 +39,7 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     database.exec("CREATE TABLE orders (id TEXT)");
     const worked: string[] = [];
     const pool = runWorkers(queue, ({ id }) => void worked.push(id), { concurrency: 2 });
-    database.exec("BEGIN IMMEDIATE; INSERT INTO orders VALUES ('a')");
+    database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; INSERT INTO orders VALUES ('a')");
     queue.addWithin(database, [{ id: "a" }, { id: "b" }], {
       delay: ({ id }) => id === "b" ? "1h" : 0,
       priority: 3,
@@ -59,7 +59,7 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     await queue.addAfter("a/1", "1h");
     await queue.addAll(["a/2", "a/3"]);
     const database = await open(folder.path);
-    database.exec("BEGIN IMMEDIATE");
+    database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     queue.addWithin(database, ["a/1", "b/1"]);
     database.exec("COMMIT");
     database.close();
@@ -72,7 +72,7 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     await using queue = folder.open();
     await queue.add("before");
     const database = await open(folder.path);
-    database.exec("BEGIN IMMEDIATE");
+    database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     queue.addWithin(database, ["a", "before"]);
     database.exec("ROLLBACK");
     assertEquals((await queue.snapshot()).readyItems.map(({ item }) => item), ["before"]);
@@ -85,7 +85,7 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     await using queue = folder.open();
     await queue.counts();
     const database = await open(folder.path);
-    database.exec("BEGIN IMMEDIATE");
+    database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     queue.addWithin(database, ["a"]);
     const added = queue.add("b");
     queue.addWithin(database, ["c"]);
@@ -105,10 +105,10 @@ for (const [kind, open] of Object.entries(CONNECTIONS)) {
     const message = (call: () => void) => assertThrows(call, Error).message;
     assertMatch(message(() => queue.addWithin(database, ["a"])), /no open transaction. Begin one first/);
     for (const wrong of [stranger, memory]) {
-      wrong.exec("BEGIN IMMEDIATE");
+      wrong.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
       assertMatch(message(() => queue.addWithin(wrong, ["a"])), /the connection is to .*, and not to .*queue\.db/);
     }
-    database.exec("BEGIN IMMEDIATE");
+    database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     queue.addWithin(database, ["a"]);
     assertMatch(message(() => queue.addWithin(database, ["b", 3 as never])), /must be a string/);
     assertMatch(message(() => queue.addWithin(database, ["b"], { delay: "soon" as never })), /delay/);
@@ -136,7 +136,7 @@ Deno.test("SQLite: addWithin: a connection of another copy of SQLite, whose lock
       return database.isTransaction;
     },
   };
-  database.exec("BEGIN IMMEDIATE");
+  database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   assertThrows(() => queue.addWithin(stranger, ["a"]), Error, "comes from another copy of SQLite than node:sqlite");
   database.exec("COMMIT");
   assertEquals([(await queue.counts()).ready, (await otherQueue.counts()).ready], [1, 0]);
@@ -148,7 +148,9 @@ Deno.test("SQLite: addWithin: an error of SQLite undoes only the items", async (
   await using queue = folder.open();
   await queue.add("before");
   const database = new DatabaseSync(folder.path);
-  database.exec("CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE; INSERT INTO orders VALUES ('a')");
+  database.exec(
+    "PRAGMA busy_timeout = 5000; CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE; INSERT INTO orders VALUES ('a')",
+  );
   const { page_count } = database.prepare("PRAGMA page_count").get() as { page_count: number };
   database.exec(`PRAGMA max_page_count = ${page_count}`); // as if the disk were full
   assertThrows(() => queue.addWithin(database, Array.from({ length: 1000 }, (_, i) => `item ${i}`)), Error, "full");

@@ -25,7 +25,7 @@ Deno.test("SQLite: queue metrics: while the file is locked nobody knows, which i
   await metrics.until(({ depth }) => depth === 1);
   const program = new DatabaseSync(folder.path);
   for (const time of [1, 2]) {
-    program.exec("BEGIN IMMEDIATE");
+    program.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
     await metrics.until(isUnknown);
     for (let i = 0; i < 4; i++) await queue.counts().catch(() => {}); // meanwhile, other measurements fail
     program.exec("COMMIT");

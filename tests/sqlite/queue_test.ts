@@ -171,7 +171,7 @@ fileTest("while another program writes, an add waits and blocks nothing", async 
   const queue = folder.open();
   await queue.counts();
   const program = new DatabaseSync(folder.path);
-  program.exec("BEGIN IMMEDIATE");
+  program.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   let isAdded = false;
   const added = queue.add("a").then(() => isAdded = true);
   await sleep(20);
@@ -188,7 +188,7 @@ fileTest("an add rejects when another program writes for longer than the call ti
   const queue = folder.open({ callTimeout: "100ms", onQueueError: (error) => errors.push(error) });
   await queue.counts();
   const program = new DatabaseSync(folder.path);
-  program.exec("BEGIN IMMEDIATE");
+  program.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   const error = await assertRejects(() => queue.add("a"), SqliteConnectionError, "another connection has locked it");
   assertEquals([error.code, error.mayHaveRun, errors.includes(error)], ["WQ_CONNECTION", false, true]);
   program.exec("ROLLBACK");

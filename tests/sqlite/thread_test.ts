@@ -15,7 +15,7 @@ Deno.test("SQLite, in a thread: adds in the user's transaction wake workers", as
   runWorkers(queue, (item) => void worked.push(item), { concurrency: 1 });
   await queue.counts();
   const database = new DatabaseSync(folder.path);
-  database.exec("BEGIN IMMEDIATE");
+  database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   queue.addWithin(database, ["a"]);
   database.exec("COMMIT");
   while (worked.length < 1) await queue.counts();
