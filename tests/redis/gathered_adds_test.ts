@@ -19,8 +19,8 @@ const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, n
 const DEFINED = ["1", 1e12, 0];
 
 /**
- * Returns an engine and the list of its calls, except for the one that defines the queue. Each call is represented by a string: the script's name, followed by the
- * call's last arguments.
+ * Returns an engine and the list of its calls, except for the one that defines the queue. Each call is represented by a
+ * string: the script's name, followed by the call's last arguments.
  */
 function engineWith(
   answer: () => Promise<unknown> = () => Promise.resolve(0),
