@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { Database } from "../../packages/sqlite/database/database.ts";
-import { networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
+import { mountsIn, networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
 import { realPathOf } from "../../packages/sqlite/database/place.ts";
 import { fileTest, Folder } from "./files.ts";
 
@@ -454,8 +454,14 @@ Deno.test("SQLite: a file that another machine uses is refused, and so is one on
     "//nas/x /nas cifs rw 0 0",
   ].join("\n");
   const types = ["/srv/q.db", "/mnt/share/a/q.db", "/mnt/share/local/q.db", "/home/me/my files/q.db", "/nas/q.db"];
-  assertEquals(types.map((path) => networkTypeOf(path, mounts)), [undefined, "nfs4", undefined, "fuse.sshfs", "cifs"]);
-  assertEquals(networkTypeOf("/srv/q.db", ""), undefined);
+  assertEquals(types.map((path) => networkTypeOf(path, mountsIn(mounts))), [
+    undefined,
+    "nfs4",
+    undefined,
+    "fuse.sshfs",
+    "cifs",
+  ]);
+  assertEquals(networkTypeOf("/srv/q.db", mountsIn("")), undefined);
 });
 
 Deno.test("SQLite: a backup by VACUUM INTO, while the queue is used, has what was acknowledged before", async () => {

@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { linkSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isMountPoint, networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
+import { mountsIn, networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
 import { fileTest, type Folder } from "./files.ts";
 
 const SUFFIXES = ["", "-wal", "-shm"];
@@ -167,7 +167,7 @@ Deno.test("SQLite: file systems that several machines can share are known, at th
     "nfs nfs4 cifs smb3 9p virtiofs vboxsf vmhgfs prl_fs fakeowner ceph glusterfs lustre afs gfs2 ocfs2 " +
     "beegfs gpfs fuse fuse.sshfs fuse.s3fs fuse.grpcfuse fuse.vmhgfs-fuse";
   const accepted = "ext4 xfs btrfs zfs tmpfs overlay fuse.fuse-overlayfs fuseblk f2fs bcachefs";
-  const mountsOf = (type: string, point: string) => `/dev/vda / ext4 rw 0 0\nx ${point} ${type} rw 0 0\n`;
+  const mountsOf = (type: string, point: string) => mountsIn(`/dev/vda / ext4 rw 0 0\nx ${point} ${type} rw 0 0\n`);
   for (const type of refused.split(" ")) {
     assertEquals(networkTypeOf("/data/queue.db", mountsOf(type, "/data")), type);
     assertEquals(networkTypeOf("/data/queue.db", mountsOf(type, "/data/queue.db")), type);
@@ -176,6 +176,6 @@ Deno.test("SQLite: file systems that several machines can share are known, at th
   for (const type of accepted.split(" ")) {
     assertEquals(networkTypeOf("/data/queue.db", mountsOf(type, "/data")), undefined);
   }
-  assert(isMountPoint("/my data/queue.db", mountsOf("ext4", "/my\\040data/queue.db")));
-  assert(!isMountPoint("/my data/queue.db", mountsOf("ext4", "/my\\040data")));
+  assert(mountsOf("ext4", "/my\\040data/queue.db").has("/my data/queue.db"));
+  assert(!mountsOf("ext4", "/my\\040data").has("/my data/queue.db"));
 });

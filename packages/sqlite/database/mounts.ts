@@ -18,13 +18,26 @@ const NETWORK: ReadonlySet<string> = new Set([
  */
 const OF_PROGRAM = /^fuse(\.(?!fuse-overlayfs$).+)?$/;
 
-/** Returns the file systems of this machine, in the format of `/proc/mounts`; empty if there is no such list. */
-export function readMounts(): string {
+/** Types of file systems, by the paths at which they are mounted. */
+export type Mounts = ReadonlyMap<string, string>;
+
+/** Returns the file systems of this machine; empty if there is no list of them. */
+export function readMounts(): Mounts {
   try {
-    return readFileSync("/proc/self/mounts", "utf8");
+    return mountsIn(readFileSync("/proc/self/mounts", "utf8"));
   } catch {
-    return "";
+    return new Map();
   }
+}
+
+/** Returns the file systems in a list in the format of `/proc/mounts`. */
+export function mountsIn(list: string): Mounts {
+  return new Map(
+    list.split("\n").map((line) => {
+      const [, point = "", type = ""] = line.split(" ");
+      return [point.replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))), type];
+    }),
+  );
 }
 
 /**
@@ -32,26 +45,10 @@ export function readMounts(): string {
  *
  * @param path The real path of the file.
  */
-export function networkTypeOf(path: string, mounts: string): string | undefined {
-  const types = typesIn(mounts);
+export function networkTypeOf(path: string, mounts: Mounts): string | undefined {
   for (let place = path;; place = dirname(place)) { // the file itself may be a mount point
-    const type = types.get(place);
+    const type = mounts.get(place);
     if (type !== undefined) return NETWORK.has(type) || OF_PROGRAM.test(type) ? type : undefined;
     if (place === dirname(place)) return undefined;
   }
-}
-
-/** Reports whether something is mounted at a real path. */
-export function isMountPoint(path: string, mounts: string): boolean {
-  return typesIn(mounts).has(path);
-}
-
-/** Returns the types of file systems by their mount points. */
-function typesIn(mounts: string): Map<string, string> {
-  return new Map(
-    mounts.split("\n").map((line) => {
-      const [, point = "", type = ""] = line.split(" ");
-      return [point.replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))), type];
-    }),
-  );
 }

@@ -6,7 +6,7 @@
 
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { isMountPoint, networkTypeOf, readMounts } from "./mounts.ts";
+import { networkTypeOf, readMounts } from "./mounts.ts";
 
 /** Returns the path without links, as SQLite must have one connection to a file, not one for each of its names. */
 export function realPathOf(path: string): string {
@@ -46,7 +46,7 @@ export function requireOnePlace(path: string): void {
   }
   for (const file of filesOf(path)) {
     const name = file === path ? "it" : file;
-    if (isMountPoint(file, mounts)) {
+    if (mounts.has(file)) {
       throw new Error(`${name} is mounted as a single file, without its log. Mount its folder instead`);
     }
     const stats = statSync(file, { throwIfNoEntry: false });
