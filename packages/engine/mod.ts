@@ -34,10 +34,12 @@ export { type BucketPlan, type LimiterPlan, planBucket, planLimiter } from "./li
 export { refuseMemoryOptions } from "./memory_options.ts";
 export {
   ADDS_WHILE_DELAYED,
+  AN_INTERVAL,
   COMMON_OPTIONS,
   type DocumentOption,
   intervalsOf,
   OWN_OPTIONS,
+  requireInterval,
   type RulesOf,
 } from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";

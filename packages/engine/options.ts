@@ -35,8 +35,8 @@ export type DocumentOption =
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Rule that accepts any value, because `intervalsOf` checks intervals. */
-const AN_INTERVAL: Rule = [() => true, ""];
+/** Rule that accepts any value, because `requireInterval` checks intervals. */
+export const AN_INTERVAL: Rule = [() => true, ""];
 
 /** Rules for the options that can be set for all queues of a document, and also for a single queue. */
 export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentOption | "keyOf">> = {
@@ -87,15 +87,17 @@ export function intervalsOf(
 }
 
 /**
- * Converts a duration to milliseconds. The duration must be from 100 ms to one day.
+ * Converts a duration to milliseconds. The duration must be from 100 ms to a maximum, one day by default.
+ *
+ * @param words The maximum in words.
  *
  * @throws {TypeError} If the value is not a duration.
  * @throws {RangeError} If the duration is out of range.
  */
-export function requireInterval(action: string, option: string, value: unknown): number {
+export function requireInterval(action: string, option: string, value: unknown, max = MAX, words = "a day"): number {
   const ms = requireDuration(action, option, value);
-  if (ms >= MIN && ms <= MAX) return ms;
-  throw invalidArgument(action, option, "must be a duration from 100 ms to a day", ms);
+  if (ms >= MIN && ms <= max) return ms;
+  throw invalidArgument(action, option, `must be a duration from 100 ms to ${words}`, ms);
 }
 
 /** Reports whether a value has the methods for all metrics that a queue measures in each process. */

@@ -1,15 +1,16 @@
 /** Rules for the options of queues on Redis, grouped by the functions that accept the options. */
 
 import type { Duration } from "@workqueue/core";
+import { A_FUNCTION, A_STRING, requireRules, type Rule } from "@workqueue/core/internal";
 import {
-  A_FUNCTION,
-  A_STRING,
-  invalidArgument,
-  requireDuration,
-  requireRules,
-  type Rule,
-} from "@workqueue/core/internal";
-import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
+  AN_INTERVAL,
+  COMMON_OPTIONS,
+  intervalsOf,
+  OWN_OPTIONS,
+  refuseMemoryOptions,
+  requireInterval,
+  type RulesOf,
+} from "@workqueue/engine";
 import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
@@ -17,11 +18,7 @@ import { PRODUCT } from "./product.ts";
 /** Rule that accepts any value, because `requireServer` checks it. Its messages contain no secrets. */
 const A_SECRET: Rule = [() => true, ""];
 
-/** Rule that accepts any value, because `forgetAfterOf` checks the duration. */
-const A_TIME: Rule = [() => true, ""];
-
-/** Shortest and longest time after which an empty queue is forgotten, in milliseconds. */
-const MIN_FORGET_AFTER = 100;
+/** Longest time after which an empty queue is forgotten, in milliseconds. */
 const MAX_FORGET_AFTER = 3650 * 86_400_000;
 
 /** Largest number of partitions of a queue. */
@@ -37,7 +34,7 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   cluster: A_SECRET,
   tls: A_SECRET,
   client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
-  forgetQueuesAfter: A_TIME,
+  forgetQueuesAfter: AN_INTERVAL,
   ...COMMON_OPTIONS,
 };
 
@@ -47,7 +44,7 @@ export const A_NUMBER_OF_PARTITIONS: Rule = [isCount, `must be an integer from 1
 /** Options of a single queue of `redisQueues`. */
 export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON_OPTIONS | "partitions" | "keyOf" | "forgetQueuesAfter"> = {
   partitions: A_NUMBER_OF_PARTITIONS,
-  forgetQueuesAfter: A_TIME,
+  forgetQueuesAfter: AN_INTERVAL,
   keyOf: A_FUNCTION,
   ...COMMON_OPTIONS,
 };
@@ -85,10 +82,7 @@ export function forgetAfterOf(
   { forgetQueuesAfter }: { readonly forgetQueuesAfter?: Duration | undefined },
 ): number | undefined {
   if (forgetQueuesAfter === undefined) return undefined;
-  const option = "forgetQueuesAfter";
-  const ms = requireDuration(action, option, forgetQueuesAfter);
-  if (ms >= MIN_FORGET_AFTER && ms <= MAX_FORGET_AFTER) return ms;
-  throw invalidArgument(action, option, "must be a duration from 100 ms to ten years", ms);
+  return requireInterval(action, "forgetQueuesAfter", forgetQueuesAfter, MAX_FORGET_AFTER, "ten years");
 }
 
 /**
