@@ -1,3 +1,4 @@
+import { forgetAfter } from "./forget_after.ts";
 import { FORMAT, refuseOtherQueue } from "./format.ts";
 import { inParts } from "./in_parts.ts";
 import { ordered, readKind } from "./order.ts";
@@ -136,7 +137,7 @@ q.paused_groups = prefix .. 'pausedgroups' -- zset: group that was paused, by th
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
-local FORGET_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire, by default
+${forgetAfter}
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)

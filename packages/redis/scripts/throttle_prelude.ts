@@ -1,3 +1,4 @@
+import { forgetAfter } from "./forget_after.ts";
 import { FORMAT, refuseOtherFormat } from "./format.ts";
 import { steadyTime } from "./steady_time.ts";
 
@@ -18,7 +19,7 @@ local q = {
   channel = prefix .. 'turn:',   -- channel of each process, for messages that it can have a permit
 }
 local BATCH = 200        -- maximum number of lost processes that one call handles
-local FORGET_AFTER = 2592000000000 -- µs without calls after which the keys expire, by default
+${forgetAfter}
 
 local function whole(number)
   return string.format('%.0f', number)
