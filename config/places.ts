@@ -76,9 +76,9 @@ export class LiveLimiter implements RateLimiter {
    */
   static put(limiter: RateLimiter, live: LiveLimiter): void {
     const queue = live.#queue;
-    live.when = bound(limiter, limiter.when, queue);
-    live.forget = bound(limiter, limiter.forget, queue);
-    live.numRequeues = bound(limiter, limiter.numRequeues, queue);
+    live.when = asCalledFor(queue, limiter.when.bind(limiter));
+    live.forget = asCalledFor(queue, limiter.forget.bind(limiter));
+    live.numRequeues = asCalledFor(queue, limiter.numRequeues.bind(limiter));
     for (const member of live.#others) delete (live as object as Record<PropertyKey, unknown>)[member];
     const others = membersOf(limiter);
     live.#others = [...others.keys()];
@@ -92,14 +92,12 @@ export class LiveLimiter implements RateLimiter {
   }
 }
 
-/** Returns a method of a limiter that can be called by itself and, if the limiter is of a queue, is called for it. */
-function bound<Args extends unknown[], R>(
-  limiter: RateLimiter,
-  method: (...args: Args) => R,
+/** Returns a method that is called for a queue, if there is one. */
+function asCalledFor<Args extends unknown[], R>(
   queue: string | undefined,
+  method: (...args: Args) => R,
 ): (...args: Args) => R {
-  const own = method.bind(limiter);
-  return queue === undefined ? own : calledFor(queue, own);
+  return queue === undefined ? method : calledFor(queue, method);
 }
 
 /** Returns the members that only some limiters have, such as `bucket`, including members of their classes. */
@@ -124,15 +122,14 @@ function isBase(object: object | null): boolean {
  * may use its private members.
  */
 function accessorTo(
-  limiter: RateLimiter,
+  limiter: object,
   member: PropertyKey,
   value: unknown,
   queue: string | undefined,
 ): Pick<PropertyDescriptor, "get" | "set"> {
-  const target = limiter as object as Record<PropertyKey, unknown>;
+  const target = limiter as Record<PropertyKey, unknown>;
   const set = (value: unknown) => void (target[member] = value);
   if (typeof value !== "function") return { get: () => target[member], set };
-  const own = (...args: unknown[]) => (target[member] as () => unknown).apply(target, args as []);
-  const method = bound(limiter, own, queue);
+  const method = asCalledFor(queue, (...args) => (target[member] as () => unknown).apply(target, args as []));
   return { get: () => method, set };
 }

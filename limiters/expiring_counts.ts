@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { DelayAfter, FailureCounts } from "./failures.ts";
@@ -44,9 +44,9 @@ export class ExpiringCounts implements FailureCounts {
    *
    * @param forgetAfter Time from the end of a key's last delay until the key's count expires, in milliseconds. Default:
    * never.
-   * @param clock The clock; not read while counts are permanent. Default: the system's clock.
+   * @param clock The clock; not read while counts are permanent.
    */
-  constructor(forgetAfter: number = Infinity, clock: Clock = systemClock) {
+  constructor(forgetAfter: number = Infinity, clock: Clock) {
     this.#forgetAfter = forgetAfter;
     this.#clock = clock;
   }

@@ -1,5 +1,4 @@
 import { callSafely, ErrorOutput, messageOf } from "@workqueue/core/internal";
-
 import { ReportedCall } from "./reported_call.ts";
 
 /**
