@@ -8,7 +8,6 @@ import {
   hasMethods,
   invalidArgument,
   requireDuration,
-  type Rule,
 } from "@workqueue/core/internal";
 import type { RemoteQueueOptions } from "./contract.ts";
 import type { EngineSettings } from "./engine.ts";
@@ -36,7 +35,7 @@ const MIN = 100;
 const MAX = 86_400_000;
 
 /** Rule that accepts any value, because `requireInterval` checks intervals. */
-export const AN_INTERVAL: Rule = [() => true, ""];
+export const AN_INTERVAL: RulesOf<string>[string] = [() => true, ""];
 
 /** Rules for the options that can be set for all queues of a document, and also for a single queue. */
 export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentOption | "keyOf">> = {
