@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
+import { entriesOf } from "./entries.ts";
 import { pin } from "./pin.ts";
 
 /** Files of a package. Each key is a path within the package, such as `/mod.ts`. */
@@ -14,7 +15,7 @@ export type Files = Map<string, Uint8Array<ArrayBuffer>>;
 interface Release {
   name: string;
   version: string;
-  exports: Record<string, string>;
+  exports: Readonly<Record<string, string>>;
   files: Files;
 }
 
@@ -97,7 +98,7 @@ export class JsrRegistry implements AsyncDisposable {
     this.#releases.set(name, {
       name,
       version,
-      exports: typeof exports === "string" ? { ".": exports } : exports,
+      exports: entriesOf(exports),
       files,
     });
     const [packageScope, packageName] = name.slice(1).split("/");

@@ -27,6 +27,7 @@
 
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { entriesOf, type Exports } from "./entries.ts";
 import { NPM, ROOT, run } from "./commands.ts";
 
 /** Fields of a `package.json` that this file uses. */
@@ -82,10 +83,10 @@ function ownManifest(folder: string): Partial<Manifest> {
 
 /** Returns the packages of this repository that a package imports, with the required versions. */
 async function siblings(folder: string): Promise<Record<string, string>> {
-  const { name, version, exports } = readJson<{ name: string; version: string; exports: string | object }>(
+  const { name, version, exports } = readJson<{ name: string; version: string; exports: Exports }>(
     join(folder, "deno.json"),
   );
-  const entries: string[] = typeof exports === "string" ? [exports] : Object.values(exports);
+  const entries = Object.values(entriesOf(exports));
   const scope = name.slice(0, name.indexOf("/") + 1);
   const url = pathToFileURL(`${folder}/`);
   // One module that imports all entries, because `deno info` takes only one, and a process for each takes long.

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { entriesOf, type Exports } from "../../release/entries.ts";
 import { manifest } from "./built_ins.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -32,7 +33,7 @@ export function allPackages(): string {
   const packages = packageFolders();
   const fromNpm = [...packages, ...OTHERS].flatMap(importsFromNpm);
   const imports = {
-    ...Object.fromEntries(packages.flatMap(entriesOf)),
+    ...Object.fromEntries(packages.flatMap(specifiersOf)),
     ...STAND_INS,
     ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
   };
@@ -57,7 +58,7 @@ export function tsconfig(): string {
   const { name, exports } = JSON.parse(manifest("deno.json")) as { name: string; exports: Record<string, string> };
   const files = {
     ...Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry.replace(".", name), file])),
-    ...Object.fromEntries(packageFolders().flatMap(entriesOf)),
+    ...Object.fromEntries(packageFolders().flatMap(specifiersOf)),
     ...STAND_INS,
   };
   const paths = Object.fromEntries(Object.entries(files).map(([specifier, file]) => [specifier, [file]]));
@@ -75,10 +76,9 @@ function read(path: string) {
 }
 
 /** Returns the names under which a package in this repository is imported, each with its file. */
-function entriesOf(folder: string): [specifier: string, file: string][] {
-  const { name, exports } = read(`${folder}/deno.json`) as { name: string; exports: string | Record<string, string> };
-  const entries = typeof exports === "string" ? { ".": exports } : exports;
-  return Object.entries(entries).map((
+function specifiersOf(folder: string): [specifier: string, file: string][] {
+  const { name, exports } = read(`${folder}/deno.json`) as { name: string; exports: Exports };
+  return Object.entries(entriesOf(exports)).map((
     [entry, file],
   ) => [entry.replace(".", name), file.replace("./", `./${folder}/`)]);
 }

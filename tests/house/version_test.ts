@@ -4,13 +4,14 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { packageFolders } from "../../docs/generate/all_packages.ts";
 import { VERSION } from "../../lib/base/version.ts";
 import { codeOf } from "../helpers.ts";
+import { entriesOf } from "../../release/entries.ts";
 import { loadWithCore } from "../second_copy.ts";
 
 const root = new URL("../../", import.meta.url);
 
 for (const folder of packageFolders()) {
   const { name, exports } = JSON.parse(Deno.readTextFileSync(new URL(`${folder}/deno.json`, root)));
-  const entries: readonly string[] = typeof exports === "string" ? [exports] : Object.values(exports);
+  const entries = Object.values(entriesOf(exports));
   const module = `${folder}/core_version.ts`;
 
   Deno.test(`${name}: a core of the same version is accepted, and one of another version refused with WQ_VERSION`, async () => {

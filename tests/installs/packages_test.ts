@@ -4,6 +4,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { NpmRegistry } from "../../release/npm_registry.ts";
+import { entriesOf } from "../../release/entries.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { EVERY, everyTest } from "./every.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
@@ -27,7 +28,7 @@ globalThis.addEventListener("unload", () => void registry[Symbol.asyncDispose]()
 for (const [name, page] of Object.entries(PAGES)) {
   const folder = new URL(`packages/${name}/`, ROOT);
   const { version, exports } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", folder)));
-  const entries: readonly string[] = typeof exports === "string" ? [exports] : Object.values(exports);
+  const entries = Object.values(entriesOf(exports));
 
   Deno.test(`${name}: every symbol is documented, and names no type that is not exported`, async () => {
     await run(Deno.execPath(), ["doc", "--lint", ...entries], folder);

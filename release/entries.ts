@@ -1,0 +1,7 @@
+/** Exports in a manifest: a file, or a file for each entry. */
+export type Exports = string | Readonly<Record<string, string>>;
+
+/** Returns the file of each entry of a package, by the name of the entry. The main entry is ".". */
+export function entriesOf(exports: Exports): Readonly<Record<string, string>> {
+  return typeof exports === "string" ? { ".": exports } : exports;
+}
