@@ -43,6 +43,14 @@ export class Watched implements AsyncDisposable {
     return this.sentinels.map(({ url }) => url);
   }
 
+  /** Waits until the replica has everything that the first master has accepted: replication is asynchronous. */
+  async replicated(): Promise<void> {
+    const [master, replica] = this.servers;
+    const mark = crypto.randomUUID();
+    await master!.call("SET", "replicated", mark);
+    await until(async () => await replica!.call("GET", "replicated") === mark);
+  }
+
   /** Returns the current master, according to the servers themselves. */
   async master(): Promise<RedisServer | undefined> {
     for (const server of this.servers) {

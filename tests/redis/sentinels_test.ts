@@ -29,6 +29,7 @@ serverTest(
     const items = Array.from({ length: 200 }, (_, i) => `item ${i}`);
     await producer.queue.addAll(items.slice(0, 100));
     await producer.queue.whenIdle();
+    await watched.replicated(); // a master that dies before has lost the queue, which is reported
     const [first, second] = watched.servers;
     const adds = items.slice(100).map((item) => producer.queue.add(item));
     await first!.kill("SIGKILL");
