@@ -1,12 +1,12 @@
 import type { ReadyEntry } from "../lib/contracts/discipline.ts";
 import type { GroupOf } from "../registry/grouping.ts";
 import { FairOrder, type FairOrderOptions } from "./fair_order.ts";
-import { SeatedDiscipline } from "./seated_discipline.ts";
+import { OrderedDiscipline } from "./ordered_discipline.ts";
 
 /** Fair discipline. Its own methods are those that another discipline needs that wraps it. */
-export class FairDiscipline extends SeatedDiscipline<FairOrder> {
+export class FairDiscipline extends OrderedDiscipline<FairOrder> {
   constructor(groupOf: GroupOf, options: FairOrderOptions) {
-    super((seats, clock) => new FairOrder(seats, clock, groupOf, options), FairDiscipline.prototype);
+    super((records, clock) => new FairOrder(records, clock, groupOf, options), FairDiscipline.prototype);
   }
 
   get nextChangeAt(): number {

@@ -3,17 +3,16 @@ import type { Clock } from "../lib/base/clock.ts";
 import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import type { GroupBlock } from "../lib/contracts/queue_hooks.ts";
-import type { LineGroups } from "../lib/queue/line.ts";
-import type { SeatOrder } from "../lib/queue/seat_order.ts";
+import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
+import { FifoOrder } from "../lib/queue/fifo_order.ts";
+import type { Order, OrderGroups } from "../lib/queue/order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
-import { NONE, type Seats } from "../lib/structures/seats.ts";
+import { NONE, type Records } from "../lib/structures/records.ts";
 import type { Rate } from "../registry/fields.ts";
 import type { GroupOf } from "../registry/grouping.ts";
 import { disciplineKind } from "./definition.ts";
-import { EntryOrder } from "./entry_order.ts";
-import { FifoOrder } from "./fifo_order.ts";
 import { Mean } from "./mean.ts";
-import { SeatedDiscipline } from "./seated_discipline.ts";
+import { OrderedDiscipline } from "./ordered_discipline.ts";
 import { StartRate } from "./start_rate.ts";
 import { Taker, Turns } from "./turns.ts";
 
@@ -37,35 +36,35 @@ export interface FairOrderOptions {
  */
 const MAX_IDLE = 10_000;
 
-/** Pause of a group. Once its time is over, the group hands out one seat, the probe. */
+/** Pause of a group. Once its time is over, the group hands out one record, the probe. */
 interface Pause {
   readonly until: number;
-  /** Seat of the probe; `NONE` if it was not handed out yet. */
+  /** Record of the probe; `NONE` if it was not handed out yet. */
   probe: number;
 }
 
-/** Hand-out of a seat whose time is charged to its group. */
+/** Hand-out of a record whose time is charged to its group. */
 interface Run {
   readonly beganAt: number;
   /** Time that was charged in advance. */
   readonly charged: number;
 }
 
-/** A group of items. A group exists from its first seat or pause until it behaves like a new group. */
+/** A group of items. A group exists from its first record or pause until it behaves like a new group. */
 class Group extends Taker<Group> {
   readonly name: unknown;
-  readonly within: SeatOrder;
+  readonly within: Order;
   /** Cost of one item or of one millisecond: one divided by the group's weight. */
   readonly cost: number;
   /** End of the group's last turn, in virtual time. */
   finish = 0;
   processing = 0;
-  /** Number of seats that can be handed out, and total number of seats. */
+  /** Number of records that can be handed out, and total number of records. */
   ready = 0;
   size = 0;
   /** The group's pause, until its probe is done. */
   pause: Pause | undefined = undefined;
-  /** Rate at which the group's seats are handed out; `undefined` if it is not limited. */
+  /** Rate at which the group's records are handed out; `undefined` if it is not limited. */
   readonly rate: StartRate | undefined;
   /** Mean duration of the group's items; `undefined` unless turns are charged by time. */
   readonly mean: Mean | undefined;
@@ -77,7 +76,7 @@ class Group extends Taker<Group> {
 
   constructor(
     name: unknown,
-    within: SeatOrder,
+    within: Order,
     weight: number,
     rate: StartRate | undefined,
     mean: Mean | undefined,
@@ -92,24 +91,24 @@ class Group extends Taker<Group> {
     this.#isBounded = isBounded;
   }
 
-  /** Whether the number of processing seats matters to this order or to the inner order. */
+  /** Whether the number of processing records matters to this order or to the inner order. */
   get countsProcessing(): boolean {
     return this.#isBounded || this.pause !== undefined || this.within.awaitsDone;
   }
 
-  /** Whether the group's ready seats depend on the time. */
+  /** Whether the group's ready records depend on the time. */
   get isTimed(): boolean {
     return this.rate !== undefined || this.pause !== undefined;
   }
 
-  /** Returns the maximum number of seats that may be handed out at a time. */
+  /** Returns the maximum number of records that may be handed out at a time. */
   allowedAt(now: number): number {
     const allowed = this.rate?.allowedAt(now) ?? Infinity;
     if (this.pause === undefined) return allowed;
     return this.pause.until > now || this.pause.probe !== NONE ? 0 : Math.min(allowed, 1);
   }
 
-  /** Returns the next time at which more seats may be handed out; `Infinity` if this doesn't depend on the time. */
+  /** Returns the next time at which more records may be handed out; `Infinity` if this doesn't depend on the time. */
   allowsMoreAt(now: number): number {
     const { pause, rate } = this;
     if (pause === undefined) return rate?.allowsMoreAt(now) ?? Infinity;
@@ -130,12 +129,14 @@ class Group extends Taker<Group> {
  *
  * Times of pauses and rates count from the first look at the clock, so that small numbers keep them exact.
  */
-export class FairOrder implements SeatOrder, LineGroups {
+export class FairOrder implements Order, OrderGroups {
+  readonly isFifo = false;
   readonly usesTime: boolean;
-  /** Becomes true when a group that counts its processing seats hands out a seat. */
+  /** Becomes true when a group that counts its processing records hands out a record. */
   awaitsDone = false;
-  readonly groups: LineGroups = this;
-  readonly #seats: Seats;
+  readonly groups: OrderGroups = this;
+  begin?: () => void;
+  readonly #records: Records;
   readonly #clock: Clock;
   #firstLook: number | undefined;
   readonly #groupOf: GroupOf;
@@ -144,19 +145,19 @@ export class FairOrder implements SeatOrder, LineGroups {
   readonly #ratePerGroup: Rate | undefined;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
-  /** Next turns of the groups with a seat to hand out. */
+  /** Next turns of the groups with a record to hand out. */
   readonly #turns = new Turns<Group>();
   /**
-   * Idle groups, ordered by the end of their last turn. An idle group has no ready or blocked seats and, if processing
-   * seats are counted, none that are processing.
+   * Idle groups, ordered by the end of their last turn. An idle group has no ready or blocked records and, if
+   * processing records are counted, none that are processing.
    */
   readonly #idle = new NumberHeap<Group>();
-  /** Groups with seats that are blocked until a time, by that time. */
+  /** Groups with records that are blocked until a time, by that time. */
   readonly #changing = new NumberHeap<Group>();
   /** Groups that would be idle but must be remembered until a time, by that time. */
   readonly #kept = new NumberHeap<Group>();
   /**
-   * Groups of seats, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
+   * Groups of records, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
    * discipline.
    */
   readonly #homes = new Map<number, Group>();
@@ -172,12 +173,12 @@ export class FairOrder implements SeatOrder, LineGroups {
 
   /** @param clock Clock of the queue. */
   constructor(
-    seats: Seats,
+    records: Records,
     clock: Clock,
     groupOf: GroupOf,
     { weights, maxPerGroup = Infinity, ratePerGroup, by, within }: FairOrderOptions,
   ) {
-    this.#seats = seats;
+    this.#records = records;
     this.#clock = clock;
     this.#groupOf = groupOf;
     this.#weights = weights;
@@ -254,13 +255,13 @@ export class FairOrder implements SeatOrder, LineGroups {
     return requireDuration(action, option, duration);
   }
 
-  push(seat: number, item: unknown, key: unknown, entry?: ReadyEntry<unknown>): void {
+  push(record: number): void {
     if (this.#kept.length > 0) this.#settleDue(this.#kept);
-    const group = this.#groupNamed(this.#groupOf(item as never, key));
+    const group = this.#groupNamed(this.#groupOf(this.#records.itemOf(record) as never, this.#records.keyOf(record)));
     const now = this.#timeFor(group);
     try {
-      group.within.push(seat, item, key, entry);
-      if (this.#makeWithin !== undefined) this.#homes.set(seat, group);
+      group.within.push(record);
+      if (this.#makeWithin !== undefined) this.#homes.set(record, group);
     } finally {
       this.#settle(group, now);
     }
@@ -271,72 +272,72 @@ export class FairOrder implements SeatOrder, LineGroups {
     if (group === undefined) return NONE;
     const now = this.#runs === undefined ? this.#timeFor(group) : this.#time();
     try {
-      const seat = group.within.pop();
-      if (seat !== NONE) this.#handOut(seat, group, now!);
-      return seat;
+      const record = group.within.pop();
+      if (record !== NONE) this.#handOut(record, group, now!);
+      return record;
     } finally {
       this.#settle(group, now, true);
       if (this.#turns.isEmpty) this.#moveTo(this.#latestFinish);
     }
   }
 
-  touch(seat: number, before: number, item: unknown): void {
-    const group = this.#homes.get(seat);
+  touch(record: number, before: number): void {
+    const group = this.#homes.get(record);
     if (group === undefined) return;
     const now = this.#timeFor(group);
     try {
-      group.within.touch(seat, before, item);
+      group.within.touch(record, before);
     } finally {
       this.#settle(group, now);
     }
   }
 
-  done(seat: number, durationMs?: number): void {
-    const group = this.#homes.get(seat);
+  done(record: number, durationMs?: number): void {
+    const group = this.#homes.get(record);
     if (group === undefined) return;
     let now: number | undefined;
     try {
-      now = this.#runs?.has(seat) ? this.#time() : this.#timeFor(group);
-    } finally { // even if the clock throws, because the seat would count as processing forever
-      this.#end(seat, group, now, durationMs);
+      now = this.#runs?.has(record) ? this.#time() : this.#timeFor(group);
+    } finally { // even if the clock throws, because the record would count as processing forever
+      this.#end(record, group, now, durationMs);
     }
   }
 
-  #end(seat: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
-    this.#homes.delete(seat);
+  #end(record: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
+    this.#homes.delete(record);
     group.processing--;
-    if (group.pause?.probe === seat) group.pause = undefined;
-    const run = this.#runs?.get(seat);
+    if (group.pause?.probe === record) group.pause = undefined;
+    const run = this.#runs?.get(record);
     if (run !== undefined) {
-      this.#runs!.delete(seat);
+      this.#runs!.delete(record);
       this.#correct(group, run, durationMs ?? (now ?? run.beganAt) - run.beganAt);
     }
     try {
-      group.within.done(seat, durationMs);
+      group.within.done(record, durationMs);
     } finally {
       this.#settle(group, now);
     }
   }
 
   /**
-   * Simulates the next turns. Stops at a group whose inner discipline can't predict the order of the group's seats.
+   * Simulates the next turns. Stops at a group whose inner discipline can't predict the order of the group's records.
    */
   peek(limit: number): number[] {
-    const seats: number[] = [];
+    const records: number[] = [];
     const again = new NumberHeap<Preview>(); // groups that already had a simulated turn
     const groups = this.#turns.first(limit);
     let next = 0;
-    while (seats.length < limit) {
+    while (records.length < limit) {
       const group = groups[next];
       const isFirst = group !== undefined && group.start <= again.smallest;
       if (isFirst) next++;
       const preview = isFirst ? new Preview(group, this.#costOf(group)) : again.pop();
-      const seat = preview?.next(limit);
-      if (preview === undefined || seat === undefined) break;
-      seats.push(seat);
+      const record = preview?.next(limit);
+      if (preview === undefined || record === undefined) break;
+      records.push(record);
       if (!preview.isOver) again.push(preview, preview.start);
     }
-    return seats;
+    return records;
   }
 
   #groupNamed(name: unknown): Group {
@@ -353,14 +354,14 @@ export class FairOrder implements SeatOrder, LineGroups {
     return made;
   }
 
-  #newWithin(): SeatOrder {
-    if (this.#makeWithin === undefined) return new FifoOrder(this.#seats);
+  #newWithin(): Order {
+    if (this.#makeWithin === undefined) return new FifoOrder(this.#records);
     const made: unknown = this.#makeWithin();
     if (!disciplineKind.is(made)) {
       throw argumentError("add item", "'within' created something that is not a queue discipline");
     }
-    const order = made instanceof SeatedDiscipline ? made.orderOf(made, this.#seats, this.#clock) : undefined;
-    return order ?? new EntryOrder(made, this.#seats, this.#clock);
+    const order = made instanceof OrderedDiscipline ? made.orderOf(made, this.#records, this.#clock) : undefined;
+    return order ?? new DisciplineOrder(made, this.#records, this.#clock);
   }
 
   /** Returns the cost of the group's next turn: with turns by time, the estimated time of its item. */
@@ -369,18 +370,18 @@ export class FairOrder implements SeatOrder, LineGroups {
   }
 
   /** @param now The time, if the group or the order needs it. */
-  #handOut(seat: number, group: Group, now: number): void {
+  #handOut(record: number, group: Group, now: number): void {
     const cost = this.#costOf(group);
     if (this.#runs !== undefined || group.rate !== undefined) {
       group.rate?.start(now);
-      this.#runs?.set(seat, { beganAt: now, charged: cost / group.cost });
+      this.#runs?.set(record, { beganAt: now, charged: cost / group.cost });
     }
-    if (group.pause !== undefined) group.pause.probe = seat;
+    if (group.pause !== undefined) group.pause.probe = record;
     if (group.countsProcessing) {
       this.awaitsDone = true;
       group.processing++;
-      this.#homes.set(seat, group);
-    } else if (this.#makeWithin !== undefined) this.#homes.delete(seat);
+      this.#homes.set(record, group);
+    } else if (this.#makeWithin !== undefined) this.#homes.delete(record);
     group.finish = group.start + cost;
     this.#latestFinish = Math.max(this.#latestFinish, group.finish);
     this.#moveTo(Math.max(this.#now, group.start));
@@ -414,12 +415,12 @@ export class FairOrder implements SeatOrder, LineGroups {
     return this.#clock.now() - origin;
   }
 
-  /** Returns the time if the group's ready seats depend on it. */
+  /** Returns the time if the group's ready records depend on it. */
   #timeFor({ isTimed }: Group): number | undefined {
     return isTimed ? this.#time() : undefined;
   }
 
-  /** Unblocks the seats whose time has come. */
+  /** Unblocks the records whose time has come. */
   #advance(): void {
     this.#settleDue(this.#changing);
   }
@@ -515,8 +516,8 @@ class Preview {
   }
 
   /**
-   * Returns the seat of the next turn; `undefined` if that seat is unknown. Requests a growing number of seats, because
-   * most groups get few turns.
+   * Returns the record of the next turn; `undefined` if that record is unknown. Requests a growing number of records,
+   * because most groups get few turns.
    */
   next(limit: number): number | undefined {
     if (this.#given === this.#known.length) {

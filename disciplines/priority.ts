@@ -17,7 +17,7 @@ import type { Fields, OptionsInCode } from "../registry/fields.ts";
 import { durationKind, numberKind } from "../registry/option_kinds.ts";
 import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 import { PriorityOrder } from "./priority_order.ts";
-import { SeatedDiscipline } from "./seated_discipline.ts";
+import { OrderedDiscipline } from "./ordered_discipline.ts";
 
 export type * from "./types.ts";
 
@@ -65,7 +65,7 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
     max - min >= MIN_RANGE ? undefined : { option: "max", rule: `must be greater than 'min' by at least ${MIN_RANGE}` },
   create: ({ min, max, maxHeadStart }) => {
     const headStart = maxHeadStart === Infinity ? Infinity : Math.min(maxHeadStart, MAX_HEAD_START) / (max - min);
-    return new SeatedDiscipline((seats) => new PriorityOrder(seats, min, max, headStart));
+    return new OrderedDiscipline((records) => new PriorityOrder(records, min, max, headStart));
   },
 };
 

@@ -1,16 +1,16 @@
-import type { SeatOrder } from "../lib/queue/seat_order.ts";
+import type { Order } from "../lib/queue/order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
-import { NONE, SeatList, type Seats } from "../lib/structures/seats.ts";
+import { NONE, RecordList, type Records } from "../lib/structures/records.ts";
 
 /** Maximum number of priorities that have a lane. */
 const MAX_LANES = 1024;
 
-/** Link of a seat that is in no lane. */
+/** Link of a record that is in no lane. */
 const LOOSE = -2;
 
-/** Seats of one priority, first in, first out. */
+/** Records of one priority, first in, first out. */
 class Lane {
-  readonly list = new SeatList();
+  readonly list: RecordList;
   readonly priority: number;
   /** Head start of the priority. */
   readonly headStart: number;
@@ -19,26 +19,29 @@ class Lane {
   /** Whether the lane is in the list of lanes that may be empty. */
   isListed = false;
 
-  constructor(priority: number, headStart: number) {
+  constructor(records: Records, priority: number, headStart: number) {
+    this.list = new RecordList(records);
     this.priority = priority;
     this.headStart = headStart;
   }
 }
 
 /**
- * Order by priority. Each seat has a number, and the seat with the smallest number is next. On a tie, the seat with the
- * smaller turn is next. Neither depends on the current time, so the order never becomes outdated.
+ * Order by priority. Each record has a number, and the record with the smallest number is next. On a tie, the
+ * record with the smaller turn is next. Neither depends on the current time, so the order never becomes outdated.
  *
- * Within a priority, numbers and turns ascend from push to push. So each priority has a lane, and only the first seat
- * of each lane is in a heap. Seats for which this is not true are loose, in a heap of their own: raised seats, seats
- * that became ready before the last seat of their lane, and seats beyond the maximum number of lanes.
+ * Within a priority, numbers and turns ascend from push to push. So each priority has a lane, and only the first record
+ * of each lane is in a heap. Records for which this is not true are loose, in a heap of their own: raised records,
+ * records that became ready before the last record of their lane, and records beyond the maximum number of lanes.
  */
-export class PriorityOrder implements SeatOrder {
+export class PriorityOrder implements Order {
   length = 0;
   readonly blocked = 0;
+  readonly isFifo = false;
   readonly awaitsDone = false;
+  begin?: () => void;
   readonly usesTime: boolean;
-  readonly #seats: Seats;
+  readonly #records: Records;
   readonly #min: number;
   readonly #max: number;
   /** Head start of one point of priority, in milliseconds; `Infinity` for strict priorities. */
@@ -48,23 +51,24 @@ export class PriorityOrder implements SeatOrder {
   #latest: Lane | undefined;
   /** Lanes that may be empty, whose place another priority may take. */
   readonly #empty: Lane[] = [];
-  /** Lanes with a seat, by their first seat. */
+  /** Lanes with a record, by their first record. */
   readonly #heads = new NumberHeap<Lane>();
   readonly #loose = new NumberHeap<number>();
-  /** Number of times that a seat received a strict priority. */
-  #given = 0;
+  /** Number of turns that were given to records. */
+  #turns = 0;
 
-  constructor(seats: Seats, min: number, max: number, headStart: number) {
-    this.#seats = seats;
+  constructor(records: Records, min: number, max: number, headStart: number) {
+    this.#records = records;
     this.#min = min;
     this.#max = max;
     this.#headStart = headStart;
     this.usesTime = headStart < Infinity;
   }
 
-  push(seat: number): void {
+  push(record: number): void {
     this.length++;
-    this.#place(seat, this.#clamp(this.#seats.priorityOf(seat)));
+    this.#records.setTurn(record, ++this.#turns);
+    this.#place(record, this.#clamp(this.#records.priorityOf(record)));
   }
 
   pop(): number {
@@ -76,39 +80,46 @@ export class PriorityOrder implements SeatOrder {
       loose.smallest === heads.smallest && loose.smallestOrder < heads.smallestOrder);
     if (isLoose) return loose.pop()!;
     const lane = heads.top!;
-    const seat = lane.list.first;
-    this.#takeFrom(lane, seat);
-    return seat;
+    const record = lane.list.first;
+    this.#takeFrom(lane, record);
+    return record;
   }
 
-  touch(seat: number, before: number): void {
-    const seats = this.#seats;
+  touch(record: number, before: number): void {
+    const records = this.#records;
     const from = this.#clamp(before);
-    const priority = this.#clamp(seats.priorityOf(seat));
+    const priority = this.#clamp(records.priorityOf(record));
     if (priority <= from) return;
-    const isLoose = seats.nextOf(seat) === LOOSE;
-    if (isLoose) this.#loose.remove(seats.previousOf(seat));
-    else this.#takeFrom(this.#lanes.get(from)!, seat);
-    if (this.usesTime) this.#setLoose(seat, priority, this.#headStartOf(priority));
-    else this.#place(seat, priority);
+    const isLoose = records.linkOf(record) === LOOSE;
+    if (isLoose) this.#loose.remove(records.previousOf(record));
+    else this.#takeFrom(this.#lanes.get(from)!, record);
+    if (this.usesTime) this.#setLoose(record, priority, this.#headStartOf(priority));
+    else {
+      records.setTurn(record, ++this.#turns);
+      this.#place(record, priority);
+    }
   }
 
   done(): void {}
 
   peek(limit: number): number[] {
     const found: number[] = [];
-    const candidates = new NumberHeap<{ seat: number; lane: Lane | undefined }>();
-    const add = (seat: number, lane?: Lane) => {
-      if (seat === NONE) return;
-      const priority = lane?.priority ?? this.#clamp(this.#seats.priorityOf(seat));
-      candidates.push({ seat, lane }, this.#numberOf(seat, priority, this.#headStartOf(priority)), this.#turnOf(seat));
+    const candidates = new NumberHeap<{ record: number; lane: Lane | undefined }>();
+    const add = (record: number, lane?: Lane) => {
+      if (record === NONE) return;
+      const priority = lane?.priority ?? this.#clamp(this.#records.priorityOf(record));
+      candidates.push(
+        { record, lane },
+        this.#numberOf(record, priority, this.#headStartOf(priority)),
+        this.#records.turnOf(record),
+      );
     };
     for (const lane of this.#heads.first(limit)) add(lane.list.first, lane);
-    for (const seat of this.#loose.first(limit)) add(seat);
+    for (const record of this.#loose.first(limit)) add(record);
     while (found.length < limit && candidates.length > 0) {
-      const { seat, lane } = candidates.pop()!;
-      found.push(seat);
-      if (lane !== undefined) add(this.#seats.nextOf(seat), lane);
+      const { record, lane } = candidates.pop()!;
+      found.push(record);
+      if (lane !== undefined) add(this.#records.linkOf(record), lane);
     }
     return found;
   }
@@ -121,41 +132,45 @@ export class PriorityOrder implements SeatOrder {
     return (priority - this.#min) * this.#headStart; // relative to `min`, to keep numbers small
   }
 
-  #numberOf(seat: number, priority: number, headStart: number): number {
-    return this.usesTime ? this.#seats.timeOf(seat) - headStart : -priority;
+  #numberOf(record: number, priority: number, headStart: number): number {
+    return this.usesTime ? this.#records.timeOf(record) - headStart : -priority;
   }
 
-  #turnOf(seat: number): number {
-    return this.usesTime ? this.#seats.ticketOf(seat) : this.#seats.timeOf(seat);
-  }
-
-  /** Puts a seat at the end of a lane, or among the loose seats. */
-  #place(seat: number, priority: number): void {
-    const seats = this.#seats;
-    if (!this.usesTime) seats.setTime(seat, ++this.#given);
+  /** Puts a record at the end of a lane, or among the loose records. */
+  #place(record: number, priority: number): void {
+    const records = this.#records;
     const lane = this.#latest?.priority === priority ? this.#latest : this.#laneOf(priority);
-    if (lane === undefined) return this.#setLoose(seat, priority, this.#headStartOf(priority));
+    if (lane === undefined) return this.#setLoose(record, priority, this.#headStartOf(priority));
     const { last } = lane.list;
     if (last === NONE) {
-      lane.list.append(seats, seat);
-      lane.slot = this.#heads.push(lane, this.#numberOf(seat, priority, lane.headStart), this.#turnOf(seat));
-    } else if (seats.timeOf(seat) < seats.timeOf(last)) this.#setLoose(seat, priority, lane.headStart);
-    else lane.list.append(seats, seat);
+      lane.list.append(record);
+      lane.slot = this.#heads.push(
+        lane,
+        this.#numberOf(record, priority, lane.headStart),
+        this.#records.turnOf(record),
+      );
+    } else if (this.usesTime && records.timeOf(record) < records.timeOf(last)) {
+      this.#setLoose(record, priority, lane.headStart);
+    } else lane.list.append(record);
   }
 
-  #setLoose(seat: number, priority: number, headStart: number): void {
-    this.#seats.setNext(seat, LOOSE);
-    const slot = this.#loose.push(seat, this.#numberOf(seat, priority, headStart), this.#turnOf(seat));
-    this.#seats.setPrevious(seat, slot);
+  #setLoose(record: number, priority: number, headStart: number): void {
+    this.#records.setLink(record, LOOSE);
+    const slot = this.#loose.push(record, this.#numberOf(record, priority, headStart), this.#records.turnOf(record));
+    this.#records.setPrevious(record, slot);
   }
 
-  #takeFrom(lane: Lane, seat: number): void {
-    const isFirst = lane.list.first === seat;
-    lane.list.remove(this.#seats, seat);
+  #takeFrom(lane: Lane, record: number): void {
+    const isFirst = lane.list.first === record;
+    lane.list.remove(record);
     if (!isFirst) return;
     const { first } = lane.list;
     if (first !== NONE) {
-      this.#heads.increase(lane.slot, this.#numberOf(first, lane.priority, lane.headStart), this.#turnOf(first));
+      this.#heads.increase(
+        lane.slot,
+        this.#numberOf(first, lane.priority, lane.headStart),
+        this.#records.turnOf(first),
+      );
       return;
     }
     this.#heads.remove(lane.slot);
@@ -164,12 +179,12 @@ export class PriorityOrder implements SeatOrder {
     this.#empty.push(lane);
   }
 
-  /** Returns the lane of a priority; `undefined` if there is none and each lane has a seat. */
+  /** Returns the lane of a priority; `undefined` if there is none and each lane has a record. */
   #laneOf(priority: number): Lane | undefined {
     let lane = this.#lanes.get(priority);
     if (lane === undefined) {
       if (this.#lanes.size === MAX_LANES && !this.#dropEmptyLane()) return undefined;
-      lane = new Lane(priority, this.usesTime ? this.#headStartOf(priority) : 0);
+      lane = new Lane(this.#records, priority, this.usesTime ? this.#headStartOf(priority) : 0);
       this.#lanes.set(priority, lane);
     }
     return this.#latest = lane;
@@ -178,7 +193,7 @@ export class PriorityOrder implements SeatOrder {
   #dropEmptyLane(): boolean {
     for (let lane = this.#empty.pop(); lane !== undefined; lane = this.#empty.pop()) {
       lane.isListed = false;
-      if (lane.list.length > 0) continue;
+      if (lane.list.first !== NONE) continue;
       this.#lanes.delete(lane.priority);
       return true;
     }

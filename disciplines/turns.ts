@@ -1,10 +1,9 @@
 import { NumberHeap } from "../lib/structures/number_heap.ts";
-import { NONE } from "../lib/structures/seats.ts";
 
 /** Takers with the same start, first in, first out. */
 class Round<T> {
   /** Slot of the round in the heap. */
-  slot = NONE;
+  slot = -1;
   first: T | undefined;
   last: T | undefined;
 }

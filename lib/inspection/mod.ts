@@ -24,15 +24,16 @@ import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { hooksOf } from "../queue/hooks.ts";
 import { QueueLayer } from "../queue/queue_layer.ts";
-import { TicketLease, TicketQueue } from "../queue/ticket_queue.ts";
+import { AGAIN } from "../queue/positions.ts";
+import { RecordLease, RecordQueue } from "../queue/record_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
 import { MAX_FAILURES } from "../workers/failures.ts";
 import { Pool } from "../workers/pool.ts";
 import { failuresOf, type ViewedPool } from "../workers/view.ts";
 
-setInspection<TicketQueue<unknown>>(
-  TicketQueue.prototype,
-  titleOfEach(TicketQueue.prototype),
+setInspection<RecordQueue<unknown>>(
+  RecordQueue.prototype,
+  titleOfEach(RecordQueue.prototype),
   (queue) => describeQueue(queue),
 );
 
@@ -42,8 +43,9 @@ setInspection<QueueLayer<unknown, WorkQueue<unknown>>>(
   (queue) => describeQueue(queue, describeDelayed(queue as unknown as DelayingQueue<unknown>)),
 );
 
-setInspection<TicketLease<unknown>>(TicketLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {
-  const state = lease.state === -1 ? "processing, added again" : lease.state === 1 ? "processing" : "done";
+setInspection<RecordLease<unknown>>(RecordLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {
+  const { position } = lease;
+  const state = position === AGAIN ? "processing, added again" : position === 0 ? "done" : "processing";
   return lease.priority === 0 ? state : `${state}, priority ${lease.priority}`;
 });
 

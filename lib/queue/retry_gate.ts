@@ -6,7 +6,8 @@ import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import type { BlockedRetries } from "../contracts/queue_hooks.ts";
 import { Deadlines } from "../structures/deadlines.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
-import { lineOf } from "./line.ts";
+import { Records } from "../structures/records.ts";
+import { orderOf } from "./order.ts";
 import type { LiveRetryBudget } from "./live_retry_budget.ts";
 import { RetryBudget } from "./retry_budget.ts";
 
@@ -47,7 +48,7 @@ export class RetryGate<T> implements QueueDiscipline<T>, BlockedRetries<T> {
     this.#clock = clock;
     this.#inner = inner;
     this.#folds = folds;
-    lineOf(inner, clock, this); // passes the clock to a built-in discipline
+    orderOf(inner, new Records(false, true), clock, this); // passes the clock to a built-in discipline
     const members = inner as object as Record<string, ((...args: unknown[]) => unknown) | undefined>;
     for (const name of OPTIONAL) if (members[name]) Object.assign(this, { [name]: members[name].bind(inner) });
   }

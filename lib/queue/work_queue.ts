@@ -7,7 +7,7 @@
 import { requireRules } from "../base/arguments.ts";
 import type { WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { WORK_QUEUE_RULES } from "./options.ts";
-import { TicketQueue } from "./ticket_queue.ts";
+import { RecordQueue } from "./record_queue.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
@@ -58,5 +58,5 @@ export type * from "../contracts/work_queue.ts";
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
   requireRules("create work queue", options, WORK_QUEUE_RULES);
-  return new TicketQueue(options);
+  return new RecordQueue(options);
 }

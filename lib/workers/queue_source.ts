@@ -272,7 +272,7 @@ class KeyedQueueSource<T> extends QueueSource<T> {
 
   /** Returns the key of a lease's item. Leases of built-in queues store the key under which the item was added. */
   override keyOf(lease: Lease<T>): unknown {
-    return this.#known !== undefined && Object.hasOwn(lease, "key") ? lease.key : this.#queue.keyOf!(lease.item);
+    return this.#known !== undefined && "key" in lease ? lease.key : this.#queue.keyOf!(lease.item);
   }
 
   override finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {

@@ -13,8 +13,8 @@ import {
 } from "@workqueue/core";
 import { FairDiscipline } from "../../disciplines/fair_discipline.ts";
 import { PriorityOrder } from "../../disciplines/priority_order.ts";
-import { SeatedDiscipline } from "../../disciplines/seated_discipline.ts";
-import type { Seats } from "../../lib/structures/seats.ts";
+import { OrderedDiscipline } from "../../disciplines/ordered_discipline.ts";
+import type { Records } from "../../lib/structures/records.ts";
 import { takeAll } from "../queue_helpers.ts";
 
 /** Calls of the methods of a class derived from a built-in discipline. */
@@ -22,7 +22,7 @@ type Calls = Set<string>;
 
 /** Derives a class from the class of a built-in discipline. Its methods note their calls. */
 // deno-lint-ignore no-explicit-any -- TypeScript requires these arguments of a class that any class may be derived from
-function derivedFrom<C extends new (...args: any[]) => SeatedDiscipline>(builtIn: C, calls: Calls) {
+function derivedFrom<C extends new (...args: any[]) => OrderedDiscipline>(builtIn: C, calls: Calls) {
   return class extends builtIn {
     override push(entry: ReadyEntry<unknown>) {
       calls.add("push");
@@ -65,7 +65,7 @@ const DESCRIBED: Readonly<Record<string, DisciplineConfig>> = {
 const DERIVED: Readonly<Record<string, (calls: Calls) => object>> = {
   fair: (calls) => new (derivedFrom(FairDiscipline, calls))((item: string) => item.at(0), { maxPerGroup: 5 }),
   priority: (calls) =>
-    new (derivedFrom(SeatedDiscipline, calls))((seats: Seats) => new PriorityOrder(seats, -100, 100, 1000)),
+    new (derivedFrom(OrderedDiscipline, calls))((records: Records) => new PriorityOrder(records, -100, 100, 1000)),
 };
 
 for (const type of disciplines.types()) {

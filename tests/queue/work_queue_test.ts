@@ -499,11 +499,9 @@ Deno.test("two queues that share a discipline get an error that tells them not t
   const discipline = createPriorityDiscipline();
   const queues = [createWorkQueue<string>({ discipline }), createWorkQueue<string>({ discipline })] as const;
   queues[0].add("a");
-  const { message } = assertThrows(() => queues[1].tryGet(), Error);
-  assertEquals(
-    message,
-    "Cannot get an item: the discipline returned no ready item: each queue needs its own",
-  );
+  const { message } = assertThrows(() => queues[1].add("b"), Error);
+  assertEquals(message, "Cannot add item: another queue uses the discipline: each queue needs its own");
+  assertEquals([queues[1].tryGet(), queues[0].tryGet()?.item], [undefined, "a"]);
 });
 
 Deno.test("options that are not what they should be are refused", () => {

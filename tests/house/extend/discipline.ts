@@ -27,7 +27,7 @@ import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { OptionsInCode } from "../registry/fields.ts";
 import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 import { NewestFirstOrder } from "./newest_first_order.ts";
-import { SeatedDiscipline } from "./seated_discipline.ts";
+import { OrderedDiscipline } from "./ordered_discipline.ts";
 
 export type * from "./types.ts";
 
@@ -39,7 +39,7 @@ export const newestFirstDiscipline: DisciplineDefinition<"newest-first", typeof 
   type: "newest-first",
   description: "Hands out the item that became ready last.",
   options: newestFirstOptions,
-  create: () => new SeatedDiscipline((seats) => new NewestFirstOrder(seats)),
+  create: () => new OrderedDiscipline((records) => new NewestFirstOrder(records)),
 };
 
 /** Creates a discipline that hands out the item that became ready last. */
@@ -54,32 +54,35 @@ export function createNewestFirstDiscipline<T = unknown>(
       path: "disciplines/NAME_order.ts",
       round: "entries",
       says: "disciplines/newest_first_order.ts",
-      text: `import type { SeatOrder } from "../lib/queue/seat_order.ts";
-import { NONE, SeatList, type Seats } from "../lib/structures/seats.ts";
+      text: `import type { Order } from "../lib/queue/order.ts";
+import { NONE, RecordList, type Records } from "../lib/structures/records.ts";
 
 /** Last in, first out. */
-export class NewestFirstOrder implements SeatOrder {
+export class NewestFirstOrder implements Order {
+  length = 0;
   readonly blocked = 0;
+  readonly isFifo = false;
   readonly usesTime = false;
   readonly awaitsDone = false;
-  readonly #seats: Seats;
-  readonly #list = new SeatList();
+  begin?: () => void;
+  readonly #records: Records;
+  readonly #list: RecordList;
 
-  constructor(seats: Seats) {
-    this.#seats = seats;
+  constructor(records: Records) {
+    this.#records = records;
+    this.#list = new RecordList(records);
   }
 
-  get length(): number {
-    return this.#list.length;
-  }
-
-  push(seat: number): void {
-    this.#list.append(this.#seats, seat);
+  push(record: number): void {
+    this.#list.append(record);
+    this.length++;
   }
 
   pop(): number {
     const { last } = this.#list;
-    if (last !== NONE) this.#list.remove(this.#seats, last);
+    if (last === NONE) return NONE;
+    this.#list.remove(last);
+    this.length--;
     return last;
   }
 
@@ -88,11 +91,11 @@ export class NewestFirstOrder implements SeatOrder {
   done(): void {}
 
   peek(limit: number): number[] {
-    const seats: number[] = [];
-    for (let seat = this.#list.last; seat !== NONE && seats.length < limit; seat = this.#seats.previousOf(seat)) {
-      seats.push(seat);
+    const listed: number[] = [];
+    for (let record = this.#list.last; record !== NONE && listed.length < limit; record = this.#records.previousOf(record)) {
+      listed.push(record);
     }
-    return seats;
+    return listed;
   }
 }
 `,
@@ -158,7 +161,7 @@ Deno.test("newest-first: engines refuse it by name", () => {
 `,
     },
     {
-      path: "tests/queue/seated_line_test.ts",
+      path: "tests/queue/orders_test.ts",
       round: "tests",
       says: "no discipline named newest-first",
       edits: [

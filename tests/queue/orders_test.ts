@@ -1,5 +1,5 @@
 /**
- * Compares the line of built-in disciplines with the line of other disciplines: a queue must behave the same if its
+ * Compares the orders of built-in disciplines with those of other disciplines: a queue must behave the same if its
  * discipline is wrapped, so that every key has an entry.
  */
 
@@ -16,11 +16,12 @@ import {
 } from "@workqueue/core";
 import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { hooksOf } from "../../lib/queue/hooks.ts";
-import { lineOf } from "../../lib/queue/line.ts";
+import { orderOf } from "../../lib/queue/order.ts";
+import { Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
 import { Lifo, take, takeAll } from "../queue_helpers.ts";
 
-/** Number of runs of each test. Bugs planted in orders and seats were found within 8 runs. */
+/** Number of runs of each test. Bugs planted in orders were found within 8 runs. */
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 40);
 
 interface Item {
@@ -135,7 +136,7 @@ const disciplines: Record<string, (notes: unknown[]) => QueueDiscipline<Item>> =
 };
 const UNKNOWN_ORDER = ["fair, with a discipline inside whose order is not known"];
 
-Deno.test("seats: each built-in discipline is here", () => {
+Deno.test("orders: each built-in discipline is here", () => {
   for (const { example: { type } } of builtInDisciplines) {
     assert(Object.keys(disciplines).some((name) => name.split(",")[0] === type), `no discipline named ${type}`);
   }
@@ -378,7 +379,8 @@ Deno.test("a fair discipline keeps popped entries only if it must know when they
     const entry = { key: "a", item: "a", priority: 0, readyAt: 0 };
     discipline.push(entry);
     assert(discipline.pop() === entry);
-    return lineOf(discipline, new HandClock()) === undefined; // no line is made for a discipline that has entries
+    const order = orderOf(discipline, new Records(false, true), new HandClock());
+    return order === undefined; // no order is made for a discipline that has entries
   };
   const lifo = () => new Lifo<string>();
   const awaiting = () => Object.assign(lifo(), { done() {} });

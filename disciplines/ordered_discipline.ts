@@ -1,0 +1,205 @@
+import { argumentError } from "../lib/base/errors.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import { type Order, setOrderMaker } from "../lib/queue/order.ts";
+import { NONE, Records } from "../lib/structures/records.ts";
+
+/** State of the record of an entry that was pushed, and of one that was popped and is not done. */
+const READY = 1;
+const POPPED = 2;
+
+/** Entries that were pushed by hand, with the order of their records. */
+class Entries<O extends Order> {
+  readonly records: Records = new Records(true, true);
+  readonly order: O;
+  readonly #byRecord: ReadyEntry<unknown>[] = [];
+  readonly #records = new Map<ReadyEntry<unknown>, number>();
+
+  constructor(makeOrder: OrderMaker<O>, clock: Clock) {
+    this.order = makeOrder(this.records, clock);
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  of(record: number): ReadyEntry<unknown> {
+    return this.#byRecord[record]!;
+  }
+
+  /** Returns the record of an entry in this state; `NONE` if there is none. */
+  recordOf(entry: ReadyEntry<unknown>, state: number): number {
+    const record = this.#records.get(entry) ?? NONE;
+    return record !== NONE && this.records.stateOf(record) === state ? record : NONE;
+  }
+
+  add(entry: ReadyEntry<unknown>): number {
+    const { records } = this;
+    const record = records.take(entry.key, READY);
+    records.setItem(record, entry.item);
+    records.setPriority(record, entry.priority);
+    records.setTime(record, entry.readyAt);
+    this.#records.set(entry, record);
+    this.#byRecord[record] = entry;
+    return record;
+  }
+
+  free(record: number): void {
+    this.remove(record);
+    this.records.release(record);
+  }
+
+  /** Removes an entry from its record, which must then be released. */
+  remove(record: number): void {
+    this.#records.delete(this.of(record));
+    delete this.#byRecord[record];
+    this.records.remove(record);
+  }
+}
+
+/** Makes an order of records for a queue with a clock. */
+type OrderMaker<O> = (records: Records, clock: Clock) => O;
+
+/**
+ * Discipline that is an order of records.
+ *
+ * A queue uses the discipline through an order of its own, in which no key has an entry. Anything else that uses the
+ * discipline, such as a discipline that wraps this one, calls the methods of `QueueDiscipline`, which give each entry a
+ * record. The queue of a derived class calls them too, because the class may override them. The methods of an instance
+ * can't be replaced.
+ */
+export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipline<unknown> {
+  readonly #makeOrder: OrderMaker<O>;
+  /** Clock of the queue. The queue of a discipline that wraps this one is unknown: it has the system clock. */
+  #clock = systemClock;
+  /** Entries that were pushed by hand; `undefined` until they are needed. */
+  #entries: Entries<O> | undefined;
+  /**
+   * Order that has the keys, and its records. Several queues may have the discipline, but only one of them may have
+   * keys in its order.
+   */
+  #current: { readonly records: Records; readonly order: Order } | undefined;
+  /** Whether the class of the discipline is not derived from a built-in one. */
+  readonly #isBuiltIn: boolean;
+
+  /**
+   * @param makeOrder Makes the order of a queue.
+   * @param prototype Prototype of the built-in class.
+   */
+  constructor(makeOrder: OrderMaker<O>, prototype: object = OrderedDiscipline.prototype) {
+    this.#makeOrder = makeOrder;
+    setOrderMaker(this, (given, records, clock) => {
+      this.#clock = clock;
+      return this.orderOf(given, records, clock);
+    });
+    this.#isBuiltIn = Object.getPrototypeOf(this) === prototype;
+    if (this.#isBuiltIn) Object.preventExtensions(this);
+  }
+
+  get order(): O {
+    return this.#own.order;
+  }
+
+  get length(): number {
+    return this.#current === undefined ? 0 : this.#current.order.length;
+  }
+
+  get blocked(): number {
+    return this.#current === undefined ? 0 : this.#current.order.blocked;
+  }
+
+  get #own(): Entries<O> {
+    return this.#entries ??= new Entries(this.#makeOrder, this.#clock);
+  }
+
+  push(entry: ReadyEntry<unknown>): void {
+    const own = this.#own;
+    this.#begin(own);
+    const record = own.add(entry);
+    try {
+      own.order.push(record);
+    } catch (error) {
+      if (own.recordOf(entry, READY) === record) own.free(record); // unless it was popped before the error
+      throw error;
+    }
+  }
+
+  pop(): ReadyEntry<unknown> | undefined {
+    const own = this.#own;
+    const record = own.order.pop();
+    if (record === NONE) return undefined;
+    const entry = own.of(record);
+    if (own.order.awaitsDone) own.records.setState(record, POPPED);
+    else own.free(record);
+    return entry;
+  }
+
+  touch(entry: ReadyEntry<unknown>): void {
+    const { records, order } = this.#own;
+    const record = this.#own.recordOf(entry, READY);
+    if (record === NONE) return;
+    const item = records.itemOf(record);
+    const before = records.priorityOf(record);
+    records.setItem(record, entry.item);
+    if (entry.priority > before) records.setPriority(record, entry.priority);
+    try {
+      order.touch(record, before);
+    } catch (error) {
+      records.setItem(record, item);
+      records.setPriority(record, before);
+      throw error;
+    }
+  }
+
+  done(entry: ReadyEntry<unknown>, work?: { readonly durationMs: number }): void {
+    const own = this.#own;
+    const record = own.recordOf(entry, POPPED);
+    if (record === NONE) return;
+    own.remove(record);
+    try {
+      own.order.done(record, work?.durationMs);
+    } finally {
+      own.records.release(record);
+    }
+  }
+
+  peek(limit: number): ReadyEntry<unknown>[] {
+    const current = this.#current;
+    if (current === undefined) return [];
+    const { records, order } = current;
+    return order.peek(limit).map((record) => {
+      if (current === this.#entries) return this.#entries.of(record);
+      const readyAt = order.usesTime ? records.timeOf(record) : -Infinity;
+      return {
+        key: records.keyOf(record),
+        item: records.itemOf(record),
+        priority: records.priorityOf(record),
+        readyAt,
+      };
+    });
+  }
+
+  /**
+   * Makes an order for a queue.
+   *
+   * @param given The discipline as its user has it: perhaps an object that wraps this discipline.
+   * @returns The order; `undefined` if the methods of `given` must be used, because they may be other methods or
+   * because this discipline has entries.
+   */
+  orderOf(given: object, records: Records, clock: Clock): O | undefined {
+    if (!this.#isBuiltIn || given !== this || (this.#entries?.size ?? 0) > 0) return undefined;
+    const order: Order = this.#makeOrder(records, clock);
+    const use = { records, order };
+    order.begin = () => this.#begin(use);
+    return order as O;
+  }
+
+  /** Makes an order the current one. Throws an error if another order has keys. */
+  #begin(use: { readonly records: Records; readonly order: Order }): void {
+    if (this.#current === use) return;
+    if (this.length + this.blocked > 0) {
+      throw argumentError("add item", "another queue uses the discipline: each queue needs its own", Error);
+    }
+    this.#current = use;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Clock } from "../base/clock.ts";
+import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
+import { NONE, type Records } from "../structures/records.ts";
+import type { Order, OrderGroups } from "./order.ts";
+
+/** Entry of a key, from the time the key becomes ready until it is popped or, if the discipline is told, done. */
+class Entry<T> implements ReadyEntry<T> {
+  readonly key: unknown;
+  item: T;
+  priority: number;
+  readonly readyAt: number;
+  readonly #order: DisciplineOrder<unknown>;
+  readonly #record: number;
+  /** Whether the discipline has the entry. If it refused the entry, it may still have it, but must not return it. */
+  isIn = true;
+  /** Time at which the entry was popped, if the discipline is told of the work on it. */
+  poppedAt = 0;
+
+  constructor(order: DisciplineOrder<T>, records: Records, record: number) {
+    this.key = records.keyOf(record);
+    this.item = records.itemOf(record) as T;
+    this.priority = records.priorityOf(record);
+    this.readyAt = records.timeOf(record);
+    this.#order = order;
+    this.#record = record;
+  }
+
+  /**
+   * Returns the record of a value that is an entry in this order; `NONE` for any other value. A discipline may return
+   * anything, including a copy of an entry.
+   */
+  static recordOf<T>(order: DisciplineOrder<T>, given: unknown): number {
+    const entry = Object(given) as Entry<unknown>; // wraps primitive values
+    return #order in entry && entry.#order === order && entry.isIn ? entry.#record : NONE;
+  }
+}
+
+/**
+ * Order that a discipline of the user chooses, which works on entries. A discipline may throw, and may call the queue's
+ * methods.
+ */
+export class DisciplineOrder<T> implements Order {
+  readonly isFifo = false;
+  readonly usesTime = true;
+  readonly awaitsDone: boolean;
+  readonly #discipline: QueueDiscipline<T>;
+  readonly #clock: Clock;
+  readonly #records: Records;
+  constructor(discipline: QueueDiscipline<T>, records: Records, clock: Clock) {
+    this.#discipline = discipline;
+    this.#records = records;
+    this.#clock = clock;
+    this.awaitsDone = discipline.done !== undefined;
+  }
+
+  get length(): number {
+    return this.#discipline.length;
+  }
+
+  get blocked(): number {
+    return this.#discipline.blocked ?? 0;
+  }
+
+  get nextChangeAt(): number | undefined {
+    return this.#discipline.nextChangeAt;
+  }
+
+  get groups(): OrderGroups | undefined {
+    return this.#discipline.pauseGroup && this.#discipline as OrderGroups;
+  }
+
+  push(record: number): void {
+    const entry = new Entry<T>(this, this.#records, record);
+    this.#records.setEntry(record, entry);
+    try {
+      this.#discipline.push(entry);
+    } catch (error) {
+      if (entry.isIn) this.#records.setEntry(record, undefined); // unless it was popped before the discipline threw
+      entry.isIn = false;
+      throw error;
+    }
+  }
+
+  pop(): number {
+    const now = this.awaitsDone ? this.#clock.now() : 0; // first, because the clock may throw
+    const entry: unknown = this.#discipline.pop();
+    const record = Entry.recordOf(this, entry);
+    if (record === NONE) return NONE;
+    (entry as Entry<T>).isIn = false;
+    (entry as Entry<T>).poppedAt = now;
+    if (!this.awaitsDone) this.#records.setEntry(record, undefined);
+    return record;
+  }
+
+  touch(record: number): void {
+    const entry = this.#records.entryOf(record) as Entry<T> | undefined;
+    if (entry === undefined) return;
+    const { item, priority } = entry;
+    entry.item = this.#records.itemOf(record) as T;
+    entry.priority = this.#records.priorityOf(record);
+    try {
+      this.#discipline.touch(entry);
+    } catch (error) {
+      entry.item = item;
+      entry.priority = priority;
+      throw error;
+    }
+  }
+
+  done(record: number, durationMs?: number): void {
+    const entry = this.#records.entryOf(record) as Entry<T> | undefined;
+    if (entry === undefined) return;
+    this.#records.setEntry(record, undefined);
+    let ms = durationMs ?? 0; // in case the clock throws
+    try {
+      ms = durationMs ?? this.#clock.now() - entry.poppedAt;
+    } finally {
+      this.#discipline.done?.(entry, { durationMs: ms });
+    }
+  }
+
+  peek(limit: number): number[] {
+    const entries: unknown[] = this.#discipline.peek?.(limit) ?? [];
+    return entries.map((entry) => Entry.recordOf(this, entry)).filter((record) => record !== NONE);
+  }
+}

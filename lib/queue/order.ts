@@ -1,0 +1,110 @@
+import type { Clock } from "../base/clock.ts";
+import { argumentError } from "../base/errors.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
+import type { QueueGroups } from "../contracts/queue_hooks.ts";
+import type { Records } from "../structures/records.ts";
+
+/**
+ * Order of a queue's ready keys. It has the records of these keys, except of those that it refused.
+ *
+ * From `push` to `pop`, the links and the turn of a record belong to the order or, if it has inner orders, to the
+ * innermost.
+ */
+export interface Order {
+  /** Number of records that `pop` can return now. */
+  readonly length: number;
+  /** Number of records that are blocked, until `done` is called for another record or until a time. */
+  readonly blocked: number;
+  /**
+   * Next time at which blocked records become ready although nothing is done; `Infinity` if there is none. Absent if
+   * records are never blocked until a time.
+   */
+  readonly nextChangeAt?: number | undefined;
+  /** Groups of the keys; absent if they have none. */
+  readonly groups?: OrderGroups | undefined;
+  /** Whether records that are pushed later are always popped later. */
+  readonly isFifo: boolean;
+  /** Whether the order reads the times at which the keys became ready. */
+  readonly usesTime: boolean;
+  /** Whether `done` must be called for each popped record. May become true during `pop`, for the popped record too. */
+  readonly awaitsDone: boolean;
+
+  /** Called before the first record enters an empty order. Throws if another queue uses the discipline of the order. */
+  begin?(): void;
+
+  /**
+   * Adds the record of a key that became ready.
+   *
+   * @throws Any error thrown by a function of the user. After an error, the order doesn't have the record, unless the
+   * record was popped before the error.
+   */
+  push(record: number): void;
+
+  /** Removes the next record and returns it; `NONE` if there is none. */
+  pop(): number;
+
+  /**
+   * Called when a ready key was added again. Its record already has the newest item and the highest priority.
+   *
+   * @param before The earlier priority.
+   */
+  touch(record: number, before: number): void;
+
+  /**
+   * Called when a popped record is done.
+   *
+   * @param durationMs Time since the record was popped, if the caller knows it.
+   */
+  done(record: number, durationMs?: number): void;
+
+  /** Returns at most `limit` of the records that will be popped next, in order as far as the order is known. */
+  peek(limit: number): number[];
+}
+
+/** Groups of the keys in an order: the members of a discipline that concern them. */
+export interface OrderGroups extends QueueGroups, Pick<QueueDiscipline<unknown>, "resumeGroup"> {
+  pauseGroup(group: unknown, until: number): void;
+  /**
+   * Converts a duration to milliseconds, or throws. A work queue contains no parser, so without this method, it accepts
+   * only numbers. The layers above a work queue accept any duration.
+   */
+  readDuration?(action: string, option: string, duration: unknown): number;
+}
+
+/** Creates the error for a discipline that returned something other than a ready item of its queue. */
+export function noReadyItem(): Error {
+  return argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
+}
+
+/**
+ * Key of a discipline's {@linkcode OrderMaker}. The symbol is not in the global registry, because the queue and the
+ * order must be of one copy of the package.
+ */
+const ORDER = /* @__PURE__ */ Symbol();
+
+/**
+ * Makes an order for a queue that has a discipline.
+ *
+ * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
+ * @returns The order; `undefined` if the queue must use the methods of `given`.
+ */
+export type OrderMaker = (given: object, records: Records, clock: Clock) => Order | undefined;
+
+/**
+ * Sets the function that makes orders for a discipline. The function is not a class member, because bundlers would then
+ * keep the class even if nothing uses it.
+ */
+export function setOrderMaker(discipline: object, make: OrderMaker): void {
+  // Not with `setBrand`: configurable, so that a proxy of the discipline may return another function.
+  const property = { __proto__: null, value: make, configurable: true };
+  Object.defineProperty(discipline, ORDER, property as PropertyDescriptor);
+}
+
+/**
+ * Returns the order that a discipline makes; `undefined` if it makes none.
+ *
+ * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
+ */
+export function orderOf(discipline: object, records: Records, clock: Clock, given = discipline): Order | undefined {
+  return (discipline as { [ORDER]?: OrderMaker })[ORDER]?.(given, records, clock);
+}

@@ -1,0 +1,836 @@
+import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
+import { OPTIONS, setBrand } from "../base/brands.ts";
+import { type Clock, isRealTime, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
+import { invalidArgument } from "../base/errors.ts";
+import { titleOf } from "../base/inspection.ts";
+import { isSameKey } from "../base/keys.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
+import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
+import type {
+  AddOptions,
+  DrainOptions,
+  Lease,
+  QueueSnapshot,
+  Shutdown,
+  SnapshotOptions,
+  WorkQueue,
+  WorkQueueOptions,
+} from "../contracts/work_queue.ts";
+import { QueueMetrics } from "../metrics/queue_metrics.ts";
+import { setTotals } from "../metrics/totals.ts";
+import { wallClock } from "../structures/burst.ts";
+import { NONE, placeOf, Records } from "../structures/records.ts";
+import { Waiters } from "../structures/waiters.ts";
+import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
+import { DisciplineOrder } from "./discipline_order.ts";
+import { FifoOrder } from "./fifo_order.ts";
+import { noGroups, PAUSE, RESUME } from "./groups.ts";
+import { setHooks } from "./hooks.ts";
+import { iterateItems } from "./item_iterator.ts";
+import { noKnownKey } from "./known_key.ts";
+import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
+import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
+import { AGAIN, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
+
+/**
+ * Largest number of processing keys for which a separate set is created. If more keys are processing, a scan of all
+ * records quickly finds some of them.
+ */
+const FEW = 10_000;
+
+/**
+ * Lease on a key, for a single hand-out of the key. A lease is stale once its key is done, even if the key is handed
+ * out again.
+ */
+export class RecordLease<T> implements Lease<T> {
+  readonly item: T;
+  readonly priority: number;
+  readonly key: unknown;
+  readonly #queue: RecordQueue<T>;
+  readonly #record: number;
+  readonly #handOut: number;
+
+  constructor(queue: RecordQueue<T>, record: number, handOut: number, key: unknown, item: T, priority: number) {
+    this.item = item;
+    this.priority = priority;
+    this.key = key;
+    this.#queue = queue;
+    this.#record = record;
+    this.#handOut = handOut;
+  }
+
+  get shutdown(): false {
+    return false;
+  }
+
+  /**
+   * Returns a new function each time, so that the function also works when it is destructured. The function takes no
+   * memory until the property is read.
+   */
+  get addedAgain(): () => boolean {
+    return () => this.position === AGAIN;
+  }
+
+  /** Position of the key while the hand-out lasts; 0 after it. */
+  get position(): number {
+    return this.#queue.positionOf(this.#record, this.#handOut);
+  }
+
+  [Symbol.dispose](): void {
+    this.#queue.finish(this.#record, this.#handOut);
+  }
+}
+
+/** Newest item of a key that was added again, if it is not the key, and the priority with which it was added. */
+interface Next {
+  item: unknown;
+  priority: number;
+}
+
+const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
+
+/** Work queue with one record per key. An {@linkcode Order} decides which ready key is next. */
+export class RecordQueue<T> implements WorkQueue<T> {
+  readonly name: string;
+  keyOf?(item: T): unknown;
+  readonly clock?: Clock;
+  readonly #order: Order;
+  readonly #usesTime: boolean;
+  /** Records of the keys. The link of a processing key is the number of its hand-out. */
+  readonly #records: Records;
+  /** Adds of processing keys, except adds of the key itself without a priority. */
+  readonly #next = new Map<number, Next>();
+  readonly #known: KnownKey | undefined;
+  /** Record of the latest hand-out, because that hand-out often ends first. */
+  #latest = NONE;
+  /** Number of hand-outs so far. */
+  #handedOut = 0;
+  #processing = 0;
+  /**
+   * Ready records that the order refused, the first first. They are handed out before those of the order. `undefined`
+   * until the order first refuses one.
+   */
+  #refused: number[] | undefined = undefined;
+  /** Records of the processing keys. Created the first time a snapshot has to find a few of them among all records. */
+  #worked: Set<number> | undefined = undefined;
+  /** Metrics of the queue, or an observer that a dashboard has set. */
+  #observer: QueueObserver | undefined;
+  /** Number of times at which a key became ready while an observer counted them, and the last one of each record. */
+  #drawn = 0;
+  readonly #tickets: number[] = [];
+  /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
+  readonly #getters = new Waiters<Lease<T> | Shutdown>();
+  /** Whether pending calls to `get` are being served now. */
+  #isServing = false;
+  /** Number of keys that are processing and were added again. */
+  #comingBack = 0;
+  /** Pending calls to `shutDownWithDrain`. */
+  readonly #drainers = new Waiters<void>();
+  /** Callbacks to call after each change. */
+  readonly #watchers = new Watchers();
+  /**
+   * Whether anything must be told of changes: a pending call, a callback or an observer. If not, adding, handing out
+   * and ending an item skip all of them with one look at this field.
+   */
+  #isAttended = false;
+  readonly #watch = (callback: () => void): () => void => {
+    this.#isAttended = true;
+    const stop = this.#watchers.add(callback);
+    this.#setTimer(true);
+    return () => {
+      stop();
+      if (!this.#isAwaited) this.#sleepUntil(Infinity);
+    };
+  };
+  /** Whether an item was ready when the watchers were last told of a change. */
+  #toldReady = false;
+  readonly #waits = new Waits((count) => {
+    if (count === IDLE) return this.size === 0;
+    return this.#shuttingDown || this.ready + this.#order.blocked < count;
+  }, this.#watch);
+  #shuttingDown = false;
+  readonly #clock: Clock;
+  /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
+  #latestReadyAt = -Infinity;
+  /** Wall-clock time at which the system clock was last read. */
+  #lookedAt = NaN;
+  /** Number of batches whose keys are being added. All keys of a batch become ready together. */
+  #batches = 0;
+  /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
+  #batchReadyAt: number | undefined = undefined;
+  /** Whether the queue is paused or a batch has begun. If not, the number of ready items takes only one look. */
+  #mayBeHeld = false;
+  /** Time until which no item is handed out; `undefined` if the queue is not paused. */
+  #pausedUntil: number | undefined = undefined;
+  /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
+  #timer: unknown = undefined;
+  #wakeAt = Infinity;
+  /** Longest time for which the timer runs, and whether it keeps the process alive. */
+  #sleep = { max: MAX_TIMEOUT, ref: true };
+
+  constructor(options: WorkQueueOptions<T>) {
+    const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
+    this.name = name;
+    if (keyOf !== undefined) {
+      this.keyOf = keyOf;
+      this.#known = noKnownKey();
+    }
+    if (clock !== undefined) this.clock = clock;
+    const time = this.#clock = clock ?? systemClock;
+    const records = this.#records = new Records(keyOf !== undefined, discipline !== undefined);
+    this.#order = discipline === undefined
+      ? new FifoOrder(records)
+      : orderOf(discipline, records, time) ?? new DisciplineOrder(discipline as QueueDiscipline<T>, records, time);
+    this.#usesTime = this.#order.usesTime;
+    if (metrics !== undefined && name !== "") {
+      const blocked = () => this.#blocked;
+      this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
+    }
+    setHooks<T>(this, {
+      newest: (item) => this.#newest(item),
+      stateOf: (item) => this.#stateOf(item),
+      unmark: (item) => this.#unmark(this.#records.of(this.key(item))),
+      takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
+      beginBatch: (time) => this.#beginBatch(time),
+      ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
+      watch: this.#watch,
+      mayComeBack: () => this.#comingBack > 0 || this.#blocked > 0,
+      groups: () => this.#order.groups,
+      pauseFor: (ms) => {
+        this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
+        this.#mayBeHeld = true;
+        this.#setTimer();
+      },
+      setSleep: (max, ref) => this.#sleep = { max, ref },
+      resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.#clock.now(), 0),
+      isOver: this.#isOver,
+      known: this.#known,
+      metrics: this.#observer && metrics,
+      observe: (change) => {
+        this.#observer = change(this.#observer, this);
+        this.#setAttended();
+      },
+    });
+    this.#setAttended();
+    setTotals(this, () => ({ handedOut: this.#handedOut }));
+    setBrand(this, OPTIONS, true);
+  }
+
+  get length(): number {
+    return this.#mayBeHeld && this.isHeld() ? 0 : this.ready;
+  }
+
+  get processing(): number {
+    return this.#processing;
+  }
+
+  /** Number of keys that are ready, blocked or processing. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get shuttingDown(): boolean {
+    return this.#shuttingDown;
+  }
+
+  add(item: T, options?: AddOptions): void {
+    const priority = options === undefined ? 0 : priorityOf(options);
+    if (this.#shuttingDown) return;
+    const key = this.key(item);
+    const record = this.#records.of(key);
+    if (record !== NONE) return this.addToKnown(record, item, priority);
+    this.lookIfNeeded();
+    this.enter(this.#records.take(key, READY), item, priority);
+  }
+
+  get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
+    try {
+      const signal = signalOf("get item", options);
+      if (signal?.aborted) throw signal.reason;
+      while (!this.hasFree()) {
+        if (this.#isOver()) return Promise.resolve(SHUTDOWN);
+        this.#isAttended = true;
+        // Before the wait, because the clock may throw, and nobody would get the item of the wait.
+        if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
+      }
+      return Promise.resolve(this.take());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  tryGet(): Lease<T> | undefined {
+    return this.hasFree() ? this.take() : undefined;
+  }
+
+  done(item: T): void {
+    const key = this.key(item);
+    const latest = this.#latest;
+    const record = latest !== NONE && this.#records.keyOf(latest) === key ? latest : this.#records.of(key);
+    if (record === NONE) return;
+    const position = this.positionIn(record);
+    if (position >= PROCESSING) this.end(record, position);
+  }
+
+  shutDown(): void {
+    this.#close();
+    this.#drainers.serveAll();
+  }
+
+  shutDownWithDrain(options?: DrainOptions): Promise<void> {
+    try {
+      const { signal } = readDrainOptions(options);
+      if (signal?.aborted) {
+        this.shutDown();
+        return Promise.reject(signal.reason);
+      }
+      this.#close();
+      if (this.size === 0) return Promise.resolve();
+      this.#isAttended = true;
+      return this.#drainers.wait(signal, () => this.shutDown());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    await this.#waits.wait(IDLE, signalOf("wait for idle queue", options));
+  }
+
+  async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    const signal = signalOf("wait for fewer items", options);
+    requireRule("wait for fewer items", "count", count, A_POSITIVE_INTEGER);
+    await this.#waits.wait(count, signal);
+  }
+
+  pauseGroup(group: unknown, duration: Duration): void {
+    const groups = this.#groups(PAUSE);
+    const ms = groups.readDuration?.(PAUSE, "duration", duration) ?? duration as number;
+    if (!Number.isFinite(ms)) throw invalidArgument(PAUSE, "duration", "must be a finite number", duration);
+    groups.pauseGroup(group, this.#clock.now() + ms);
+    this.#setTimer();
+  }
+
+  resumeGroup(group: unknown): void {
+    this.#groups(RESUME).resumeGroup?.(group);
+    this.#serve();
+  }
+
+  snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
+    const limit = limitOf(options);
+    const { length } = this;
+    return {
+      name: this.name,
+      ready: length,
+      blocked: this.#blocked,
+      delayed: 0,
+      processing: this.#processing,
+      readyItems: this.#listReady(Math.min(limit, length))
+        .map((record) => ({ item: this.itemOf(record), priority: this.#records.priorityOf(record) })),
+      delayedItems: [],
+      processingItems: this.#listProcessing(limit)
+        .map((record) => ({
+          item: this.itemOf(record),
+          priority: this.#records.priorityOf(record),
+          addedAgain: this.positionIn(record) === AGAIN,
+        })),
+    };
+  }
+
+  toString(): string {
+    return titleOf("WorkQueue", this.name);
+  }
+
+  [Symbol.dispose](): void {
+    this.shutDown();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
+    return iterateItems(this);
+  }
+
+  /** Returns the position of a key during a hand-out; 0 after it. */
+  positionOf(record: number, handOut: number): number {
+    const position = this.positionIn(record);
+    return position >= PROCESSING && this.#records.linkOf(record) === handOut ? position : 0;
+  }
+
+  /** Ends a hand-out, unless it has already ended. */
+  finish(record: number, handOut: number): void {
+    const position = this.positionOf(record, handOut);
+    if (position !== 0) this.end(record, position);
+  }
+
+  /** Ends the hand-out of a processing key. A key that was added again becomes ready. */
+  protected end(record: number, position: number): void {
+    this.#latest = NONE;
+    this.#processing--;
+    if (this.#worked !== undefined) this.#worked.delete(record);
+    if (this.#isAttended) this.endAttended(record, position);
+    else if (position === AGAIN) this.comeBack(record);
+    else this.leave(record);
+  }
+
+  protected endAttended(record: number, position: number): void {
+    const handOut = this.#records.linkOf(record);
+    try {
+      if (position === AGAIN) this.comeBack(record);
+      else this.leave(record);
+    } finally {
+      this.#observer?.finished(handOut);
+      this.#serve(); // the discipline may have blocked other keys until this key was done
+      this.#setAttended();
+    }
+  }
+
+  /** Number of keys that are ready, even if nothing is handed out now. */
+  protected get ready(): number {
+    return this.#refused === undefined ? this.#order.length : this.#order.length + this.#refused.length;
+  }
+
+  get #blocked(): number {
+    return this.#order.blocked + this.ready - this.length;
+  }
+
+  /** Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. */
+  protected isHeld(): boolean {
+    if (this.#batches > 0 && !this.#order.isFifo) return true;
+    if (this.#pausedUntil !== undefined) {
+      if (this.#clock.now() < this.#pausedUntil) return true;
+      this.#pausedUntil = undefined;
+    }
+    this.#mayBeHeld = this.#batches > 0;
+    return false;
+  }
+
+  #groups(action: string): OrderGroups {
+    const { groups } = this.#order;
+    if (groups === undefined) throw noGroups(action);
+    return groups;
+  }
+
+  protected key(item: T): unknown {
+    return this.keyOf === undefined ? item : this.keyFrom(this.keyOf, item);
+  }
+
+  protected keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
+    return item === this.#known!.item ? this.#known!.key : keyOf.call(this, item);
+  }
+
+  protected itemOf(record: number): T {
+    return this.#records.itemOf(record) as T;
+  }
+
+  protected positionIn(record: number): number {
+    return this.#records.stateOf(record) & POSITION;
+  }
+
+  protected isRefused(record: number): boolean {
+    return (this.#records.stateOf(record) & REFUSED) !== 0;
+  }
+
+  /** Adds an item whose key is ready or processing. */
+  protected addToKnown(record: number, item: T, priority: number): void {
+    const position = this.positionIn(record);
+    if (position === READY) return this.touch(record, item, priority);
+    const next = this.#next.get(record);
+    // A retry of the item that is processing doesn't replace a newer one.
+    const newest = next === undefined || !isSameKey(item, this.itemOf(record)) ? item : next.item;
+    const highest = Math.max(priority, next?.priority ?? (position === AGAIN ? 0 : priority));
+    if (this.keyOf !== undefined || highest !== 0 || next !== undefined) {
+      this.#next.set(record, { item: newest, priority: highest });
+    }
+    if (position === AGAIN) return;
+    this.#records.setState(record, this.#records.stateOf(record) + AGAIN - PROCESSING);
+    this.#latest = NONE;
+    this.#comingBack++;
+    this.#observer?.addedAgain(this.#records.keyOf(record), priority);
+  }
+
+  /** Adds an item whose key is ready or blocked. The add may unblock the key, or others. */
+  protected touch(record: number, item: T, priority: number): void {
+    const records = this.#records;
+    if (this.#order.isFifo) {
+      if (this.keyOf !== undefined) records.setItem(record, item);
+      if (priority > records.priorityOf(record)) records.setPriority(record, priority);
+      return;
+    }
+    const mayUnblock = this.#isAttended && this.#order.blocked > 0;
+    const itemBefore = this.itemOf(record);
+    const before = records.priorityOf(record);
+    records.setItem(record, item);
+    if (priority > before) records.setPriority(record, priority);
+    try {
+      if (!this.isRefused(record)) this.#order.touch(record, before);
+    } catch (error) {
+      records.setItem(record, itemBefore);
+      records.setPriority(record, before);
+      throw error;
+    }
+    if (mayUnblock) this.#serve();
+  }
+
+  #unmark(record: number): number {
+    this.#comingBack--;
+    this.#records.setState(record, this.#records.stateOf(record) + PROCESSING - AGAIN);
+    this.#observer?.unmarked(this.#records.keyOf(record));
+    return this.#takeNext(record).priority;
+  }
+
+  /** Takes the item and the priority with which a processing key was added again. */
+  #takeNext(record: number): Next {
+    const next = this.#next.get(record) ?? { item: this.itemOf(record), priority: 0 };
+    this.#next.delete(record);
+    return next;
+  }
+
+  #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
+    const record = this.#records.of(this.key(item));
+    if (record === NONE) return undefined;
+    const position = this.positionIn(record);
+    return position === READY ? "ready" : position === AGAIN ? "addedAgain" : "processing";
+  }
+
+  #newest(item: T): T | undefined {
+    if (this.keyOf === undefined) return undefined;
+    const record = this.#records.of(this.key(item));
+    if (record === NONE || this.positionIn(record) === READY || !isSameKey(this.itemOf(record), item)) {
+      return undefined;
+    }
+    return this.positionIn(record) === AGAIN ? this.#next.get(record)!.item as T : item;
+  }
+
+  /**
+   * Makes an item ready even though the discipline refused it. If the item's key is already ready, the item replaces
+   * the older item.
+   */
+  #keep(item: T, priority: number): void {
+    const key = this.key(item);
+    const record = this.#records.of(key);
+    if (this.#shuttingDown || (record !== NONE && this.positionIn(record) >= PROCESSING)) return;
+    if (record !== NONE) return this.#records.setItem(record, item);
+    this.lookIfNeeded();
+    const kept = this.#records.take(key, READY);
+    this.setReady(kept, item, priority);
+    this.#refuse(kept);
+    if (this.#isAttended) this.#tellAdded(kept);
+  }
+
+  /** Makes a key ready. If the order refuses the key, it is not added. */
+  protected enter(record: number, item: T, priority: number): void {
+    const handedOut = this.#handedOut;
+    this.setReady(record, item, priority);
+    try {
+      this.push(record);
+    } catch (error) {
+      if (this.#handedOut === handedOut) this.#records.free(record); // unless it was handed out before the error
+      throw error;
+    }
+    if (this.#isAttended) this.#tellAdded(record);
+  }
+
+  protected setReady(record: number, item: T, priority: number): void {
+    const records = this.#records;
+    records.setState(record, READY);
+    if (this.keyOf !== undefined) records.setItem(record, item);
+    records.setPriority(record, priority);
+    if (this.#usesTime) records.setTime(record, this.#batchReadyAt ?? this.#latestReadyAt);
+  }
+
+  protected push(record: number): void {
+    const order = this.#order;
+    if (order.begin !== undefined && order.length + order.blocked === 0) order.begin();
+    order.push(record);
+  }
+
+  #refuse(record: number): void {
+    this.#records.setState(record, READY | REFUSED);
+    (this.#refused ??= []).push(record);
+  }
+
+  /** Removes a key that is no longer ready or processing. */
+  protected leave(record: number): void {
+    const tellsOrder = this.#order.awaitsDone && !this.isRefused(record);
+    if (!tellsOrder) return this.#records.free(record);
+    this.#records.remove(record);
+    try {
+      this.#order.done(record);
+    } finally {
+      this.#records.release(record);
+    }
+  }
+
+  /** Makes a processing key ready that was added again. */
+  protected comeBack(record: number): void {
+    this.#comingBack--;
+    const next = this.#takeNext(record);
+    try {
+      if (this.#order.awaitsDone && !this.isRefused(record)) this.#order.done(record);
+    } finally {
+      try {
+        this.lookIfNeeded();
+      } finally { // even if the clock throws
+        this.#enterAgain(record, next);
+      }
+    }
+  }
+
+  /** Makes a key ready again. If the order refuses the key, it becomes ready nevertheless. */
+  #enterAgain(record: number, { item, priority }: Next): void {
+    const handedOut = this.#handedOut;
+    this.setReady(record, item as T, priority);
+    try {
+      this.push(record);
+    } catch (error) {
+      if (this.#handedOut === handedOut) this.#refuse(record); // unless it was handed out before the error
+      throw error;
+    } finally {
+      if (this.#handedOut === handedOut) this.#observeReady(record);
+    }
+  }
+
+  /** Looks at the clock if the order depends on times. */
+  protected lookIfNeeded(): void {
+    if (this.#usesTime) this.#look();
+  }
+
+  #look(): void {
+    const time = this.#batchReadyAt ?? this.#now();
+    if (time > this.#latestReadyAt) this.#latestReadyAt = time;
+  }
+
+  /**
+   * Returns the time. The system clock is read once per millisecond of the wall clock, because reading the wall clock
+   * takes half as long on Deno.
+   */
+  #now(): number {
+    const before = this.#lookedAt;
+    const isUpToDate = isRealTime(this.#clock) && before === (this.#lookedAt = wallClock());
+    return isUpToDate ? this.#latestReadyAt : this.#clock.now();
+  }
+
+  #tellAdded(record: number): void {
+    if (this.#observer !== undefined) {
+      this.#observer.added(this.#draw(record), this.#records.keyOf(record), this.#records.priorityOf(record));
+    }
+    this.#serve();
+    this.#setAttended();
+  }
+
+  #observeReady(record: number): void {
+    if (this.#observer !== undefined) this.#observer.ready(this.#draw(record));
+  }
+
+  /** Numbers the time at which a key became ready. */
+  #draw(record: number): number {
+    return this.#tickets[record] = ++this.#drawn;
+  }
+
+  #setAttended(): void {
+    const hasCallers = !this.#getters.isEmpty || !this.#drainers.isEmpty || !this.#watchers.isEmpty;
+    this.#isAttended = hasCallers || this.#observer !== undefined;
+  }
+
+  /**
+   * Must be called whenever items may have become ready. Hands them to pending calls to `get`, ends pending drains, and
+   * tells watchers of the change.
+   */
+  #serve(): void {
+    this.#serveGetters();
+    if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
+    if (this.size === 0) {
+      this.#drainers.serveAll();
+      if (this.#shuttingDown) this.#observer?.end();
+    }
+    this.#tellWatchers();
+  }
+
+  /**
+   * Hands ready items to pending calls to `get`. After an error, the call to `get` rejects, but the call that added the
+   * item does not throw, because the item was added successfully.
+   */
+  #serveGetters(): void {
+    if (!this.#mayServeGetters) return;
+    this.#isServing = true;
+    try {
+      while (!this.#getters.isEmpty && this.length > 0) {
+        const getter = this.#getters.shift();
+        try {
+          getter.resolve(this.take());
+        } catch (error) {
+          getter.reject(error);
+        }
+      }
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  /** Whether calls to `get` are pending that must be served now: no caller up the stack will serve them. */
+  get #mayServeGetters(): boolean {
+    return !this.#getters.isEmpty && !this.#isServing && this.#batchReadyAt === undefined;
+  }
+
+  /** Reports whether an item is ready that no pending call to `get` must receive first. */
+  protected hasFree(): boolean {
+    if (!this.#getters.isEmpty) this.#serveGetters(); // a block may have ended with time
+    return this.#getters.isEmpty && this.length > 0;
+  }
+
+  /** Whether a call or a callback awaits a change. */
+  get #isAwaited(): boolean {
+    return !(this.#getters.isEmpty && this.#watchers.isEmpty);
+  }
+
+  #tellWatchers(): void {
+    this.#toldReady = !this.#watchers.isEmpty && this.length > 0;
+    this.#watchers.tell();
+    this.#setTimer();
+  }
+
+  /**
+   * Sets the timer for the next time at which blocked items become ready. The timer is set only if no item is ready,
+   * and a call or a callback awaits one. If a block has ended and nobody has been told, serves first.
+   *
+   * @param isNew Whether a call or a callback is about to wait, or has just begun to. Then, nobody is served.
+   * @returns Whether no item is ready that the new call could get.
+   */
+  #setTimer(isNew = false): boolean {
+    const { nextChangeAt } = this.#order;
+    if (nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return true;
+    const changeAt = this.#pausedUntil ?? nextChangeAt ?? Infinity; // before `length`, which may end a block
+    const isReady = this.length > 0;
+    if (isNew) {
+      if (!isReady) this.#sleepUntil(changeAt);
+    } else if (isReady && this.#isUntold) this.#serve();
+    else this.#sleepUntil(this.#isAwaited && !isReady ? changeAt : Infinity);
+    return !isReady || this.#isServing || this.#batchReadyAt !== undefined;
+  }
+
+  /** Whether a call or a callback has not been told that an item is ready. */
+  get #isUntold(): boolean {
+    return this.#mayServeGetters || (!this.#watchers.isEmpty && !this.#toldReady);
+  }
+
+  #sleepUntil(wakeAt: number): void {
+    if (wakeAt === this.#wakeAt) return;
+    const hadTimer = this.#wakeAt !== Infinity;
+    this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
+    if (hadTimer) this.#clock.clearTimeout(this.#timer);
+    if (wakeAt === Infinity) return;
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), this.#sleep.max);
+    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    if (!this.#sleep.ref) unref(this.#timer);
+    this.#wakeAt = wakeAt;
+  }
+
+  /** Hands out items that have become ready with time. If the discipline throws, a pending call to `get` rejects. */
+  #wake(): void {
+    this.#wakeAt = Infinity;
+    try {
+      this.#serve();
+    } catch (error) {
+      if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
+    }
+  }
+
+  #beginBatch(time: number): AddSlice {
+    const readyAt = Math.max(time, this.#latestReadyAt); // the clock may be set back
+    this.#batches++;
+    this.#mayBeHeld = true;
+    return (action) => {
+      const outer = this.#batchReadyAt; // set if this slice runs within another slice
+      this.#batchReadyAt = readyAt;
+      let isOver = true;
+      try {
+        isOver = action();
+      } finally {
+        this.#batchReadyAt = outer;
+        if (isOver) this.#batches--;
+        this.#serve();
+      }
+    };
+  }
+
+  /**
+   * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
+   * shutdown, only keys that were added again while processing can still be handed out.
+   */
+  readonly #isOver = (): boolean => this.#shuttingDown && this.ready === 0 && this.#order.blocked === 0;
+
+  /** Hands out the next ready item. There must be a ready item. */
+  protected take(): Lease<T> {
+    const records = this.#records;
+    const record = this.#refused?.shift() ?? this.#order.pop();
+    if (record === NONE) throw noReadyItem();
+    const handOut = ++this.#handedOut | 0; // a 32-bit number, because it is the link
+    const page = records.pageOf(record);
+    const place = placeOf(record);
+    page.states[place]! += PROCESSING - READY;
+    page.links[place] = handOut;
+    this.#processing++;
+    this.#latest = record;
+    if (this.#worked !== undefined) this.#worked.add(record);
+    const key = page.keys[place];
+    const item = (page.items === undefined ? key : page.items[place]) as T;
+    const priority = page.priorities === undefined ? 0 : page.priorities[place]!;
+    const lease = new RecordLease(this, record, handOut, key, item, priority);
+    if (this.#isAttended) this.#tellTaken(record);
+    return lease;
+  }
+
+  /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
+  #tellTaken(record: number): void {
+    try {
+      if (this.#observer !== undefined) {
+        const ticket = this.#tickets[record] ?? 0;
+        this.#observer.taken(this.#records.keyOf(record), ticket, this.#records.linkOf(record));
+      }
+      this.#tellWatchers();
+    } catch {
+      // The clock threw. A measurement or a timer may be missing.
+    }
+  }
+
+  /**
+   * Lists refused keys first, then the keys that the order predicts. Other ready keys follow in no particular order.
+   * Some of these keys may be blocked: only the order knows which.
+   */
+  #listReady(count: number): number[] {
+    const ready = new Set(this.#refused?.slice(0, count));
+    for (const record of this.#order.peek(count - ready.size)) ready.add(record);
+    if (ready.size === count) return [...ready];
+    for (const record of this.#records.used()) {
+      if (this.positionIn(record) === READY) ready.add(record);
+      if (ready.size === count) break;
+    }
+    return [...ready];
+  }
+
+  #listProcessing(limit: number): number[] {
+    const listed: number[] = [];
+    const count = Math.min(limit, this.#processing);
+    if (count === 0) return listed;
+    if (this.#processing <= FEW) this.#worked ??= new Set(this.#findProcessing(this.#processing));
+    for (const record of this.#worked ?? this.#findProcessing(count)) {
+      if (listed.push(record) === count) break;
+    }
+    return listed;
+  }
+
+  #findProcessing(count: number): number[] {
+    const found: number[] = [];
+    for (const record of this.#records.used()) {
+      if (this.positionIn(record) >= PROCESSING) found.push(record);
+      if (found.length === count) break;
+    }
+    return found;
+  }
+
+  #close(): void {
+    this.#shuttingDown = true;
+    this.#observer?.stop();
+    this.#serve();
+  }
+}

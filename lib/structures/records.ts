@@ -1,0 +1,325 @@
+import { isSameKey } from "../base/keys.ts";
+import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "../base/parted_map.ts";
+
+/** Number that stands for no record and no slot. */
+export const NONE = -1;
+
+/** Number of records in a page, as a power of two, and the bits of a record that are its place in the page. */
+const PAGE_BITS = 8;
+const PAGE = 1 << PAGE_BITS;
+const PLACE = PAGE - 1;
+
+/** A map with at most this many entries deletes the entry of a removed key at once, so none of them is outdated. */
+const SMALL = 32;
+
+/** Maximum ratio of outdated entries to keys. */
+const MAX_OUTDATED = 4;
+
+/** Returns the place of a record in its page. */
+export function placeOf(record: number): number {
+  return record & PLACE;
+}
+
+/** Fields of some records. Their number is fixed, so that growing moves no memory. */
+export class Page {
+  /** Number of records that are in use. */
+  used = 0;
+  /** Place of the first free record, whose link is the place of the next one. Places from `end` on were never used. */
+  free = NONE;
+  end = 0;
+  readonly number: number;
+  readonly keys: unknown[] = new Array(PAGE);
+  readonly states: Int32Array = new Int32Array(PAGE);
+  readonly links: Int32Array = new Int32Array(PAGE);
+  /** Created when a priority is first not 0. */
+  priorities: Float64Array | undefined = undefined;
+  /** `undefined` if each item is its own key. */
+  readonly items: unknown[] | undefined;
+  /** Entries that a discipline of the user has for keys. Created when it first has one. */
+  entries: unknown[] | undefined = undefined;
+  /** Fields for an order other than first in, first out; `undefined` without one. */
+  readonly order: OrderFields | undefined;
+
+  constructor(number: number, hasItems: boolean, isOrdered: boolean) {
+    this.number = number;
+    if (hasItems) this.items = new Array(PAGE);
+    if (isOrdered) this.order = new OrderFields();
+  }
+}
+
+/** Fields of records for an order other than first in, first out. */
+class OrderFields {
+  readonly times: Float64Array = new Float64Array(PAGE);
+  readonly turns: Float64Array = new Float64Array(PAGE);
+  readonly previous: Int32Array = new Int32Array(PAGE);
+}
+
+/**
+ * One record for each key: everything that a queue knows of the key, from its first add until nothing about the key
+ * must be remembered.
+ *
+ * A record is a small integer. Its fields are in the arrays of a page, so that a million keys cost the garbage
+ * collector little, and no operation takes time proportional to the number of keys. A page without records frees its
+ * memory.
+ *
+ * Removing a key doesn't look the key up: its entry in the map becomes outdated. An entry is current if its record has
+ * its key. When there are too many outdated entries, a sweep removes them. Runtimes keep a deleted `Map` entry in its
+ * hash chain until the map is rehashed, so a map from which the same keys are deleted again and again would be slow.
+ */
+export class Records {
+  /** Number of keys. */
+  size = 0;
+  #map: LargeMap<unknown, number> = new Map();
+  readonly #hasItems: boolean;
+  readonly #isOrdered: boolean;
+  /** Pages by number; `undefined` in the place of a page that was freed. */
+  #pages: (Page | undefined)[] = [];
+  /** Page from which the next record is taken. It is not freed. */
+  #open: Page;
+  /** Pages that may have free records, and numbers of freed pages. */
+  #partial: Page[] = [];
+  #unused: number[] = [];
+
+  /**
+   * @param hasItems Whether an item may differ from its key.
+   * @param isOrdered Whether the order needs times, turns and previous records.
+   */
+  constructor(hasItems: boolean, isOrdered: boolean) {
+    this.#hasItems = hasItems;
+    this.#isOrdered = isOrdered;
+    this.#open = this.#newPage();
+  }
+
+  /** Returns the record of a key; {@linkcode NONE} if the key has none. */
+  of(key: unknown): number {
+    const record = this.#map.get(key);
+    return record !== undefined && this.#has(record, key) ? record : NONE;
+  }
+
+  /**
+   * Gives a key a record with a state, which must not be 0. The key must have none.
+   *
+   * @throws {RangeError} If there are as many keys as the runtime's `Map` supports. Then, nothing has changed.
+   */
+  take(key: unknown, state: number): number {
+    let page = this.#open;
+    if (page.used === PAGE) page = this.#openNext();
+    const place = page.free === NONE ? page.end : page.free;
+    const record = page.number << PAGE_BITS | place;
+    if (this.#map.size === MAX_KEYS) this.#map = divided(this.#map);
+    try {
+      this.#map.set(key, record);
+    } catch (cause) {
+      this.#enterAfterSweep(key, record, cause);
+    }
+    page.used++;
+    if (page.free === NONE) page.end++;
+    else page.free = page.links[place]!;
+    page.keys[place] = key;
+    page.states[place] = state;
+    this.size++;
+    return record;
+  }
+
+  /** Frees the record of a key. */
+  free(record: number): void {
+    this.remove(record);
+    this.release(record);
+  }
+
+  /** Removes a key from its record, which must then be released. */
+  remove(record: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    const place = record & PLACE;
+    if (this.#map.size <= SMALL) this.#map.delete(page.keys[place]);
+    page.keys[place] = undefined; // lets the key be garbage collected
+    if (page.items !== undefined) page.items[place] = undefined;
+    page.states[place] = 0;
+    this.size--;
+  }
+
+  /** Releases the record of a key that was removed, so that another key may take it. */
+  release(record: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    const place = record & PLACE;
+    page.links[place] = page.free;
+    page.free = place;
+    if (--page.used === PAGE - 1) this.#partial.push(page);
+    else if (page.used === 0 && page !== this.#open) this.#drop(page);
+    if (this.#map.size > (MAX_OUTDATED + 1) * this.size) this.#sweep();
+  }
+
+  /** Returns the page of a record, for code that needs several of its fields, at the place {@linkcode placeOf}. */
+  pageOf(record: number): Page {
+    return this.#pages[record >> PAGE_BITS]!;
+  }
+
+  keyOf(record: number): unknown {
+    return this.#pages[record >> PAGE_BITS]!.keys[record & PLACE];
+  }
+
+  /** Returns the state of a record; 0 if it is free. */
+  stateOf(record: number): number {
+    const page = this.#pages[record >> PAGE_BITS];
+    return page === undefined ? 0 : page.states[record & PLACE]!;
+  }
+
+  setState(record: number, state: number): void {
+    this.#pages[record >> PAGE_BITS]!.states[record & PLACE] = state;
+  }
+
+  /** Returns the link of a record: usually another record. */
+  linkOf(record: number): number {
+    return this.#pages[record >> PAGE_BITS]!.links[record & PLACE]!;
+  }
+
+  setLink(record: number, link: number): void {
+    this.#pages[record >> PAGE_BITS]!.links[record & PLACE] = link;
+  }
+
+  priorityOf(record: number): number {
+    const { priorities } = this.#pages[record >> PAGE_BITS]!;
+    return priorities === undefined ? 0 : priorities[record & PLACE]!;
+  }
+
+  setPriority(record: number, priority: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    if (page.priorities !== undefined) page.priorities[record & PLACE] = priority;
+    else if (priority !== 0) {
+      page.priorities = new Float64Array(PAGE);
+      page.priorities[record & PLACE] = priority;
+    }
+  }
+
+  itemOf(record: number): unknown {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    return (page.items ?? page.keys)[record & PLACE];
+  }
+
+  setItem(record: number, item: unknown): void {
+    const { items } = this.#pages[record >> PAGE_BITS]!;
+    if (items !== undefined) items[record & PLACE] = item;
+  }
+
+  /** Returns the entry that a discipline of the user has for the key; `undefined` if it has none. */
+  entryOf(record: number): unknown {
+    return this.#pages[record >> PAGE_BITS]!.entries?.[record & PLACE];
+  }
+
+  setEntry(record: number, entry: unknown): void {
+    (this.#pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
+  }
+
+  /** Returns the time at which the key became ready. */
+  timeOf(record: number): number {
+    return this.#pages[record >> PAGE_BITS]!.order!.times[record & PLACE]!;
+  }
+
+  setTime(record: number, time: number): void {
+    this.#pages[record >> PAGE_BITS]!.order!.times[record & PLACE] = time;
+  }
+
+  /** Returns the place of a record among equal ones. */
+  turnOf(record: number): number {
+    return this.#pages[record >> PAGE_BITS]!.order!.turns[record & PLACE]!;
+  }
+
+  setTurn(record: number, turn: number): void {
+    this.#pages[record >> PAGE_BITS]!.order!.turns[record & PLACE] = turn;
+  }
+
+  previousOf(record: number): number {
+    return this.#pages[record >> PAGE_BITS]!.order!.previous[record & PLACE]!;
+  }
+
+  setPrevious(record: number, previous: number): void {
+    this.#pages[record >> PAGE_BITS]!.order!.previous[record & PLACE] = previous;
+  }
+
+  /** Iterates over the records that are in use. None may be taken or freed meanwhile. */
+  *used(): Generator<number, void> {
+    for (const page of this.#pages) {
+      for (let place = 0; page !== undefined && place < page.end; place++) {
+        if (page.states[place] !== 0) yield page.number << PAGE_BITS | place;
+      }
+    }
+  }
+
+  #has(record: number, key: unknown): boolean {
+    const page = this.#pages[record >> PAGE_BITS];
+    const place = record & PLACE;
+    return page !== undefined && page.states[place] !== 0 && isSameKey(page.keys[place], key);
+  }
+
+  #newPage(): Page {
+    const number = this.#unused.pop() ?? this.#pages.length;
+    return this.#pages[number] = new Page(number, this.#hasItems, this.#isOrdered);
+  }
+
+  /** Opens a page with free records. */
+  #openNext(): Page {
+    for (let page = this.#partial.pop(); page !== undefined; page = this.#partial.pop()) {
+      if (page.used > 0 && page.used < PAGE) return this.#open = page;
+    }
+    return this.#open = this.#newPage();
+  }
+
+  /** Frees the memory of a page without records. */
+  #drop(page: Page): void {
+    this.#pages[page.number] = undefined;
+    if (this.#unused.push(page.number) * 2 < this.#pages.length || this.#partial.length === 0) return;
+    this.#partial = this.#partial.filter(({ used }) => used > 0);
+  }
+
+  #clear(): void {
+    this.#map = new Map();
+    if (this.#pages.length === 1) return;
+    this.#pages = [];
+    this.#unused = [];
+    this.#partial = [];
+    this.#open = this.#newPage();
+  }
+
+  #enterAfterSweep(key: unknown, record: number, cause: unknown): void {
+    if (this.#map.size === this.size) throw noRoom(this.size, cause);
+    while (this.#map.size > this.size) this.#sweep();
+    this.#map.set(key, record);
+  }
+
+  /** Removes the outdated entries. If there are many entries, removes the outdated ones of one part. */
+  #sweep(): void {
+    if (this.size === 0) return this.#clear();
+    this.#map = swept(this.#map, (record, key) => this.#has(record, key));
+  }
+}
+
+/** Doubly linked list of records. A record is in at most one list. */
+export class RecordList {
+  readonly #records: Records;
+  first = NONE;
+  last = NONE;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  append(record: number): void {
+    const records = this.#records;
+    const { last } = this;
+    records.setPrevious(record, last);
+    records.setLink(record, NONE);
+    if (last === NONE) this.first = record;
+    else records.setLink(last, record);
+    this.last = record;
+  }
+
+  remove(record: number): void {
+    const records = this.#records;
+    const previous = records.previousOf(record);
+    const next = records.linkOf(record);
+    if (previous === NONE) this.first = next;
+    else records.setLink(previous, next);
+    if (next === NONE) this.last = previous;
+    else records.setPrevious(next, previous);
+  }
+}
