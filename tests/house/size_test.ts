@@ -17,29 +17,29 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 // users 0.9, maps that don't block the event loop, snapshots, and pauses with their timer 0.5 each, fake timers 0.4,
 // hooks for the layers above 0.3, and `for await`, hints such as "did you mean", and looks at time that make items
 // ready 0.2 each.
-Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 9.1 kB", async () => {
+Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 9.8 kB", async () => {
   const size = await sizeOf("createWorkQueue");
-  assert(size > 1000 && size <= 9050, `${size} bytes`);
+  assert(size > 1000 && size <= 9800, `${size} bytes`);
 });
 
 /** Largest number of gzipped bytes by which each limiter may enlarge a controller. */
 const LIMITERS: Readonly<Record<string, number>> = {
-  createDefaultItemLimiter: 250,
-  createDefaultControllerLimiter: 1210,
-  createExponentialLimiter: 1830,
-  createFastSlowLimiter: 1870,
-  createIgnoreEarlyLimiter: 1520,
-  createJitterLimiter: 1160,
-  createMaxOfLimiter: 1020,
-  createMaxWaitLimiter: 1060,
-  createPerGroupLimiter: 1850,
-  createStepsLimiter: 1950,
-  createBucketLimiter: 3280,
+  createDefaultItemLimiter: 260,
+  createDefaultControllerLimiter: 1270,
+  createExponentialLimiter: 1840,
+  createFastSlowLimiter: 1880,
+  createIgnoreEarlyLimiter: 1560,
+  createJitterLimiter: 1200,
+  createMaxOfLimiter: 1050,
+  createMaxWaitLimiter: 1100,
+  createPerGroupLimiter: 1860,
+  createStepsLimiter: 1970,
+  createBucketLimiter: 3290,
 };
 
-Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 27.9 kB", async () => {
+Deno.test("a bundle holds only what it uses: a controller with the default limiter takes at most 28.8 kB", async () => {
   const size = await sizeOf(...CONTROLLER, "createDefaultControllerLimiter");
-  assert(size <= 27_900, `${size} bytes`);
+  assert(size <= 28_750, `${size} bytes`);
 });
 
 Deno.test("a bundle holds only what it uses: a limiter adds little to a controller", async () => {
