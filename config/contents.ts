@@ -39,7 +39,7 @@ export type QueueTerms =
   & Pick<QueueSettings, "limiter" | "discipline">
   & FromDocument<
     RateLimitingQueueOptions<unknown>,
-    "name" | "keyOf" | "discipline" | "clock" | "metrics" | "priorityLevels" | "ref" | "queue" | "onDrop"
+    "name" | "keyOf" | "discipline" | "clock" | "metrics" | "priorityLevels" | "ref" | "onDrop"
   >;
 
 const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");

@@ -35,9 +35,7 @@ class Entries<O extends Order> {
 
   add(entry: ReadyEntry<unknown>): number {
     const { records } = this;
-    const record = records.take(entry.key, READY);
-    records.setItem(record, entry.item);
-    records.setPriority(record, entry.priority);
+    const record = records.take(entry.key, READY, entry.item, entry.priority);
     records.setTime(record, entry.readyAt);
     this.#records.set(entry, record);
     this.#byRecord[record] = entry;

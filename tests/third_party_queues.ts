@@ -1,9 +1,18 @@
 /**
- * Implementations of the interfaces of layers 1 and 2 as a third party might write them: simple, slow, and very
+ * Implementations of the interfaces of the three layers as a third party might write them: simple, slow, and very
  * different from the built-in ones.
  */
 
-import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
+import type {
+  DelayingQueue,
+  DrainOptions,
+  Lease,
+  QueueSnapshot,
+  RateLimiter,
+  RateLimitingQueue,
+  Shutdown,
+  WorkQueue,
+} from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
 const keepsNone = () => Promise.reject(new Error("keeps no given-up items"));
@@ -153,6 +162,33 @@ export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue
 
   endDelays(): void {
     for (const { item } of this.later.splice(0)) this.add(item);
+  }
+}
+
+/** Queue of layer 3 whose delays end only when a test ends them, and whose methods take no options. */
+export class HandLimitedQueue<T> extends HandDelayingQueue<T> implements RateLimitingQueue<T> {
+  readonly #limiter: RateLimiter<T>;
+  readonly givenUp = KEEPS_NONE.givenUp;
+  readonly redrive = KEEPS_NONE.redrive;
+  readonly redriveProgress = KEEPS_NONE.redriveProgress;
+  readonly stopRedrive = KEEPS_NONE.stopRedrive;
+  readonly discard = KEEPS_NONE.discard;
+
+  constructor(limiter: RateLimiter<T> = { when: () => 0, forget() {}, numRequeues: () => 0 }) {
+    super();
+    this.#limiter = limiter;
+  }
+
+  addRateLimited(item: T): void {
+    this.addAfter(item, this.#limiter.when(item, item));
+  }
+
+  forget(item: T): void {
+    this.#limiter.forget(item, item);
+  }
+
+  numRequeues(item: T): number {
+    return this.#limiter.numRequeues(item, item);
   }
 }
 

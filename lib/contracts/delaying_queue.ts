@@ -58,11 +58,6 @@ export interface RetryBudgetOptions {
 /** Options of {@linkcode createDelayingQueue}. */
 export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   /**
-   * Queue to which items are added. By default, a new queue from {@linkcode createWorkQueue} with the other options. If
-   * you pass a queue, `discipline` and `priorityLevels` have no effect here; set them on that queue.
-   */
-  queue?: WorkQueue<T> | undefined;
-  /**
    * Longest sleep between two checks of deadlines, in milliseconds or as a string such as `"10s"`; from 1 ms to 2^31 -
    * 1 ms. After a suspend, an item is late by at most this duration.
    *
@@ -97,7 +92,7 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
    * Budget for retries: a retry that is due becomes ready only if there is budget. Until then, it is blocked, in order,
-   * and takes no worker. No limit by default. The option can't be combined with `queue`.
+   * and takes no worker. No limit by default.
    *
    * A retry is an item that was delayed by `addRateLimited`: by a pool, after a failure or because of `requeue`, or by
    * your own code. All other attempts are first attempts, such as the attempt after an add of a processing item. If a

@@ -11,31 +11,15 @@ export interface HookedQueue<T> {
 }
 
 /**
- * Members of a queue that layers and pools use in addition to the queue's public interface. For third-party queues,
+ * Members of a queue that pools and displays use in addition to the queue's public interface. For third-party queues,
  * every hook is optional, and its documentation says what is lost without the hook.
  */
 export interface QueueHooks<T> {
   /**
-   * Returns the newest item with this item's key, if this item is processing; `undefined` otherwise. An item counts as
-   * newer if it was added after this item was handed out, even if this item is added again later as a retry. Without
-   * the hook, the retry of an old item replaces a newer item with the same key.
-   */
-  newest?(item: T): T | undefined;
-
-  /**
-   * Returns the state of the item: ready, processing, or processing and added again. Returns `undefined` in any other
-   * state. Without the hook, if adding a delayed item throws at the end of its delay, the item is added again one
-   * second later, even if the queue already has it. A delaying queue on top of a queue without the hook can't use
-   * `addWhileDelayed: "replace"` or `"fold"`.
+   * Returns the state of the item: ready or blocked, processing, or processing and added again. Returns `undefined` in
+   * any other state.
    */
   stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;
-
-  /**
-   * Clears the mark that a processing item was added again, so that the item does not become ready when it is done.
-   * Returns the priority with which the item was added again. Called only for an item with this mark. A delaying queue
-   * on top of a queue without the hook can't use `addWhileDelayed: "fold"`.
-   */
-  unmark?(item: T): number;
 
   /**
    * Calls `action`, which adds a processing item again, with a delay, because the attempt at the item failed. A queue
@@ -45,25 +29,16 @@ export interface QueueHooks<T> {
   failed?(item: T, action: () => void): void;
 
   /**
-   * Adds an item after the limiter's delay, in milliseconds. A queue with a `retryBudget` has this hook, because it
-   * must tell retries from other delayed items. The hook replaces `addAfter` and `takeBack`.
-   */
-  retry?(item: T, delay: number, options?: AddOptions): void;
-
-  /**
    * Returns the retries that are blocked because there is no budget for them. A queue with a `retryBudget` has this
    * hook. Without the hook, displays don't tell such retries from other blocked items.
    */
-  blockedRetries?(): BlockedRetries<T>;
+  blockedRetries?(): BlockedRetries<T> | undefined;
 
   /**
    * Called when a processing item was added again because its holder hands it back unworked, so that its next hand-out
    * is not counted as a first attempt. A queue without a `retryBudget` doesn't need the hook.
    */
   handedBack?(item: T): void;
-
-  /** Called when an item's failures are forgotten, to end the effect of `failed`. Needed only beside `failed`. */
-  forgotten?(item: T): void;
 
   /**
    * Reports whether the queue still takes back a processing item while the queue is shutting down. Without the hook,
@@ -79,12 +54,6 @@ export interface QueueHooks<T> {
   takeBack?(item: T, delay: number, options?: AddOptions): void;
 
   /**
-   * Makes an item ready even though the discipline threw at the end of the item's delay. Without the hook, the item is
-   * added again one second later.
-   */
-  keep?(item: T, priority: number): void;
-
-  /**
    * Returns the time at which a delayed item is due, in milliseconds by the queue's clock; `undefined` if the item is
    * not delayed. Without the hook, snapshots of pools don't show when failing items are due.
    */
@@ -92,7 +61,7 @@ export interface QueueHooks<T> {
 
   /**
    * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook,
-   * consoles don't show this time for a queue on top of this queue.
+   * consoles don't show this time.
    */
   nextDueAt?(): number | undefined;
 
@@ -114,8 +83,7 @@ export interface QueueHooks<T> {
    * Calls `callback` when the queue has more or less to do: an item became ready, was handed out or is done, or the
    * queue was shut down. Returns an unsubscribe function.
    *
-   * Without the hook, a draining queue on top of this queue shuts this queue down as soon as no item is delayed. Items
-   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool with a
+   * Without the hook, a pool with a
    * `throttle` takes an item before it asks for a permit, and adds the item again if no permit is granted.
    */
   watch?(callback: () => void): () => void;
@@ -163,21 +131,14 @@ export interface QueueHooks<T> {
   pauseFor?(ms: number): void;
 
   /**
-   * Sets the longest time for which the queue's timer runs, in milliseconds, and whether the timer keeps the process
-   * alive. Called when a delaying queue is created on top of this queue. Without the hook, the options `maxSleep` and
-   * `ref` apply only to delayed items.
-   */
-  setSleep?(maxSleep: number, ref: boolean): void;
-
-  /**
    * Returns the time until the queue hands out items again, in milliseconds; 0 if `pauseFor` has not paused the queue.
    * Without the hook, a dashboard doesn't show why all ready items are blocked.
    */
   resumesInMs?(): number;
 
   /**
-   * Item that a layer or pool is currently passing to the queue, with its key. The queue reads the key from this object
-   * instead of calling `keyOf`, which may throw. Without the hook, each layer and pool calls `keyOf`.
+   * Item that a pool is currently passing to the queue, with its key. The queue reads the key from this object
+   * instead of calling `keyOf`, which may throw. Without the hook, each pool calls `keyOf`.
    */
   readonly known?: KnownKey | undefined;
 
@@ -236,11 +197,10 @@ export interface BlockedRetries<T> {
     /** Reports whether an entry is blocked. */
     has(entry: ReadyEntry<T>): boolean;
   };
-  /**
-   * Makes a blocked retry ready, as a first attempt. Must be called in a slice of `beginBatch`, after which the queue
-   * hands out the item. The entry must be blocked.
-   */
-  makeReady(entry: ReadyEntry<T>): void;
+  /** Time from which a retry may be let through without a first attempt; `Infinity` if there is none. */
+  readonly opensAt: number;
+  /** Makes a blocked retry ready, as a first attempt. Returns `false` if the entry is no longer blocked. */
+  makeReady(entry: ReadyEntry<T>): boolean;
 }
 
 /** Groups of a queue's ready items. */

@@ -54,24 +54,14 @@ export interface RateLimitedAddOptions extends AddOptions {
 }
 
 /** Options of {@linkcode createRateLimitingQueue}. */
-export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
-  /**
-   * Queue to which items are added. By default, a new queue from {@linkcode createDelayingQueue} with the other
-   * options.
-   *
-   * If you pass a queue, only `name`, `keyOf`, `clock`, `metrics` and `keepGivenUp` have an effect here; set the other
-   * options on that queue. Passing `onDrop`, `retryBudget`, or an `addWhileDelayed` other than `"keep"`, together with
-   * `queue` is an error.
-   */
-  queue?: DelayingQueue<T> | undefined;
+export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   /**
    * Number of given-up items that the queue keeps: the newest of those that its pools gave up. An object with this
    * number as `max` can also limit their age with `maxAge`. The program can list kept items with `givenUp`, add them
    * again with `redrive`, and forget them with `discard`. The items are in memory, so they end with the process. By
    * default, the queue keeps none.
    *
-   * A key that is added again, now or with a delay, is no longer given up, so the queue forgets its given-up item. Add
-   * items through this queue for that, not through a queue that you passed as `queue`.
+   * A key that is added again, now or with a delay, is no longer given up, so the queue forgets its given-up item.
    *
    * @example Keep the newest 1,000 items for a week, and try them again
    * ```ts

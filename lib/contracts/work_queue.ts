@@ -18,14 +18,13 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   readonly name: string;
 
   /**
-   * Returns the key by which the queue de-duplicates an item. Absent if each item is its own key. Layers on top of the
-   * queue use the same function.
+   * Returns the key by which the queue de-duplicates an item. Absent if each item is its own key.
    */
   keyOf?(item: T): unknown;
 
   /**
-   * The clock given at creation. Absent if the queue uses the system clock. Layers on top of the queue, and its pools,
-   * use the same clock.
+   * The clock given at creation. Absent if the queue uses the system clock. The queue's pools use the same
+   * clock.
    */
   readonly clock?: Clock;
 

@@ -23,7 +23,7 @@ import { formatDuration, formatNumber, setInspection } from "../base/inspection.
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { hooksOf } from "../queue/hooks.ts";
-import { QueueLayer } from "../queue/queue_layer.ts";
+import { DelayedQueue } from "../queue/delaying_queue.ts";
 import { AGAIN } from "../queue/positions.ts";
 import { RecordLease, RecordQueue } from "../queue/record_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
@@ -37,10 +37,10 @@ setInspection<RecordQueue<unknown>>(
   (queue) => describeQueue(queue),
 );
 
-setInspection<QueueLayer<unknown, WorkQueue<unknown>>>(
-  QueueLayer.prototype,
-  titleOfEach(QueueLayer.prototype),
-  (queue) => describeQueue(queue, describeDelayed(queue as unknown as DelayingQueue<unknown>)),
+setInspection<DelayedQueue<unknown>>(
+  DelayedQueue.prototype,
+  titleOfEach(DelayedQueue.prototype),
+  (queue) => describeQueue(queue, describeDelayed(queue)),
 );
 
 setInspection<RecordLease<unknown>>(RecordLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {
@@ -67,7 +67,7 @@ function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string 
   const { length, processing, shuttingDown } = queue;
   const { blocked } = queue.snapshot({ limit: 0 });
   const parts = [`${formatNumber(length)} ready`];
-  const retries = hooksOf(queue).blockedRetries?.().retries.length ?? 0;
+  const retries = hooksOf(queue).blockedRetries?.()?.retries.length ?? 0;
   const why = retries > 0 ? ` (${formatNumber(retries)} by the retry budget)` : "";
   if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked${why}`);
   parts.push(...delayed, `${formatNumber(processing)} processing`);

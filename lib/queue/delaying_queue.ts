@@ -4,34 +4,44 @@
  * @module
  */
 
-import { A_POSITIVE_INTEGER, requireRule, requireRules } from "../base/arguments.ts";
+import { requireRules } from "../base/arguments.ts";
 import { callSafely } from "../base/call_safely.ts";
-import { type Clock, systemClock, unref } from "../base/clock.ts";
+import { unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf, placeOf } from "../base/error_text.ts";
-import { argumentError, brokenRule, inspect } from "../base/errors.ts";
-import { isSameKey } from "../base/keys.ts";
+import { inspect } from "../base/errors.ts";
+import { titleOf } from "../base/inspection.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
-import type { QueueDiscipline } from "../contracts/discipline.ts";
-import type { DelayedItem } from "../contracts/queue_hooks.ts";
-import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
+import type { ReadyEntry } from "../contracts/discipline.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { BlockedRetries as ShownRetries, DelayedItem, QueueHooks } from "../contracts/queue_hooks.ts";
+import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
-import { ChurnMap } from "../base/churn_map.ts";
-import { Deadlines } from "../structures/deadlines.ts";
-import { Priorities } from "../structures/priorities.ts";
+import { inSlices } from "../structures/in_slices.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
+import { NONE } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
-import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { Folding } from "./folding.ts";
-import { hooksFrom, hooksOf, setHooks } from "./hooks.ts";
-import { withKey } from "./known_key.ts";
-import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
-import { QueueLayer } from "./queue_layer.ts";
-import { RetryGate } from "./retry_gate.ts";
+import { IDLE } from "../structures/watchers.ts";
+import { BlockedRetries } from "./blocked_retries.ts";
+import { PAUSE } from "./groups.ts";
+import { delayingRules, limitOf, priorityOf, readDrainOptions } from "./options.ts";
+import {
+  AGAIN,
+  BLOCKED,
+  DELAYED,
+  EXEMPT,
+  FLUSHED,
+  FOLDING,
+  NEEDS_BUDGET,
+  PROCESSING,
+  REPEATED,
+  RETRY_DELAYED,
+} from "./positions.ts";
+import { RecordQueue } from "./record_queue.ts";
 import { Slices } from "./slices.ts";
-import { createWorkQueue } from "./work_queue.ts";
 
 export type * from "../contracts/delaying_queue.ts";
 export * from "./work_queue.ts";
@@ -59,186 +69,145 @@ export * from "./work_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
- * @throws {TypeError} If an option is unknown or otherwise invalid, `queue` is given together with `retryBudget`, or
- * the given `queue` lacks a hook that `addWhileDelayed` needs: `stateOf` for `"replace"`, and `unmark` as well for
- * `"fold"`.
+ * @throws {TypeError} If an option is unknown or otherwise invalid.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
-  requireRules(ACTION, options, {
-    ...delayingRules(timeoutRule()),
-    queue: [isWorkQueue, "must be a work queue"],
-  });
-  const { queue, maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed = "keep", retryBudget, onDrop, ...common } =
-    options;
-  const replaces = addWhileDelayed !== "keep";
-  const folds = addWhileDelayed === "fold";
-  let gate: RetryGate<T> | undefined;
-  if (retryBudget !== undefined) {
-    if (queue !== undefined) throw argumentError(ACTION, "'queue' can't be combined with 'retryBudget'");
-    const { clock, discipline } = common;
-    gate = new RetryGate(retryBudget, clock ?? systemClock, discipline as QueueDiscipline<T> | undefined, folds);
-  }
-  const below = queue ?? createWorkQueue<T>(gate === undefined ? common : { ...common, discipline: gate });
-  const { stateOf, unmark } = hooksOf(below);
-  if ((replaces && stateOf === undefined) || (folds && unmark === undefined)) {
-    const rule = stateOf === undefined
-      ? "must be \"keep\" over a queue that has no hook 'stateOf'"
-      : 'must be "keep" or "replace" over a queue that has no hook \'unmark\'';
-    throw argumentError(ACTION, brokenRule("addWhileDelayed", rule, addWhileDelayed));
-  }
-  try {
-    return new DeadlineQueue(below, {
-      ...common,
-      maxSleep: parseDuration(maxSleep),
-      ref,
-      replaces,
-      folds,
-      gate,
-      onDrop,
-    });
-  } catch (error) {
-    if (queue === undefined) below.shutDown(); // otherwise, its metrics would stay registered
-    throw error;
-  }
+  requireRules("create delaying queue", options, delayingRules(timeoutRule()));
+  return new DelayedQueue(options);
 }
 
-const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay, in milliseconds, after which a due item is added again if adding it failed. */
 const RETRY_DELAY = 1000;
 
-class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
-  readonly #clock: Clock;
+/** Flags of a delay. */
+const DELAY = DELAYED | FLUSHED | RETRY_DELAYED | FOLDING;
+
+/** Work queue whose records may be delayed. */
+export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> {
   readonly #maxSleep: number;
   readonly #ref: boolean;
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
-  /** Delayed keys whose attempt failed; `undefined` if adds are not folded into the retries of such keys. */
-  readonly #folding: Folding | undefined;
-  /** Gate for retries; `undefined` if they need no budget. */
-  readonly #gate: RetryGate<T> | undefined;
-  /** Item that is being delayed because its attempt failed; an object that is not in any queue otherwise. */
-  #failed: unknown = this;
+  /** Whether adds are folded into the retries of keys whose attempt failed. */
+  readonly #folds: boolean;
+  /** Retries that wait for budget; `undefined` if retries need none. */
+  readonly #retries: BlockedRetries | undefined;
+  /** Time that was read before the next item is handed out, if a budget needs it. */
+  #takenAt = 0;
+  /** Record of the key that is being delayed because its attempt failed. */
+  #failed = NONE;
   readonly #onDrop: ((item: T) => void) | undefined;
-  readonly #retries: Meter | undefined;
+  readonly #retriesMeter: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
   /** Latest value to which the gauge was set. */
   #delayedMeasured = 0;
-  /** Delayed keys, except the keys in `#flushed`. */
-  #deadlines = new Deadlines<unknown>();
+  /** Records of delayed keys by deadline, except those in `#flushed`. */
+  #delays = new NumberHeap<number>();
+  /**
+   * Records of keys that a flush has not made ready yet; `undefined` outside a flush. Keys that are delayed during the
+   * flush are not included.
+   */
+  #flushed: NumberHeap<number> | undefined = undefined;
+  /** Delayed records into whose delay an add was folded, so that a shutdown finds them without a look at all others. */
+  readonly #folded = new Set<number>();
   readonly #slices: Slices;
   readonly #errors: ErrorOutput;
-  /**
-   * Keys that a flush has not made ready yet; `undefined` outside a flush. Keys that are delayed during the flush are
-   * not included.
-   */
-  #flushed: Deadlines<unknown> | undefined = undefined;
   /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
-  #priorities = new Priorities();
-  /** Newest item of each delayed key; `undefined` if items are their own keys. */
-  #items: ChurnMap<unknown, T> | undefined;
   /** Pending calls to `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Callbacks to call when the number of delayed keys may have decreased. */
-  readonly #watchers = new Watchers();
-  /**
-   * Value of the latest drain's `delayed` option. Once this field is set, added items are ignored, even though the
-   * queue below is still open.
-   */
+  /** Value of the latest drain's `delayed` option. Once this field is set, added items are ignored. */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
   /** Whether `shutDown` was called while folded adds had to become ready, which may take several slices. */
   #isEnding = false;
-  /**
-   * Function that stops watching the queue below. Defined while items that are processing may still be delayed again.
-   */
+  /** Function that ends the watch for items that are delayed again while the queue drains. */
   #stopWatching: (() => void) | undefined = undefined;
-  #timer: unknown = undefined;
+  #delayTimer: unknown = undefined;
   /** Time at which the timer should fire; `Infinity` if no timer is set. */
-  #wakeAt = Infinity;
+  #dueTimerAt = Infinity;
 
-  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, folds, gate, onDrop, metrics, ...common }: Settings<T>) {
-    super(below, common);
-    const { hooks } = this;
-    setHooks<T>(this, {
-      ...hooksFrom(hooks),
-      takesBack: (item) => this.#takesBack(item),
-      takeBack: (item, delay, options) => this.#takesBack(item) && this.#addAfter(item, delay, priorityOf(options)),
-      dueAt: (item) => this.#dueAt(this.key(item)),
-      nextDueAt: () =>
-        this.delayed === 0 ? undefined : Math.min(this.#deadlines.earliest, this.#flushed?.earliest ?? Infinity),
-      allDelayed: () => this.#allDelayed(),
-      watch: (callback) => this.#watch(callback),
-      ...(folds && {
-        failed: (item: T, action: () => void) => this.#fail(item, action),
-        forgotten: (item: T) => this.#folding!.delete(this.key(item)),
-      }),
-      ...(gate && {
-        retry: (item: T, delay: number, options?: AddOptions) => {
-          if (!this.shuttingDown || this.#takesBack(item)) this.#addAfter(item, delay, priorityOf(options), true);
-        },
-        handedBack: (item: T) => {
-          if (hooks.stateOf!(item) === "addedAgain") gate.exempt(this.key(item));
-        },
-        blockedRetries: () => gate,
-      }),
-      known: this.sharesKeys ? hooks.known : undefined,
-      metrics: hooks.metrics ?? metrics,
-    });
-    if (this.keyOf !== undefined) this.#items = new ChurnMap();
-    this.#clock = this.clock ?? systemClock;
-    this.#errors = new ErrorOutput(() => this.#clock.now());
-    this.#slices = new Slices(this.#clock, hooks, {
+  constructor(options: DelayingQueueOptions<T>) {
+    super(options);
+    const { maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed, retryBudget, onDrop, metrics } = options;
+    this.#maxSleep = parseDuration(maxSleep);
+    this.#ref = ref;
+    this.sleep = { max: this.#maxSleep, ref };
+    this.#replaces = addWhileDelayed === "replace" || addWhileDelayed === "fold";
+    this.#folds = addWhileDelayed === "fold";
+    this.#onDrop = onDrop;
+    this.#errors = new ErrorOutput(() => this.time.now());
+    this.#slices = new Slices(this.time, (time) => this.beginBatch(time), {
       isNothingDue: (time) => this.#isNothingDue(time),
-      makeNextReady: () => this.#makeNextReady(),
+      makeNextReady: () => this.#makeReady((this.#flushed ?? this.#delays).pop()!),
       onBatchEnd: () => this.#flushed = undefined,
     });
-    hooks.setSleep?.(maxSleep, ref);
-    this.#maxSleep = maxSleep;
-    this.#ref = ref;
-    this.#replaces = replaces;
-    if (folds) this.#folding = new Folding();
-    if (gate !== undefined) {
-      this.#gate = gate;
-      gate.onChange = () => this.#clearIfIdle() || this.#setTimer();
+    if (retryBudget !== undefined) {
+      this.tellsTaken = true;
+      this.#retries = new BlockedRetries(retryBudget, {
+        records: this.records,
+        now: () => this.time.now(),
+        push: (record) => this.pushToOrder(record),
+        changed: (count) => {
+          this.waiting = count;
+          if (!this.#clearIfIdle()) this.#setDelayTimer();
+        },
+      });
     }
-    this.#onDrop = onDrop;
-    if (this.name !== "" && metrics !== undefined) {
-      this.#retries = meterOf(metrics, "retries", this.name);
+    if (this.name === "" || metrics === undefined) return;
+    try {
+      this.#retriesMeter = meterOf(metrics, "retries", this.name);
       this.#delayedGauge = meterOf(metrics, "delayed", this.name);
+    } catch (error) {
+      super.shutDown(); // otherwise, the other metrics would stay registered
+      throw error;
     }
+  }
+
+  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+    return {
+      ...super.hooks(metrics),
+      takeBack: (item, delay, options) => {
+        if (this.takesBack(item)) this.#delayItem(this.key(item), item, delay, priorityOf(options), 0);
+      },
+      dueAt: (item) => this.#dueAt(this.records.of(this.key(item))),
+      nextDueAt: () =>
+        this.delayed === 0 ? undefined : Math.min(this.#delays.smallest, this.#flushed?.smallest ?? Infinity),
+      allDelayed: () => this.#allDelayed(),
+      failed: (item, action) => this.#fail(item, action),
+      handedBack: (item) => this.#handBack(item),
+      blockedRetries: () => this.#retries && this.#shownRetries(this.#retries),
+    };
   }
 
   get delayed(): number {
-    return this.#deadlines.length + (this.#flushed?.length ?? 0);
-  }
-
-  override get shuttingDown(): boolean {
-    return this.#draining !== undefined || this.below.shuttingDown;
-  }
-
-  override add(item: T, options?: AddOptions): void {
-    const priority = options === undefined ? 0 : priorityFor(this.below, options);
-    if (this.shuttingDown) return;
-    const readsKey = this.delayed > 0 || this.#gate !== undefined;
-    if (this.known === undefined || !readsKey) this.#addNow(item, priority);
-    else withKey(this.known, item, this.key(item), () => this.#addNow(item, priority));
+    return this.#delays.length + (this.#flushed === undefined ? 0 : this.#flushed.length);
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
     const ms = requireDuration("add item", "delay", delay);
-    const priority = options === undefined ? 0 : priorityFor(this.below, options);
-    if (this.shuttingDown) return;
-    if (this.known === undefined) this.#addAfter(item, ms, priority);
-    else withKey(this.known, item, this.key(item), () => this.#addAfter(item, ms, priority));
+    const priority = options === undefined ? 0 : priorityOf(options);
+    if (!this.ignoresAdds) this.#delayItem(this.key(item), item, ms, priority, 0);
+  }
+
+  /** Adds an item after the delay of a limiter. */
+  protected retryAfter(key: unknown, item: T, ms: number, priority: number): void {
+    if (this.ignoresAdds && !this.takesBack(item)) return;
+    this.#delayItem(key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET);
   }
 
   cancelDelayed(item: T): boolean {
-    const key = this.key(item);
-    if (!this.#remove(key)) return false;
+    const record = this.records.of(this.key(item));
+    if (!this.#isDelayed(record)) return false;
+    this.#endDelay(record);
+    this.#clearIfIdle();
     this.#tellLess();
     return true;
+  }
+
+  override pauseGroup(group: unknown, duration: Duration): void {
+    super.pauseGroup(group, requireDuration(PAUSE, "duration", duration));
   }
 
   override shutDown(): void {
@@ -248,6 +217,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     try {
       this.#isEnding = true;
       this.#draining = "drop";
+      this.ignoresAdds = true;
       this.#tellLess();
     } finally {
       tellDropped();
@@ -262,7 +232,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         return Promise.reject(signal.reason);
       }
       this.#draining = delayed;
-      this.#clock.now(); // if fake timers were removed, moves pending timers back to the runtime
+      this.ignoresAdds = true;
+      this.time.now(); // if fake timers were removed, moves pending timers back to the runtime
       const drained = this.#drainers.wait(signal, () => this.shutDown());
       if (delayed === "flush") this.#flush();
       const tellDropped = delayed === "drop" ? this.#drop() : undefined;
@@ -277,244 +248,271 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
-  override async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    const signal = signalOf("wait for idle queue", options);
-    if (this.hooks.watch !== undefined) return await this.#waits.wait(IDLE, signal);
-    do { // A short idle moment may be missed, because the queue below cannot be watched.
-      await this.below.whenIdle({ signal });
-      await this.#waits.wait(IDLE, signal);
-    } while (this.delayed > 0 || !this.#isEmptyBelow());
-  }
-
-  override async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    const signal = signalOf("wait for fewer items", options);
-    requireRule("wait for fewer items", "count", count, A_POSITIVE_INTEGER);
-    if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
-    await this.#waits.wait(count, signal);
-    while (!this.shuttingDown && !hasFewer(this.below, count - this.delayed)) {
-      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // resolves late if `delayed` decreases
-      await this.#waits.wait(count, signal);
-    }
-  }
-
   override snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     const limit = limitOf(options);
-    const now = this.#clock.now();
-    const below = super.snapshot(options);
-    const delayedItems = this.#firstDelayed(limit).map((key) => ({
-      item: this.#itemOf(key),
-      priority: this.#priorities.get(key),
-      dueInMs: Math.max(this.#dueAt(key)! - now, 0),
+    const now = this.time.now();
+    const delayedItems = this.#firstDelayed(limit).map((record) => ({
+      item: this.records.delayedItemOf(record) as T,
+      priority: this.records.delayPriorityOf(record),
+      dueInMs: Math.max(this.#dueAt(record)! - now, 0),
     }));
-    return { ...below, delayed: this.delayed, delayedItems };
+    return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
+  }
+
+  override toString(): string {
+    return titleOf("addRateLimited" in this ? "RateLimitingQueue" : "DelayingQueue", this.name);
+  }
+
+  protected override isWaitOver(count: number): boolean {
+    if (count === IDLE) return this.delayed === 0 && super.isWaitOver(IDLE);
+    return this.ignoresAdds || this.hasFewer(count - this.delayed);
+  }
+
+  protected override takesBack(item: T): boolean {
+    return this.#draining !== "drop" && super.takesBack(item);
+  }
+
+  protected override pushMarked(record: number, marks: number): void {
+    if (marks === NEEDS_BUDGET) return this.#retries!.block(record);
+    this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
+    this.pushToOrder(record);
+  }
+
+  protected override unblock(record: number): void {
+    if (!this.#folds) this.#retries!.letThrough(record);
+  }
+
+  protected override beforeTaken(): void {
+    this.#takenAt = this.now(); // first, because the clock may throw
+  }
+
+  protected override taken(record: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & REPEATED) !== 0) this.records.setState(record, state & ~REPEATED);
+    else this.#retries!.deposit(this.#takenAt);
+  }
+
+  /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
+  protected endFolding(key: unknown): void {
+    if (!this.#folds) return;
+    const record = this.records.of(key);
+    if (record === NONE) return;
+    const state = this.records.stateOf(record);
+    if ((state & FOLDING) === 0) return;
+    this.records.setState(record, state & ~FOLDING);
+    this.#folded.delete(record);
+  }
+
+  /** Reports whether an item will be ready again without being added: it was added again, or is delayed. */
+  protected willRunAgain(key: unknown): boolean {
+    const record = this.records.of(key);
+    return record !== NONE && (this.positionIn(record) === AGAIN || this.#isDelayed(record));
   }
 
   *#allDelayed(): Generator<DelayedItem<T>, void> {
-    for (const deadlines of [this.#flushed, this.#deadlines]) {
-      for (const key of deadlines?.keys() ?? []) {
-        const dueAt = deadlines!.get(key);
-        if (dueAt === undefined) continue; // no longer delayed
-        yield { item: this.#itemOf(key), priority: this.#priorities.get(key), dueAt };
-      }
+    for (const record of this.records.used()) {
+      if (!this.#isDelayed(record)) continue;
+      const item = this.records.delayedItemOf(record) as T;
+      yield { item, priority: this.records.delayPriorityOf(record), dueAt: this.#dueAt(record)! };
     }
   }
 
-  /** Returns the newest item of a delayed key. */
-  #itemOf(key: unknown): T {
-    return this.#items === undefined ? key as T : this.#items.get(key)!;
+  #shownRetries(retries: BlockedRetries): ShownRetries<T> {
+    const { records } = this;
+    const recordOf = ({ key }: ReadyEntry<T>) => {
+      const record = records.of(key);
+      return record !== NONE && this.positionIn(record) === BLOCKED ? record : NONE;
+    };
+    const entryOf = (record: number): ReadyEntry<T> => ({
+      key: records.keyOf(record),
+      item: this.itemOf(record),
+      priority: records.priorityOf(record),
+      readyAt: this.time.now(),
+    });
+    const isBlocked = (record: number) => this.positionIn(record) === BLOCKED;
+    return {
+      retries: {
+        length: retries.length,
+        *keys() {
+          for (const record of records.used()) if (isBlocked(record)) yield entryOf(record);
+        },
+        has: (entry) => recordOf(entry) !== NONE,
+      },
+      opensAt: retries.opensAt,
+      makeReady: (entry) => {
+        const record = recordOf(entry);
+        if (record === NONE) return false;
+        retries.letThrough(record);
+        this.serve();
+        return true;
+      },
+    };
   }
 
-  #takesBack(item: T): boolean {
-    return this.#draining !== "drop" && (this.hooks.takesBack?.(item) ?? false);
+  /** Reports whether a record is that of a delayed key. */
+  #isDelayed(record: number): boolean {
+    return record !== NONE && (this.records.stateOf(record) & DELAYED) !== 0 &&
+      this.#heapOf(record)?.entryOf(this.records.slotOf(record)) === record;
   }
 
-  #dueAt(key: unknown): number | undefined {
-    return this.#deadlines.get(key) ?? this.#flushed?.get(key);
+  /** Returns the heap that has, or had, a delayed record. */
+  #heapOf(record: number): NumberHeap<number> | undefined {
+    return (this.records.stateOf(record) & FLUSHED) === 0 ? this.#delays : this.#flushed;
   }
 
-  /** Returns at most `limit` delayed keys, in the order in which they become ready. */
-  #firstDelayed(limit: number): unknown[] {
+  #dueAt(record: number): number | undefined {
+    return this.#isDelayed(record) ? this.#heapOf(record)!.numberOf(this.records.slotOf(record)) : undefined;
+  }
+
+  /** Returns at most `limit` delayed records, in the order in which they become ready. */
+  #firstDelayed(limit: number): number[] {
     const flushed = this.#flushed?.first(limit) ?? [];
-    return [...flushed, ...this.#deadlines.first(limit - flushed.length)];
+    return [...flushed, ...this.#delays.first(limit - flushed.length)];
   }
 
-  /**
-   * Reports whether a wait for this count is over. If the queue below cannot be watched, considers only delayed items
-   * and shutdown.
-   */
-  #isWaitOver(count: number): boolean {
-    const canWatch = this.hooks.watch !== undefined;
-    if (count === IDLE) return this.delayed === 0 && (!canWatch || this.#isEmptyBelow());
-    if (this.shuttingDown) return true;
-    return canWatch ? hasFewer(this.below, count - this.delayed) : this.delayed < count;
-  }
-
-  #isEmptyBelow(): boolean {
-    return this.below.processing === 0 && hasFewer(this.below, 1);
-  }
-
-  #addAfter(item: T, ms: number, priority: number, isRetry = false): void {
-    if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority, isRetry);
-    else {
-      this.#delay(item, this.#clock.now() + ms, priority, isRetry);
-      if (isSameKey(item, this.#failed)) this.#fold(item);
+  #delayItem(key: unknown, item: T, ms: number, priority: number, marks: number): void {
+    const record = this.records.of(key);
+    if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record))) {
+      if (record === NONE) this.addNew(key, item, priority, marks);
+      else this.addToKnown(record, item, priority, marks);
+    } else {
+      const delayed = this.#delay(key, record, item, this.time.now() + ms, priority, marks);
+      if (delayed === this.#failed) this.#fold(delayed);
       this.#measureDelayed();
     }
-    this.#retries?.inc();
+    this.#retriesMeter?.inc();
   }
 
   /** Runs an action that delays an item because its attempt failed. */
   #fail(item: T, action: () => void): void {
-    this.#failed = item;
+    if (this.#folds) this.#failed = this.records.of(this.key(item));
     try {
       action();
     } finally {
-      this.#failed = this;
+      this.#failed = NONE;
     }
+  }
+
+  /** Called when a processing item was added again because its holder hands it back unworked. */
+  #handBack(item: T): void {
+    if (this.#retries === undefined) return;
+    const record = this.records.of(this.key(item));
+    if (record !== NONE && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   /**
    * Begins to fold adds of a key into its delay. An add during the attempt is folded as well: the key no longer becomes
    * ready when it is done.
    */
-  #fold(item: T): void {
-    const key = this.key(item);
-    this.#folding!.begin(key);
-    if (this.hooks.stateOf!(item) === "addedAgain") {
-      this.#folding!.add(key);
-      this.#priorities.raise(key, this.hooks.unmark!(item));
-    }
-    this.#gate?.unmark(key);
+  #fold(record: number): void {
+    this.records.setState(record, this.records.stateOf(record) | FOLDING);
+    if (this.positionIn(record) !== AGAIN) return;
+    this.#folded.add(record);
+    this.#raise(record, this.unmark(record));
   }
 
-  /** Reports whether the item is ready, or will be ready once it is done. A failed item does not become ready then. */
-  #isComing(item: T): boolean {
-    const state = this.hooks.stateOf!(item);
-    return state === "ready" || (state === "addedAgain" && !isSameKey(item, this.#failed));
+  #raise(record: number, priority: number): void {
+    if (priority > this.records.delayPriorityOf(record)) this.records.setDelayPriority(record, priority);
   }
 
-  #addNow(item: T, priority: number, isRetry = false): void {
-    const mayBeDelayed = this.delayed > 0 && (this.#replaces || this.#items !== undefined);
-    if (mayBeDelayed) this.#addBesideDelayed(item, priority, isRetry);
-    else this.#addBelow(item, priority, isRetry);
+  /** Reports whether a key is ready, or will be once it is done. A key that has failed does not become ready then. */
+  #isComing(record: number): boolean {
+    const position = this.positionIn(record);
+    return position === AGAIN ? record !== this.#failed : position !== 0 && position < PROCESSING;
   }
 
-  /** Adds an item without a delay. The item's key may still be delayed from an earlier call. */
-  #addBesideDelayed(item: T, priority: number, isRetry: boolean): void {
-    const key = this.key(item);
-    if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority, isRetry);
+  protected override addBesideDelay(record: number, item: T, priority: number, marks: number): void {
+    if (!this.#isDelayed(record)) return this.addToRecord(record, item, priority, marks);
     // An older delayed item must not be handed out after a newer item with the same key.
-    const newest = this.#items === undefined ? item : this.#newest(key, item);
-    if (this.#folding?.has(key)) {
-      this.#folding.add(key);
-      this.#items?.set(key, newest);
-      return this.#priorities.raise(key, priority);
+    const newest = this.#newest(record, item);
+    if ((this.records.stateOf(record) & FOLDING) !== 0) {
+      this.#folded.add(record);
+      this.records.setDelayedItem(record, newest);
+      return this.#raise(record, priority);
     }
     if (!this.#replaces) {
-      this.#items!.set(key, newest);
-      return this.#addBelow(newest, priority, isRetry);
+      this.records.setDelayedItem(record, newest);
+      return this.addToRecord(record, newest, priority, marks);
     }
-    this.#addBelow(newest, Math.max(priority, this.#priorities.get(key)), isRetry);
-    this.#remove(key);
+    this.addToRecord(record, newest, Math.max(priority, this.records.delayPriorityOf(record)), marks);
+    if (this.#isDelayed(record)) this.#endDelay(record); // unless the discipline has ended it
+    this.#clearIfIdle();
     this.#tellLess();
   }
 
-  #addBelow(item: T, priority: number, isRetry: boolean): void {
-    this.#gate?.come(this.key(item), isRetry, isRetry && this.hooks.stateOf!(item) === "addedAgain");
-    if (priority === 0) this.below.add(item);
-    else this.below.add(item, { priority });
+  /** Returns the newest item of a key if the given item is processing; otherwise, returns the given item. */
+  #newest(record: number, item: T): T {
+    if (this.keyOf === undefined || record === NONE) return item;
+    const newest = this.newestOf(record, item);
+    if (newest === undefined) return item;
+    return this.#isDelayed(record) ? this.records.delayedItemOf(record) as T : newest;
   }
 
-  #delay(item: T, deadline: number, priority: number, isRetry: boolean): void {
-    const key = this.key(item);
-    const dueAt = this.#gate && this.#dueAt(key);
-    this.#delayAs(key, this.#items === undefined ? item : this.#newest(key, item), deadline, priority);
-    if (dueAt === undefined || deadline < dueAt) this.#gate?.delay(key, isRetry); // the earlier deadline applies
-  }
-
-  #delayAs(key: unknown, item: T, deadline: number, priority: number): void {
-    this.#items?.set(key, item);
-    if (!this.#deadlines.has(key) && this.#flushed?.has(key) !== true) return this.#beginDelay(key, deadline, priority);
-    this.#priorities.raise(key, priority);
-    this.#deadlines.bringForward(key, deadline);
-    this.#setTimer();
-  }
-
-  /** Starts the delay of a key. If this method throws, the key is not delayed. */
-  #beginDelay(key: unknown, deadline: number, priority: number): void {
-    try {
-      this.#deadlines.add(key, deadline);
-      if (priority !== 0) this.#priorities.set(key, priority);
-    } catch (error) {
-      this.#deadlines.remove(key);
-      this.#items?.delete(key);
-      throw error;
+  /** Delays an item. Returns the record of its key. */
+  #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): number {
+    const { records } = this;
+    const newest = this.#newest(record, item);
+    const dueAt = this.#dueAt(record);
+    if (dueAt === undefined) {
+      if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
+      this.#beginDelay(record, newest, deadline, priority);
+    } else {
+      records.setDelayedItem(record, newest);
+      this.#raise(record, priority);
+      this.#heapOf(record)!.decrease(records.slotOf(record), deadline);
     }
-    if (deadline < this.#wakeAt) this.#setTimer();
+    if (dueAt === undefined || deadline < dueAt) { // the earlier deadline applies
+      const state = records.stateOf(record) & ~RETRY_DELAYED;
+      records.setState(record, marks === 0 ? state : state | RETRY_DELAYED);
+    }
+    if (deadline < this.#dueTimerAt) this.#setDelayTimer();
+    return record;
   }
 
-  /** Removes a key. Reports whether the key was delayed. */
-  #remove(key: unknown): boolean {
-    if (!this.#deadlines.remove(key) && !this.#flushed?.remove(key)) return false;
-    this.#priorities.set(key, 0);
-    this.#items?.delete(key);
-    this.#folding?.delete(key);
-    this.#gate?.delay(key, false);
-    this.#clearIfIdle();
-    return true;
+  #beginDelay(record: number, item: T, deadline: number, priority: number): void {
+    const { records } = this;
+    records.setState(record, records.stateOf(record) & ~DELAY | DELAYED);
+    records.setDelay(record, this.#delays.push(record, deadline), item, priority);
   }
 
-  /** Returns the newest item with this key if the given item is processing; otherwise, returns the given item. */
-  #newest(key: unknown, item: T): T {
-    const newestBelow = this.hooks.newest?.(item);
-    if (newestBelow === undefined) return item;
-    return this.#items!.get(key) ?? newestBelow;
+  /** Ends the delay of a key before it is due. */
+  #endDelay(record: number): void {
+    this.#heapOf(record)!.remove(this.records.slotOf(record));
+    this.#clearDelay(record);
+    if (this.records.stateOf(record) === 0) this.records.free(record);
+  }
+
+  /** Clears the delay of a key in its record. */
+  #clearDelay(record: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & FOLDING) !== 0) this.#folded.delete(record);
+    this.records.setState(record, state & ~DELAY);
+    if (this.keyOf !== undefined) this.records.setDelayedItem(record, undefined);
   }
 
   /** Reports whether no delayed item is due at `time`. During a flush, reports whether no item is left to flush. */
   #isNothingDue(time: number): boolean {
-    if (this.#flushed !== undefined) return this.#flushed.length === 0;
-    return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
-  }
-
-  /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
-  #makeNextReady(): void {
-    this.#makeReady((this.#flushed ?? this.#deadlines).shift());
-  }
-
-  /** Adds the item of a key that is no longer delayed to the queue below. */
-  #makeReady(key: unknown): void {
-    this.#folding?.delete(key);
-    const isRetry = this.#gate?.due(key) === true && this.#flushed === undefined;
-    const priority = this.#priorities.take(key);
-    const item = this.#itemOf(key);
-    this.#items?.remove(key);
-    if (this.known === undefined) this.#addDue(key, item, priority, isRetry);
-    else withKey(this.known, item, key, () => this.#addDue(key, item, priority, isRetry));
+    return this.#flushed !== undefined ? this.#flushed.length === 0 : !(this.#delays.smallest <= time);
   }
 
   /**
-   * Adds an item whose delay has passed. If adding the item fails, it is added again later. Never throws, because a
-   * timer calls this method.
+   * Adds the item of a key whose delay has passed. If adding the item fails, it is added again later. Never throws,
+   * because a timer calls this method.
    */
-  #addDue(key: unknown, item: T, priority: number, isRetry: boolean): void {
+  #makeReady(record: number): void {
+    const { records } = this;
+    const isRetry = (records.stateOf(record) & RETRY_DELAYED) !== 0 && this.#flushed === undefined;
+    const item = records.delayedItemOf(record) as T;
+    const priority = records.delayPriorityOf(record);
+    const key = records.keyOf(record);
+    this.#clearDelay(record);
     try {
-      this.#addBelow(item, priority, isRetry);
+      this.addDue(record, item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
-      const isKept = this.#keepBelow(item, priority);
-      if (!isKept) this.#delayAs(key, this.#items?.get(key) ?? item, this.#clock.now() + RETRY_DELAY, priority);
+      const isKept = records.of(key) === record && this.#isComing(record);
+      if (!isKept) this.#beginDelay(record, item, this.time.now() + RETRY_DELAY, priority);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
-    }
-  }
-
-  /** Asks the queue below to keep an item even though adding it threw. Reports whether the queue has the item. */
-  #keepBelow(item: T, priority: number): boolean {
-    try {
-      this.hooks.keep?.(item, priority);
-      return this.hooks.stateOf !== undefined && this.#isComing(item);
-    } catch {
-      return false;
     }
   }
 
@@ -529,16 +527,27 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * still added.
    */
   #flush(): void {
-    this.#clearTimer();
-    const delayed = this.#deadlines;
-    this.#deadlines = new Deadlines();
-    if (this.#flushed === undefined) this.#flushed = delayed;
-    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // the keys join the running flush
+    this.#clearDelayTimer();
+    const delays = this.#delays;
+    this.#delays = new NumberHeap();
+    this.#flushed ??= new NumberHeap();
+    this.#moveToFlush(delays, delays.first(delays.length)); // the keys join a running flush
     this.#flushFailure = undefined;
-    this.#gate?.open(true);
+    this.#retries?.openAll();
     if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#slices.addNext();
-    this.#setTimer();
+    this.#setDelayTimer();
+  }
+
+  /** Adds records of a heap to those that are flushed. */
+  #moveToFlush(from: NumberHeap<number>, moved: Iterable<number>): void {
+    const { records } = this;
+    for (const record of moved) {
+      const slot = this.#flushed!.push(record, from.numberOf(records.slotOf(record)));
+      const [item, priority] = [records.delayedItemOf(record), records.delayPriorityOf(record)];
+      records.setState(record, records.stateOf(record) | FLUSHED);
+      records.setDelay(record, slot, item, priority);
+    }
   }
 
   #throwFlushFailure(): void {
@@ -547,47 +556,45 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Earliest time at which there is something to do; `Infinity` if there is none. */
   get #earliest(): number {
-    const { earliest } = this.#deadlines;
-    return this.#gate === undefined ? earliest : Math.min(earliest, this.#gate.opensAt);
+    return this.#retries === undefined ? this.#delays.smallest : Math.min(this.#delays.smallest, this.#retries.opensAt);
   }
 
   /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
-  #setTimer(): void {
+  #setDelayTimer(): void {
     if (this.#slices.isAdding) return; // the timer is set after the slice
     const next = this.#slices.isUnderWay ? -Infinity : this.#earliest;
-    if (next >= this.#wakeAt) return;
-    const now = this.#clock.now();
+    if (next >= this.#dueTimerAt) return;
+    const now = this.time.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
     // Rounded up: timers take whole milliseconds, and a timer that fires early would have to be set again.
     const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
-    const timer = this.#clock.setTimeout(() => this.#wake(), ms);
-    this.#clearTimer();
-    this.#timer = timer;
-    this.#wakeAt = wakeAt;
-    if (!this.#ref) unref(this.#timer);
+    const timer = this.time.setTimeout(() => this.#wakeForDelays(), ms);
+    this.#clearDelayTimer();
+    this.#delayTimer = timer;
+    this.#dueTimerAt = wakeAt;
+    if (!this.#ref) unref(this.#delayTimer);
   }
 
-  #clearTimer(): void {
-    if (this.#wakeAt === Infinity) return;
-    this.#wakeAt = Infinity; // first, because the clock may throw
-    this.#clock.clearTimeout(this.#timer);
+  #clearDelayTimer(): void {
+    if (this.#dueTimerAt === Infinity) return;
+    this.#dueTimerAt = Infinity; // first, because the clock may throw
+    this.time.clearTimeout(this.#delayTimer);
   }
 
   /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
   #clearIfIdle(): boolean {
     const isIdle = this.#earliest === Infinity && !this.#slices.isUnderWay;
-    if (isIdle) this.#clearTimer();
+    if (isIdle) this.#clearDelayTimer();
     return isIdle;
   }
 
-  #wake(): void {
-    this.#wakeAt = Infinity;
+  #wakeForDelays(): void {
+    this.#dueTimerAt = Infinity;
     try {
-      this.#gate?.open();
-      if (this.below.shuttingDown) this.#drop()(); // the queue below was shut down directly, not through this layer
-      if (!this.below.shuttingDown || this.#gate !== undefined) this.#slices.addNext();
+      this.#retries?.open(this.time.now());
+      this.#slices.addNext();
     } finally {
-      this.#setTimer();
+      this.#setDelayTimer();
       this.#tellLess();
     }
   }
@@ -597,34 +604,57 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * in slices. Returns a function that reports the dropped items to `onDrop`.
    */
   #drop(): () => void {
-    const folded = new Deadlines<unknown>();
-    if (this.#folding !== undefined && !this.below.shuttingDown) {
-      this.#flushed?.copyTo(folded, this.#folding.added());
-      this.#deadlines.copyTo(folded, this.#folding.added());
+    const folded = this.isShutDown ? [] : [...this.#folded].sort((one, other) => this.#compareDelays(one, other));
+    const dropped = this.#onDrop === undefined ? [] : this.#itemsToDrop();
+    const [flushed, delays] = [this.#flushed, this.#delays];
+    this.#delays = new NumberHeap();
+    this.#flushed = undefined;
+    if (folded.length > 0) {
+      this.#flushed = new NumberHeap();
+      for (const record of folded) {
+        this.#moveToFlush((this.records.stateOf(record) & FLUSHED) !== 0 ? flushed! : delays, [record]);
+        this.records.setState(record, this.records.stateOf(record) & ~RETRY_DELAYED);
+      }
     }
-    const dropped: T[] = [];
-    const [priorities, items] = [this.#priorities, this.#items];
-    for (const deadlines of this.#onDrop === undefined ? [] : [this.#flushed, this.#deadlines]) {
-      for (const key of deadlines?.keys() ?? []) if (!folded.has(key)) dropped.push(this.#itemOf(key));
-    }
-    this.#priorities = new Priorities();
-    if (items !== undefined) this.#items = new ChurnMap();
-    for (const key of folded.keys()) {
-      this.#priorities.set(key, priorities.get(key));
-      this.#items?.set(key, items!.get(key)!);
-      this.#gate?.delay(key, false);
-    }
-    this.#deadlines = new Deadlines();
-    this.#flushed = folded.length > 0 ? folded : undefined;
     this.#slices.cancel();
     this.#clearIfIdle();
+    if (delays.length + (flushed?.length ?? 0) > folded.length) this.#forgetDropped();
     if (folded.length > 0) {
       this.#slices.addNext();
-      this.#setTimer();
+      this.#setDelayTimer();
     }
     return () => {
       for (const item of dropped) this.#tellDropped(item);
     };
+  }
+
+  /** Clears the delays of dropped items in their records, in slices. */
+  #forgetDropped(): void {
+    const records = this.records.used();
+    inSlices(() => {
+      const { done, value: record } = records.next();
+      if (done) return false;
+      const isDropped = (this.records.stateOf(record) & DELAYED) !== 0 && !this.#isDelayed(record);
+      if (isDropped) this.#clearDelay(record);
+      if (isDropped && this.records.stateOf(record) === 0) this.records.free(record);
+      return true;
+    }, this.time);
+  }
+
+  /** Compares the places of two delayed records in the order in which they become ready. */
+  #compareDelays(one: number, other: number): number {
+    const [heap, otherHeap] = [this.#heapOf(one)!, this.#heapOf(other)!];
+    if (heap !== otherHeap) return heap === this.#flushed ? -1 : 1;
+    const [slot, otherSlot] = [this.records.slotOf(one), this.records.slotOf(other)];
+    return heap.numberOf(slot) - heap.numberOf(otherSlot) || heap.orderOf(slot) - heap.orderOf(otherSlot);
+  }
+
+  #itemsToDrop(): T[] {
+    const items: T[] = [];
+    for (const record of this.records.used()) {
+      if (this.#isDelayed(record) && !this.#folded.has(record)) items.push(this.records.delayedItemOf(record) as T);
+    }
+    return items;
   }
 
   /**
@@ -637,17 +667,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     callSafely(this.#onDrop!, report, item);
   }
 
-  /** Calls `callback` whenever this queue or the queue below has less to do. Returns an unsubscribe function. */
-  readonly #watch = (callback: () => void): () => void => {
-    const stopHere = this.#watchers.add(callback);
-    const stopBelow = this.hooks.watch?.(callback);
-    return () => {
-      stopHere();
-      stopBelow?.();
-    };
-  };
-  readonly #waits = new Waits((count) => this.#isWaitOver(count), this.#watch);
-
   /**
    * Updates the gauge, and notifies pending drains and watchers. Must be called when the number of delayed keys may
    * have decreased.
@@ -655,7 +674,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #tellLess(): void {
     this.#measureDelayed();
     this.#closeWhenNothingIsLeft();
-    this.#watchers.tell();
+    this.tellWatchers();
   }
 
   #measureDelayed(): void {
@@ -665,19 +684,18 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Continues a shutdown or a drain: shuts down the queue below once no item is delayed. If the drain accepts retries,
-   * a processing item may be delayed again. In that case, the queue below must also have no ready, blocked or
-   * processing items.
+   * Continues a shutdown or a drain: closes the queue once no item is delayed. If the drain accepts retries, a
+   * processing item may be delayed again. In that case, no item may be ready, blocked or processing either.
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#isEnding && this.delayed === 0) {
       this.#isEnding = false;
-      this.below.shutDown();
+      super.shutDown();
     }
     if (this.#drainers.isEmpty || this.delayed > 0) return;
-    const mayComeBack = this.#draining !== "drop" && this.hooks.watch !== undefined && !this.#isEmptyBelow();
-    if (mayComeBack) this.#stopWatching ??= this.hooks.watch!(() => this.#closeWhenNothingIsLeft());
-    else this.#close();
+    if (this.#draining !== "drop" && this.size > 0) {
+      this.#stopWatching ??= this.watch(() => this.#closeWhenNothingIsLeft());
+    } else this.#close();
   }
 
   #endWatch(): void {
@@ -687,29 +705,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #close(): void {
     this.#endWatch();
-    this.below.shutDownWithDrain({ delayed: this.#draining }).then(
-      () => this.#drainers.serveAll(),
-      (error) => {
-        while (!this.#drainers.isEmpty) this.#drainers.shift().reject(error);
-      },
-    );
+    super.shutDownWithDrain().then(() => this.#drainers.serveAll());
   }
-}
-
-/** Validated options of a queue, with defaults filled in. */
-interface Settings<T> extends DelayingQueueOptions<T> {
-  readonly maxSleep: number;
-  readonly ref: boolean;
-  readonly replaces: boolean;
-  readonly folds: boolean;
-  readonly gate: RetryGate<T> | undefined;
-}
-
-/**
- * Reports whether fewer than `count` items of a queue are ready or blocked. Makes a snapshot only if the number of
- * ready items is not enough to decide.
- */
-function hasFewer(queue: WorkQueue<unknown>, count: number): boolean {
-  const { length } = queue;
-  return length < count && length + queue.snapshot({ limit: 0 }).blocked < count;
 }

@@ -16,7 +16,6 @@ import {
   SELECTION_OPTIONS,
 } from "../base/given_up_arguments.ts";
 import { copyOf, inOneLine } from "../base/safe_text.ts";
-import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type {
   GivenUpEntry,
   GivenUpOptions,
@@ -26,6 +25,7 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitedAddOptions, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
@@ -45,7 +45,6 @@ const MAX_CHECKED = 10_000;
 export class KeepingQueue<T> extends LimitedQueue<T> {
   readonly #retention: number | GivenUpRetention;
   readonly #attempts: TimedAttempts<T>;
-  readonly #time: Clock;
   readonly #isReferenced: boolean;
   readonly #kept = new KeptItems<T>();
   readonly #errors: ErrorOutput;
@@ -54,22 +53,20 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
 
   constructor(
     limiter: RateLimiter<T>,
-    below: DelayingQueue<T>,
     options: RateLimitingQueueOptions<T>,
     retention: number | GivenUpRetention,
   ) {
-    const time = options.clock ?? below.clock ?? systemClock;
-    const attempts = new TimedAttempts(limiter, time);
-    super(limiter, below, options, attempts);
+    const attempts = new TimedAttempts(limiter, options.clock ?? systemClock);
+    super(limiter, options, attempts);
     this.#retention = retention;
     this.#attempts = attempts;
-    this.#time = time;
     this.#isReferenced = options.ref ?? true;
-    this.#errors = new ErrorOutput(() => time.now());
+    this.#errors = new ErrorOutput(() => this.time.now());
   }
 
-  protected override moreHooks(): QueueHooks<T> {
-    return { givenUp: (given) => this.#keep(given), keepsGivenUp: true };
+  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+    const hooks: QueueHooks<T> = { givenUp: (given) => this.#keep(given), keepsGivenUp: true };
+    return Object.assign(super.hooks(metrics), hooks);
   }
 
   override add(item: T, options?: AddOptions): void {
@@ -104,7 +101,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     const items: GivenUpEntry<T>[] = [];
     const numbers = () => ({ total: this.#kept.size, dropped: this.#dropped });
     if (limit === 0) return { items, ...numbers() };
-    const now = this.#time.now();
+    const now = this.time.now();
     let [checked, last] = [0, 0];
     for (const entry of this.#kept.newestFirst(cursor === undefined ? undefined : Number.parseInt(cursor))) {
       if (items.length === limit || checked === MAX_CHECKED) return { items, cursor: String(last), ...numbers() };
@@ -127,7 +124,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     this.#redrive = new Redrive({
       scan: this.#kept.scan(selection),
       rate,
-      clock: this.#time,
+      clock: this.time,
       ref: this.#isReferenced,
       isOver: () => this.shuttingDown,
       addAgain: (entry) => this.#addAgain(entry),
@@ -150,25 +147,24 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     this.#dropOld();
     const scan = this.#kept.scan(options);
     let discarded = 0;
-    let endsAt = this.#time.now() + MAX_BURST;
+    let endsAt = this.time.now() + MAX_BURST;
     for (let entry = scan.next(); entry !== false; entry = scan.next()) {
       if (entry !== undefined) {
         this.#kept.remove(entry);
         discarded++;
       }
-      if (isRealTime(this.#time) && this.#time.now() >= endsAt) {
+      if (isRealTime(this.time) && this.time.now() >= endsAt) {
         await new Promise<void>(nextTask);
-        endsAt = this.#time.now() + MAX_BURST;
+        endsAt = this.time.now() + MAX_BURST;
       }
     }
     return discarded;
   }
 
   #keep(given: GivenUpItem<T>): void {
-    this.hooks.givenUp?.(given);
     const { item, key, attempts, error, reason } = given;
-    if (this.hooks.stateOf?.(item) === "addedAgain" || this.hooks.dueAt?.(item) !== undefined) return; // runs again
-    const now = this.#time.now();
+    if (this.willRunAgain(key)) return;
+    const now = this.time.now();
     this.#kept.add({
       item,
       key,
@@ -185,7 +181,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
   /** Returns the group of an item; `undefined` if there are no groups or the group is unknown. */
   #groupOf(item: T, key: unknown): unknown {
     try {
-      return this.hooks.groups?.()?.groupOf?.({ item, key });
+      return this.groups?.groupOf?.({ item, key });
     } catch {
       return undefined;
     }
@@ -214,7 +210,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
 
   #dropOld(): void {
     const { max, maxAge } = limitsOf(this.#retention);
-    this.#dropped += this.#kept.drop(max, this.#time.now() - maxAge);
+    this.#dropped += this.#kept.drop(max, this.time.now() - maxAge);
   }
 }
 

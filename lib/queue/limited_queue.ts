@@ -1,9 +1,7 @@
-import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
 import { limiterKey } from "../base/keys.ts";
-import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type {
   GivenUpOptions,
   GivenUpPage,
@@ -11,6 +9,7 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { FailedStart, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
@@ -18,17 +17,14 @@ import type {
   RateLimitingQueue,
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
-import type { AddOptions } from "../contracts/work_queue.ts";
 import { Attempts } from "./attempts.ts";
-import { hooksFrom, setHooks } from "./hooks.ts";
-import { withKey } from "./known_key.ts";
-import { priorityFor, withPriority } from "./options.ts";
-import { QueueLayer } from "./queue_layer.ts";
+import { DelayedQueue } from "./delaying_queue.ts";
+import { priorityOf } from "./options.ts";
 
 const ADD = "add item";
 
-/** Layer 3: adds items to the queue below after the delay that the limiter returns. */
-export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
+/** Layer 3: delays items as long as the limiter says. */
+export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
   readonly #attempts: Attempts<T>;
   /** Error of the latest call to the limiter's `when`, if the call failed. */
@@ -36,51 +32,33 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
 
   constructor(
     limiter: RateLimiter<T>,
-    below: DelayingQueue<T>,
     options: RateLimitingQueueOptions<T>,
     attempts: Attempts<T> = new Attempts(limiter),
   ) {
-    super(below, options);
+    super(options);
     this.#limiter = limiter;
     this.#attempts = attempts;
-    const { hooks } = this;
-    setHooks<T>(this, {
-      ...hooksFrom(hooks),
-      known: this.sharesKeys ? hooks.known : undefined,
-      metrics: hooks.metrics ?? options.metrics,
+  }
+
+  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+    const attempts = () => this.#attempts;
+    const hooks: QueueHooks<T> = {
       takesMinDelay: true,
       limiterThrew: (error) => this.#limiterFailure?.error === error,
-      attempts: this.#attempts,
-      ...this.moreHooks(),
-    });
-  }
-
-  /** Returns the hooks that a subclass adds. Called by the constructor, so only the hooks may use the subclass. */
-  protected moreHooks(): QueueHooks<T> {
-    return {};
-  }
-
-  get delayed(): number {
-    return this.below.delayed;
-  }
-
-  override add(item: T, options?: AddOptions): void {
-    if (options === undefined) this.below.add(item);
-    else this.below.add(item, this.#passedOn(options));
-  }
-
-  addAfter(item: T, delay: Duration, options?: AddOptions): void {
-    this.below.addAfter(item, delay, this.#passedOn(options));
+      get attempts() {
+        return attempts();
+      },
+    };
+    return Object.assign(hooks, super.hooks(metrics));
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    const passedOn = this.#passedOn(options, ["priority", "minDelay", "startedAt"]);
+    const priority = priorityOf(options, ["priority", "minDelay", "startedAt"]);
     const minDelay = requireDuration(ADD, "minDelay", options?.minDelay ?? 0);
     requireDuration(ADD, "startedAt", options?.startedAt ?? 0);
     const key = this.key(item);
-    const longer = Math.max(this.#askLimiter(item, key, options && { ...options, minDelay }), minDelay);
-    if (this.known === undefined) this.#addWhenAllowed(item, longer, passedOn);
-    else withKey(this.known, item, key, () => this.#addWhenAllowed(item, longer, passedOn));
+    const delay = this.#askLimiter(item, key, options && { ...options, minDelay });
+    this.retryAfter(key, item, Math.max(delay, minDelay), priority);
   }
 
   #askLimiter(item: T, key: unknown, attempt: FailedStart | undefined): number {
@@ -95,20 +73,10 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
     }
   }
 
-  #addWhenAllowed(item: T, delay: number, options: AddOptions | undefined): void {
-    if (this.hooks.retry !== undefined) this.hooks.retry(item, delay, options);
-    else if (this.shuttingDown) this.hooks.takeBack?.(item, delay, options);
-    else this.below.addAfter(item, delay, options);
-  }
-
-  cancelDelayed(item: T): boolean {
-    return this.below.cancelDelayed(item);
-  }
-
   forget(item: T): void {
     const key = this.key(item);
     this.#attempts.delete(key);
-    this.hooks.forgotten?.(item);
+    this.endFolding(key);
     this.#limiter.forget(item, limiterKey(key));
   }
 
@@ -134,10 +102,6 @@ export class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements 
 
   discard(_options?: GivenUpSelection): Promise<number> {
     return keepsNone(DISCARD);
-  }
-
-  #passedOn(options: AddOptions | undefined, known?: readonly string[]): AddOptions | undefined {
-    return withPriority(priorityFor(this.below, options, known));
   }
 }
 

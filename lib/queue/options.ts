@@ -45,7 +45,7 @@ function hasOthers(options: AddOptions): boolean {
 }
 
 /**
- * Returns the `priority` option of a call that a layer forwards to `queue`; 0 by default.
+ * Returns the `priority` option of a call that a pool makes of `queue`; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
  * @throws {TypeError} If the priority is not a number, an option is unknown, or the priority is not 0 and the queue
@@ -148,14 +148,14 @@ function isNumbersByName(value: unknown): boolean {
 }
 
 /**
- * Returns the rules for the options of delaying and rate limiting queues (layers 2 and 3), except `queue`.
+ * Returns the rules for the options of delaying and rate limiting queues (layers 2 and 3).
  *
  * @param maxSleep The rule for `maxSleep`. The rule is an argument, so that layer 1 does not import the duration
  * parser.
  */
 export function delayingRules(
   maxSleep: Rule,
-): Readonly<Record<Exclude<keyof DelayingQueueOptions<unknown>, "queue">, Rule>> {
+): Readonly<Record<keyof DelayingQueueOptions<unknown>, Rule>> {
   return {
     ...WORK_QUEUE_RULES,
     maxSleep,
@@ -167,22 +167,4 @@ export function delayingRules(
       'must be one of "keep", "replace", "fold"',
     ],
   };
-}
-
-/** Reports whether a value has the members of a work queue that the layers above use. */
-export function isWorkQueue(value: unknown): boolean {
-  const methods = [
-    "add",
-    "get",
-    "tryGet",
-    "done",
-    "shutDown",
-    "shutDownWithDrain",
-    "whenIdle",
-    "whenBelow",
-    "snapshot",
-  ];
-  if (!hasMethods(value, ...methods)) return false;
-  const { length, processing } = value as { length: unknown; processing: unknown };
-  return Number.isInteger(length) && Number.isInteger(processing);
 }

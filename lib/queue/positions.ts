@@ -1,12 +1,30 @@
-/** Positions of keys, in the states of their records. */
+/** States of keys, in the states of their records: a position and flags. */
 
-/** Bits that hold the position. If the position is 0, the key is neither ready nor processing. */
+/** Bits that hold the position. If the position is 0, the key is neither ready, blocked nor processing. */
 export const POSITION = 7;
 /** The key is in the order, or was refused by it. */
 export const READY = 1;
+/** The key is a retry that is due and waits for budget. */
+export const BLOCKED = 2;
 /** The key was handed out and is not done. */
-export const PROCESSING = 2;
+export const PROCESSING = 3;
 /** The key is processing, and was added again. */
-export const AGAIN = 3;
-/** Bit of a ready or processing key that the order refused: the order doesn't know the key. */
+export const AGAIN = 4;
+
+/** The order refused the key, which is ready or processing. The order doesn't know the key. */
 export const REFUSED = 8;
+/** The key is delayed, independently of its position. */
+export const DELAYED = 16;
+/** A flush makes the delayed key ready. */
+export const FLUSHED = 32;
+/** The delay is that of a retry, which needs budget. */
+export const RETRY_DELAYED = 64;
+/** The key is delayed because its attempt failed, and adds are folded into that delay. */
+export const FOLDING = 128;
+
+/** The next attempt at the key is a retry, which needs budget. */
+export const NEEDS_BUDGET = 256;
+/** The next attempt at the key is neither a retry nor a first attempt. */
+export const EXEMPT = 512;
+/** The ready key is not a first attempt. */
+export const REPEATED = 1024;

@@ -6,15 +6,13 @@
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
-import { argumentError, brokenRule, invalidArgument } from "../base/errors.ts";
+import { invalidArgument } from "../base/errors.ts";
 import { A_RETENTION } from "../base/given_up_arguments.ts";
-import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
-import { createDelayingQueue } from "./delaying_queue.ts";
 import { KeepingQueue } from "./keeping_queue.ts";
 import { LimitedQueue } from "./limited_queue.ts";
-import { delayingRules, isWorkQueue } from "./options.ts";
+import { delayingRules } from "./options.ts";
 
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
@@ -50,9 +48,7 @@ export * from "./delaying_queue.ts";
  * @param limiter Decides how long an item is delayed. Several queues may share it.
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is not a rate limiter, an option is unknown or has an invalid value, or `queue` is
- * given together with `onDrop`, `retryBudget` or an `addWhileDelayed` other than `"keep"`. In the last case, create
- * `queue` with these options instead.
+ * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown or has an invalid value.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
@@ -68,27 +64,12 @@ export function createRateLimitingQueue<T>(
   }
   requireRules(ACTION, options, {
     ...delayingRules(timeoutRule()),
-    queue: [isDelayingQueue, "must be a delaying queue"],
     keepGivenUp: A_RETENTION,
   });
-  const { queue, keepGivenUp, ...others } = options;
-  const misplaced = (options.addWhileDelayed ?? "keep") !== "keep"
-    ? "addWhileDelayed"
-    : (["retryBudget", "onDrop"] as const).find((option) => options[option] !== undefined);
-  if (queue !== undefined && misplaced !== undefined) {
-    const rule = "must be set on the queue that you pass as 'queue'";
-    throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
-  }
-  const below = queue ?? createDelayingQueue<T>(others);
+  const { keepGivenUp } = options;
   return keepGivenUp === undefined
-    ? new LimitedQueue(limiter, below, others)
-    : new KeepingQueue(limiter, below, others, keepGivenUp);
+    ? new LimitedQueue(limiter, options)
+    : new KeepingQueue(limiter, options, keepGivenUp);
 }
 
 const ACTION = "create rate limiting queue";
-
-/** Reports whether a value has the members of a delaying queue that the layer above uses. */
-function isDelayingQueue(value: unknown): boolean {
-  return isWorkQueue(value) && hasMethods(value, "addAfter", "cancelDelayed") &&
-    Number.isInteger((value as DelayingQueue<unknown>).delayed);
-}

@@ -6,7 +6,8 @@ import { invalidArgument } from "../base/errors.ts";
 import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
-import type { AddSlice, KnownKey, QueueObserver } from "../contracts/queue_hooks.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { AddSlice, KnownKey, QueueHooks, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -31,7 +32,18 @@ import { iterateItems } from "./item_iterator.ts";
 import { noKnownKey } from "./known_key.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
-import { AGAIN, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
+import {
+  AGAIN,
+  BLOCKED,
+  DELAYED,
+  EXEMPT,
+  NEEDS_BUDGET,
+  POSITION,
+  PROCESSING,
+  READY,
+  REFUSED,
+  REPEATED,
+} from "./positions.ts";
 
 /**
  * Largest number of processing keys for which a separate set is created. If more keys are processing, a scan of all
@@ -98,10 +110,17 @@ export class RecordQueue<T> implements WorkQueue<T> {
   readonly #order: Order;
   readonly #usesTime: boolean;
   /** Records of the keys. The link of a processing key is the number of its hand-out. */
-  readonly #records: Records;
+  protected readonly records: Records;
   /** Adds of processing keys, except adds of the key itself without a priority. */
   readonly #next = new Map<number, Next>();
-  readonly #known: KnownKey | undefined;
+  /** Item whose key is known, because a caller has it already; `undefined` if each item is its own key. */
+  protected readonly known: KnownKey | undefined;
+  /** Number of keys that are ready, blocked or processing. */
+  size = 0;
+  /** Whether `beforeTaken` and `taken` are called. */
+  protected tellsTaken = false;
+  /** Number of retries that wait for budget. */
+  protected waiting = 0;
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   /** Number of hand-outs so far. */
@@ -134,7 +153,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * and ending an item skip all of them with one look at this field.
    */
   #isAttended = false;
-  readonly #watch = (callback: () => void): () => void => {
+  protected readonly watch = (callback: () => void): () => void => {
     this.#isAttended = true;
     const stop = this.#watchers.add(callback);
     this.#setTimer(true);
@@ -145,12 +164,12 @@ export class RecordQueue<T> implements WorkQueue<T> {
   };
   /** Whether an item was ready when the watchers were last told of a change. */
   #toldReady = false;
-  readonly #waits = new Waits((count) => {
-    if (count === IDLE) return this.size === 0;
-    return this.#shuttingDown || this.ready + this.#order.blocked < count;
-  }, this.#watch);
-  #shuttingDown = false;
-  readonly #clock: Clock;
+  readonly #waits = new Waits((count) => this.isWaitOver(count), this.watch);
+  /** Whether the queue is shut down or drains. */
+  protected ignoresAdds = false;
+  /** Whether the queue is shut down: no delayed item will become ready. */
+  protected isShutDown = false;
+  protected readonly time: Clock;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
   #latestReadyAt = -Infinity;
   /** Wall-clock time at which the system clock was last read. */
@@ -167,18 +186,18 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #timer: unknown = undefined;
   #wakeAt = Infinity;
   /** Longest time for which the timer runs, and whether it keeps the process alive. */
-  #sleep = { max: MAX_TIMEOUT, ref: true };
+  protected sleep: { readonly max: number; readonly ref: boolean } = { max: MAX_TIMEOUT, ref: true };
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
     this.name = name;
     if (keyOf !== undefined) {
       this.keyOf = keyOf;
-      this.#known = noKnownKey();
+      this.known = noKnownKey();
     }
     if (clock !== undefined) this.clock = clock;
-    const time = this.#clock = clock ?? systemClock;
-    const records = this.#records = new Records(keyOf !== undefined, discipline !== undefined);
+    const time = this.time = clock ?? systemClock;
+    const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
     this.#order = discipline === undefined
       ? new FifoOrder(records)
       : orderOf(discipline, records, time) ?? new DisciplineOrder(discipline as QueueDiscipline<T>, records, time);
@@ -187,34 +206,35 @@ export class RecordQueue<T> implements WorkQueue<T> {
       const blocked = () => this.#blocked;
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
     }
-    setHooks<T>(this, {
-      newest: (item) => this.#newest(item),
+    setHooks<T>(this, this.hooks(this.#observer && metrics));
+    this.#setAttended();
+    setTotals(this, () => ({ handedOut: this.#handedOut }));
+    setBrand(this, OPTIONS, true);
+  }
+
+  /** Returns the hooks of the queue. Called by the constructor, so only the hooks may use what subclasses add. */
+  protected hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+    return {
       stateOf: (item) => this.#stateOf(item),
-      unmark: (item) => this.#unmark(this.#records.of(this.key(item))),
-      takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
-      beginBatch: (time) => this.#beginBatch(time),
-      ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
-      watch: this.#watch,
+      takesBack: (item) => this.takesBack(item),
+      beginBatch: (time) => this.beginBatch(time),
+      watch: this.watch,
       mayComeBack: () => this.#comingBack > 0 || this.#blocked > 0,
-      groups: () => this.#order.groups,
+      groups: () => this.groups,
       pauseFor: (ms) => {
-        this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.#clock.now() + ms);
+        this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.time.now() + ms);
         this.#mayBeHeld = true;
         this.#setTimer();
       },
-      setSleep: (max, ref) => this.#sleep = { max, ref },
-      resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.#clock.now(), 0),
+      resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.time.now(), 0),
       isOver: this.#isOver,
-      known: this.#known,
-      metrics: this.#observer && metrics,
+      known: this.known,
+      metrics,
       observe: (change) => {
         this.#observer = change(this.#observer, this);
         this.#setAttended();
       },
-    });
-    this.#setAttended();
-    setTotals(this, () => ({ handedOut: this.#handedOut }));
-    setBrand(this, OPTIONS, true);
+    };
   }
 
   get length(): number {
@@ -225,23 +245,17 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return this.#processing;
   }
 
-  /** Number of keys that are ready, blocked or processing. */
-  get size(): number {
-    return this.#records.size;
-  }
-
   get shuttingDown(): boolean {
-    return this.#shuttingDown;
+    return this.ignoresAdds;
   }
 
   add(item: T, options?: AddOptions): void {
     const priority = options === undefined ? 0 : priorityOf(options);
-    if (this.#shuttingDown) return;
+    if (this.ignoresAdds) return;
     const key = this.key(item);
-    const record = this.#records.of(key);
-    if (record !== NONE) return this.addToKnown(record, item, priority);
-    this.lookIfNeeded();
-    this.enter(this.#records.take(key, READY), item, priority);
+    const record = this.records.of(key);
+    if (record === NONE) this.addNew(key, item, priority, 0);
+    else this.addToKnown(record, item, priority, 0);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
@@ -267,7 +281,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   done(item: T): void {
     const key = this.key(item);
     const latest = this.#latest;
-    const record = latest !== NONE && this.#records.keyOf(latest) === key ? latest : this.#records.of(key);
+    const record = latest !== NONE && this.records.keyOf(latest) === key ? latest : this.records.of(key);
     if (record === NONE) return;
     const position = this.positionIn(record);
     if (position >= PROCESSING) this.end(record, position);
@@ -305,16 +319,16 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   pauseGroup(group: unknown, duration: Duration): void {
-    const groups = this.#groups(PAUSE);
+    const groups = this.#groupsFor(PAUSE);
     const ms = groups.readDuration?.(PAUSE, "duration", duration) ?? duration as number;
     if (!Number.isFinite(ms)) throw invalidArgument(PAUSE, "duration", "must be a finite number", duration);
-    groups.pauseGroup(group, this.#clock.now() + ms);
+    groups.pauseGroup(group, this.time.now() + ms);
     this.#setTimer();
   }
 
   resumeGroup(group: unknown): void {
-    this.#groups(RESUME).resumeGroup?.(group);
-    this.#serve();
+    this.#groupsFor(RESUME).resumeGroup?.(group);
+    this.serve();
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
@@ -327,12 +341,12 @@ export class RecordQueue<T> implements WorkQueue<T> {
       delayed: 0,
       processing: this.#processing,
       readyItems: this.#listReady(Math.min(limit, length))
-        .map((record) => ({ item: this.itemOf(record), priority: this.#records.priorityOf(record) })),
+        .map((record) => ({ item: this.itemOf(record), priority: this.records.priorityOf(record) })),
       delayedItems: [],
       processingItems: this.#listProcessing(limit)
         .map((record) => ({
           item: this.itemOf(record),
-          priority: this.#records.priorityOf(record),
+          priority: this.records.priorityOf(record),
           addedAgain: this.positionIn(record) === AGAIN,
         })),
     };
@@ -353,7 +367,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Returns the position of a key during a hand-out; 0 after it. */
   positionOf(record: number, handOut: number): number {
     const position = this.positionIn(record);
-    return position >= PROCESSING && this.#records.linkOf(record) === handOut ? position : 0;
+    return position >= PROCESSING && this.records.linkOf(record) === handOut ? position : 0;
   }
 
   /** Ends a hand-out, unless it has already ended. */
@@ -373,13 +387,13 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   protected endAttended(record: number, position: number): void {
-    const handOut = this.#records.linkOf(record);
+    const handOut = this.records.linkOf(record);
     try {
       if (position === AGAIN) this.comeBack(record);
       else this.leave(record);
     } finally {
       this.#observer?.finished(handOut);
-      this.#serve(); // the discipline may have blocked other keys until this key was done
+      this.serve(); // the discipline may have blocked other keys until this key was done
       this.#setAttended();
     }
   }
@@ -390,22 +404,27 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   get #blocked(): number {
-    return this.#order.blocked + this.ready - this.length;
+    return this.#order.blocked + this.waiting + this.ready - this.length;
   }
 
   /** Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. */
   protected isHeld(): boolean {
     if (this.#batches > 0 && !this.#order.isFifo) return true;
     if (this.#pausedUntil !== undefined) {
-      if (this.#clock.now() < this.#pausedUntil) return true;
+      if (this.time.now() < this.#pausedUntil) return true;
       this.#pausedUntil = undefined;
     }
     this.#mayBeHeld = this.#batches > 0;
     return false;
   }
 
-  #groups(action: string): OrderGroups {
-    const { groups } = this.#order;
+  /** Groups of the keys; `undefined` if they have none. */
+  protected get groups(): OrderGroups | undefined {
+    return this.#order.groups;
+  }
+
+  #groupsFor(action: string): OrderGroups {
+    const { groups } = this;
     if (groups === undefined) throw noGroups(action);
     return groups;
   }
@@ -415,66 +434,130 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   protected keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
-    return item === this.#known!.item ? this.#known!.key : keyOf.call(this, item);
+    return item === this.known!.item ? this.known!.key : keyOf.call(this, item);
   }
 
   protected itemOf(record: number): T {
-    return this.#records.itemOf(record) as T;
+    return this.records.itemOf(record) as T;
   }
 
   protected positionIn(record: number): number {
-    return this.#records.stateOf(record) & POSITION;
+    return this.records.stateOf(record) & POSITION;
   }
 
   protected isRefused(record: number): boolean {
-    return (this.#records.stateOf(record) & REFUSED) !== 0;
+    return (this.records.stateOf(record) & REFUSED) !== 0;
   }
 
-  /** Adds an item whose key is ready or processing. */
-  protected addToKnown(record: number, item: T, priority: number): void {
+  /**
+   * Adds an item whose key has no record.
+   *
+   * @param marks Kind of the next attempt: `NEEDS_BUDGET`, or 0 for a first attempt.
+   */
+  protected addNew(key: unknown, item: T, priority: number, marks: number): void {
+    this.lookIfNeeded();
+    const record = this.records.take(key, READY | marks, item, priority);
+    if (this.#usesTime) this.#setTime(record);
+    this.#enter(record);
+  }
+
+  /** Adds an item whose key has a record, and may be delayed. */
+  protected addToKnown(record: number, item: T, priority: number, marks: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & DELAYED) !== 0) this.addBesideDelay(record, item, priority, marks);
+    else this.addToRecord(record, item, priority, marks);
+  }
+
+  /** Adds an item whose key has a record, and may be delayed. */
+  protected addBesideDelay(record: number, item: T, priority: number, marks: number): void {
+    this.addToRecord(record, item, priority, marks);
+  }
+
+  /** Adds an item whose key has a record. A delay of the key is not affected. */
+  protected addToRecord(record: number, item: T, priority: number, marks: number): void {
     const position = this.positionIn(record);
-    if (position === READY) return this.touch(record, item, priority);
-    const next = this.#next.get(record);
+    if (position >= PROCESSING) return this.#addToProcessing(record, position, item, priority, marks);
+    if (position !== 0) return this.touch(record, item, priority, marks);
+    this.lookIfNeeded();
+    this.records.setState(record, this.records.stateOf(record) | READY | marks);
+    this.setReady(record, item, priority);
+    this.#enter(record);
+  }
+
+  /** Passes a new ready key to the order. If the order refuses the key, its position is cleared. */
+  #enter(record: number): void {
+    this.size++;
+    const handedOut = this.#handedOut;
+    try {
+      this.push(record);
+    } catch (error) {
+      if (this.#handedOut === handedOut) this.#forgetPosition(record); // unless it was handed out before the error
+      throw error;
+    }
+    if (this.#isAttended) this.#tellAdded(record);
+  }
+
+  /** Adds an item whose key is processing. */
+  #addToProcessing(record: number, position: number, item: T, priority: number, marks: number): void {
+    const next = this.#next.size === 0 ? undefined : this.#next.get(record);
     // A retry of the item that is processing doesn't replace a newer one.
     const newest = next === undefined || !isSameKey(item, this.itemOf(record)) ? item : next.item;
     const highest = Math.max(priority, next?.priority ?? (position === AGAIN ? 0 : priority));
     if (this.keyOf !== undefined || highest !== 0 || next !== undefined) {
       this.#next.set(record, { item: newest, priority: highest });
     }
+    if (marks === 0 || position === PROCESSING) this.mark(record, marks); // an add that is no retry counts more
     if (position === AGAIN) return;
-    this.#records.setState(record, this.#records.stateOf(record) + AGAIN - PROCESSING);
+    this.records.setState(record, this.records.stateOf(record) + AGAIN - PROCESSING);
     this.#latest = NONE;
     this.#comingBack++;
-    this.#observer?.addedAgain(this.#records.keyOf(record), priority);
+    this.#observer?.addedAgain(this.records.keyOf(record), priority);
+  }
+
+  /** Sets what the next attempt at a key is. */
+  protected mark(record: number, marks: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & (NEEDS_BUDGET | EXEMPT)) !== marks) {
+      this.records.setState(record, state & ~(NEEDS_BUDGET | EXEMPT) | marks);
+    }
   }
 
   /** Adds an item whose key is ready or blocked. The add may unblock the key, or others. */
-  protected touch(record: number, item: T, priority: number): void {
-    const records = this.#records;
-    if (this.#order.isFifo) {
-      if (this.keyOf !== undefined) records.setItem(record, item);
-      if (priority > records.priorityOf(record)) records.setPriority(record, priority);
-      return;
-    }
-    const mayUnblock = this.#isAttended && this.#order.blocked > 0;
-    const itemBefore = this.itemOf(record);
+  protected touch(record: number, item: T, priority: number, marks: number): void {
+    const { records } = this;
+    const order = this.#order;
+    const isInOrder = (records.stateOf(record) & (POSITION | REFUSED)) === READY;
     const before = records.priorityOf(record);
+    if (order.isFifo || !isInOrder) {
+      if (this.keyOf !== undefined) records.setItem(record, item);
+      if (priority > before) records.setPriority(record, priority);
+      if (this.waiting === 0 || marks !== 0 || this.positionIn(record) !== BLOCKED) return;
+      this.unblock(record);
+      return this.serve();
+    }
+    const mayUnblock = this.#isAttended && order.blocked > 0;
+    const itemBefore = this.itemOf(record);
     records.setItem(record, item);
     if (priority > before) records.setPriority(record, priority);
     try {
-      if (!this.isRefused(record)) this.#order.touch(record, before);
+      order.touch(record, before);
     } catch (error) {
       records.setItem(record, itemBefore);
       records.setPriority(record, before);
       throw error;
     }
-    if (mayUnblock) this.#serve();
+    if (mayUnblock) this.serve();
   }
 
-  #unmark(record: number): number {
+  /** Called when a retry that waits for budget was added. */
+  protected unblock(_record: number): void {}
+
+  /** Clears the mark that a processing key was added again. Returns the priority with which it was added again. */
+  protected unmark(record: number): number {
     this.#comingBack--;
-    this.#records.setState(record, this.#records.stateOf(record) + PROCESSING - AGAIN);
-    this.#observer?.unmarked(this.#records.keyOf(record));
+    this.records.setState(record, this.records.stateOf(record) + PROCESSING - AGAIN);
+    this.mark(record, 0);
+    this.#observer?.unmarked(this.records.keyOf(record));
     return this.#takeNext(record).priority;
   }
 
@@ -485,80 +568,100 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return next;
   }
 
+  /** Returns the newest item of a key that is processing; `undefined` if another item of the key was handed out. */
+  protected newestOf(record: number, item: T): T | undefined {
+    if (this.positionIn(record) < PROCESSING || !isSameKey(this.itemOf(record), item)) return undefined;
+    return this.#next.has(record) ? this.#next.get(record)!.item as T : item;
+  }
+
   #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
-    const record = this.#records.of(this.key(item));
-    if (record === NONE) return undefined;
-    const position = this.positionIn(record);
-    return position === READY ? "ready" : position === AGAIN ? "addedAgain" : "processing";
+    const record = this.records.of(this.key(item));
+    const position = record === NONE ? 0 : this.positionIn(record);
+    if (position === 0) return undefined;
+    return position < PROCESSING ? "ready" : position === AGAIN ? "addedAgain" : "processing";
   }
 
-  #newest(item: T): T | undefined {
-    if (this.keyOf === undefined) return undefined;
-    const record = this.#records.of(this.key(item));
-    if (record === NONE || this.positionIn(record) === READY || !isSameKey(this.itemOf(record), item)) {
-      return undefined;
-    }
-    return this.positionIn(record) === AGAIN ? this.#next.get(record)!.item as T : item;
+  /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
+  protected takesBack(item: T): boolean {
+    if (this.isShutDown) return false;
+    const record = this.records.of(this.key(item));
+    return record !== NONE && this.positionIn(record) >= PROCESSING;
   }
 
-  /**
-   * Makes an item ready even though the discipline refused it. If the item's key is already ready, the item replaces
-   * the older item.
-   */
-  #keep(item: T, priority: number): void {
-    const key = this.key(item);
-    const record = this.#records.of(key);
-    if (this.#shuttingDown || (record !== NONE && this.positionIn(record) >= PROCESSING)) return;
-    if (record !== NONE) return this.#records.setItem(record, item);
-    this.lookIfNeeded();
-    const kept = this.#records.take(key, READY);
-    this.setReady(kept, item, priority);
-    this.#refuse(kept);
-    if (this.#isAttended) this.#tellAdded(kept);
+  /** Reports whether a wait for this count is over. */
+  protected isWaitOver(count: number): boolean {
+    if (count === IDLE) return this.size === 0;
+    return this.ignoresAdds || this.hasFewer(count);
   }
 
-  /** Makes a key ready. If the order refuses the key, it is not added. */
-  protected enter(record: number, item: T, priority: number): void {
-    const handedOut = this.#handedOut;
-    this.setReady(record, item, priority);
-    try {
-      this.push(record);
-    } catch (error) {
-      if (this.#handedOut === handedOut) this.#records.free(record); // unless it was handed out before the error
-      throw error;
-    }
-    if (this.#isAttended) this.#tellAdded(record);
+  /** Reports whether fewer than `count` items are ready or blocked. */
+  protected hasFewer(count: number): boolean {
+    return this.ready < count && this.ready + this.#order.blocked + this.waiting < count;
   }
 
+  /** Sets the item, the priority and the time of a key that has become ready. */
   protected setReady(record: number, item: T, priority: number): void {
-    const records = this.#records;
-    records.setState(record, READY);
+    const { records } = this;
     if (this.keyOf !== undefined) records.setItem(record, item);
     records.setPriority(record, priority);
-    if (this.#usesTime) records.setTime(record, this.#batchReadyAt ?? this.#latestReadyAt);
+    if (this.#usesTime) this.#setTime(record);
   }
 
+  #setTime(record: number): void {
+    this.records.setTime(record, this.#batchReadyAt ?? this.#latestReadyAt);
+  }
+
+  /** Passes a ready key to the order, unless it is a retry without budget. */
   protected push(record: number): void {
+    const marks = this.records.stateOf(record) & (NEEDS_BUDGET | EXEMPT);
+    if (marks === 0) this.pushToOrder(record);
+    else this.pushMarked(record, marks);
+  }
+
+  /** Called for a ready key whose next attempt is no first attempt. */
+  protected pushMarked(record: number, _marks: number): void {
+    this.pushToOrder(record);
+  }
+
+  protected pushToOrder(record: number): void {
     const order = this.#order;
     if (order.begin !== undefined && order.length + order.blocked === 0) order.begin();
     order.push(record);
   }
 
   #refuse(record: number): void {
-    this.#records.setState(record, READY | REFUSED);
+    this.records.setState(record, this.records.stateOf(record) | REFUSED);
     (this.#refused ??= []).push(record);
   }
 
-  /** Removes a key that is no longer ready or processing. */
+  /** Removes a key that was processing. */
   protected leave(record: number): void {
-    const tellsOrder = this.#order.awaitsDone && !this.isRefused(record);
-    if (!tellsOrder) return this.#records.free(record);
-    this.#records.remove(record);
+    if (this.records.stateOf(record) === PROCESSING && !this.#order.awaitsDone) {
+      this.size--;
+      return this.records.free(record);
+    }
+    if (!this.#order.awaitsDone || this.isRefused(record)) return this.#forgetPosition(record);
+    const isLast = this.#clearPosition(record);
+    if (isLast) this.records.remove(record);
     try {
       this.#order.done(record);
     } finally {
-      this.#records.release(record);
+      if (isLast) this.records.release(record);
     }
+  }
+
+  #forgetPosition(record: number): void {
+    if (this.#clearPosition(record)) this.records.free(record);
+  }
+
+  /** Clears a key's position. Reports whether nothing else must be known of the key. */
+  #clearPosition(record: number): boolean {
+    this.size--;
+    const state = this.records.stateOf(record) & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
+    if (state === 0) return true;
+    this.records.setState(record, state);
+    if (this.keyOf !== undefined) this.records.setItem(record, undefined);
+    return false;
   }
 
   /** Makes a processing key ready that was added again. */
@@ -568,6 +671,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     try {
       if (this.#order.awaitsDone && !this.isRefused(record)) this.#order.done(record);
     } finally {
+      this.records.setState(record, this.records.stateOf(record) & ~(POSITION | REFUSED | REPEATED) | READY);
       try {
         this.lookIfNeeded();
       } finally { // even if the clock throws
@@ -590,13 +694,42 @@ export class RecordQueue<T> implements WorkQueue<T> {
     }
   }
 
+  /**
+   * Adds an item whose delay has passed. If the order refuses the item, it becomes ready nevertheless.
+   *
+   * @throws The error of the order or the clock. After an error, the key's position shows whether the item is kept.
+   */
+  protected addDue(record: number, item: T, priority: number, marks: number): void {
+    if (this.positionIn(record) !== 0) {
+      try {
+        return this.addToRecord(record, item, priority, marks);
+      } catch (error) {
+        this.records.setItem(record, item);
+        throw error;
+      }
+    }
+    this.lookIfNeeded();
+    this.records.setState(record, this.records.stateOf(record) | READY | marks);
+    this.size++;
+    this.setReady(record, item, priority);
+    const handedOut = this.#handedOut;
+    try {
+      this.push(record);
+    } catch (error) {
+      if (this.#handedOut === handedOut) this.#refuse(record);
+      throw error;
+    } finally {
+      if (this.#isAttended) this.#tellAdded(record);
+    }
+  }
+
   /** Looks at the clock if the order depends on times. */
   protected lookIfNeeded(): void {
     if (this.#usesTime) this.#look();
   }
 
   #look(): void {
-    const time = this.#batchReadyAt ?? this.#now();
+    const time = this.#batchReadyAt ?? this.now();
     if (time > this.#latestReadyAt) this.#latestReadyAt = time;
   }
 
@@ -604,17 +737,17 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * Returns the time. The system clock is read once per millisecond of the wall clock, because reading the wall clock
    * takes half as long on Deno.
    */
-  #now(): number {
+  protected now(): number {
     const before = this.#lookedAt;
-    const isUpToDate = isRealTime(this.#clock) && before === (this.#lookedAt = wallClock());
-    return isUpToDate ? this.#latestReadyAt : this.#clock.now();
+    const isUpToDate = isRealTime(this.time) && before === (this.#lookedAt = wallClock());
+    return isUpToDate ? this.#latestReadyAt : this.time.now();
   }
 
   #tellAdded(record: number): void {
     if (this.#observer !== undefined) {
-      this.#observer.added(this.#draw(record), this.#records.keyOf(record), this.#records.priorityOf(record));
+      this.#observer.added(this.#draw(record), this.records.keyOf(record), this.records.priorityOf(record));
     }
-    this.#serve();
+    this.serve();
     this.#setAttended();
   }
 
@@ -636,14 +769,14 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * Must be called whenever items may have become ready. Hands them to pending calls to `get`, ends pending drains, and
    * tells watchers of the change.
    */
-  #serve(): void {
+  protected serve(): void {
     this.#serveGetters();
     if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
     if (this.size === 0) {
       this.#drainers.serveAll();
-      if (this.#shuttingDown) this.#observer?.end();
+      if (this.isShutDown) this.#observer?.end();
     }
-    this.#tellWatchers();
+    this.tellWatchers();
   }
 
   /**
@@ -683,7 +816,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return !(this.#getters.isEmpty && this.#watchers.isEmpty);
   }
 
-  #tellWatchers(): void {
+  protected tellWatchers(): void {
     this.#toldReady = !this.#watchers.isEmpty && this.length > 0;
     this.#watchers.tell();
     this.#setTimer();
@@ -703,7 +836,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const isReady = this.length > 0;
     if (isNew) {
       if (!isReady) this.#sleepUntil(changeAt);
-    } else if (isReady && this.#isUntold) this.#serve();
+    } else if (isReady && this.#isUntold) this.serve();
     else this.#sleepUntil(this.#isAwaited && !isReady ? changeAt : Infinity);
     return !isReady || this.#isServing || this.#batchReadyAt !== undefined;
   }
@@ -717,11 +850,11 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (wakeAt === this.#wakeAt) return;
     const hadTimer = this.#wakeAt !== Infinity;
     this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
-    if (hadTimer) this.#clock.clearTimeout(this.#timer);
+    if (hadTimer) this.time.clearTimeout(this.#timer);
     if (wakeAt === Infinity) return;
-    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.#clock.now()), 1), this.#sleep.max);
-    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
-    if (!this.#sleep.ref) unref(this.#timer);
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - this.time.now()), 1), this.sleep.max);
+    this.#timer = this.time.setTimeout(() => this.#wake(), ms);
+    if (!this.sleep.ref) unref(this.#timer);
     this.#wakeAt = wakeAt;
   }
 
@@ -729,13 +862,13 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #wake(): void {
     this.#wakeAt = Infinity;
     try {
-      this.#serve();
+      this.serve();
     } catch (error) {
       if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
     }
   }
 
-  #beginBatch(time: number): AddSlice {
+  protected beginBatch(time: number): AddSlice {
     const readyAt = Math.max(time, this.#latestReadyAt); // the clock may be set back
     this.#batches++;
     this.#mayBeHeld = true;
@@ -748,7 +881,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
       } finally {
         this.#batchReadyAt = outer;
         if (isOver) this.#batches--;
-        this.#serve();
+        this.serve();
       }
     };
   }
@@ -757,13 +890,17 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
    * shutdown, only keys that were added again while processing can still be handed out.
    */
-  readonly #isOver = (): boolean => this.#shuttingDown && this.ready === 0 && this.#order.blocked === 0;
+  readonly #isOver = (): boolean =>
+    this.isShutDown && this.ready === 0 && this.#order.blocked === 0 && this.waiting === 0;
 
   /** Hands out the next ready item. There must be a ready item. */
   protected take(): Lease<T> {
-    const records = this.#records;
-    const record = this.#refused?.shift() ?? this.#order.pop();
+    const records = this.records;
+    if (this.tellsTaken) this.beforeTaken();
+    const refused = this.#refused === undefined ? undefined : this.#refused.shift();
+    const record = refused ?? this.#order.pop();
     if (record === NONE) throw noReadyItem();
+    if (this.tellsTaken && refused === undefined) this.taken(record);
     const handOut = ++this.#handedOut | 0; // a 32-bit number, because it is the link
     const page = records.pageOf(record);
     const place = placeOf(record);
@@ -780,14 +917,20 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return lease;
   }
 
+  /** Called before an item is handed out, if `tellsTaken`. */
+  protected beforeTaken(): void {}
+
+  /** Called for each record that the order has handed out, if `tellsTaken`. Must not throw. */
+  protected taken(_record: number): void {}
+
   /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
   #tellTaken(record: number): void {
     try {
       if (this.#observer !== undefined) {
         const ticket = this.#tickets[record] ?? 0;
-        this.#observer.taken(this.#records.keyOf(record), ticket, this.#records.linkOf(record));
+        this.#observer.taken(this.records.keyOf(record), ticket, this.records.linkOf(record));
       }
-      this.#tellWatchers();
+      this.tellWatchers();
     } catch {
       // The clock threw. A measurement or a timer may be missing.
     }
@@ -801,7 +944,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const ready = new Set(this.#refused?.slice(0, count));
     for (const record of this.#order.peek(count - ready.size)) ready.add(record);
     if (ready.size === count) return [...ready];
-    for (const record of this.#records.used()) {
+    for (const record of this.records.used()) {
       if (this.positionIn(record) === READY) ready.add(record);
       if (ready.size === count) break;
     }
@@ -821,7 +964,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   #findProcessing(count: number): number[] {
     const found: number[] = [];
-    for (const record of this.#records.used()) {
+    for (const record of this.records.used()) {
       if (this.positionIn(record) >= PROCESSING) found.push(record);
       if (found.length === count) break;
     }
@@ -829,8 +972,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   #close(): void {
-    this.#shuttingDown = true;
+    this.ignoresAdds = this.isShutDown = true;
     this.#observer?.stop();
-    this.#serve();
+    this.serve();
   }
 }

@@ -1,5 +1,5 @@
 import { type Clock, isRealTime } from "../base/clock.ts";
-import type { AddSlice, QueueHooks } from "../contracts/queue_hooks.ts";
+import type { AddSlice } from "../contracts/queue_hooks.ts";
 import { burst } from "../structures/burst.ts";
 
 /** Longest time for which one slice blocks the event loop, in milliseconds. */
@@ -11,7 +11,7 @@ const ITEMS_PER_LOOK = 16;
 export interface DueItems {
   /** Reports whether no item is due at `time`. */
   isNothingDue(time: number): boolean;
-  /** Adds the item with the earliest deadline to the queue below. There must be a delayed item. */
+  /** Makes the item with the earliest deadline ready. There must be a delayed item. */
   makeNextReady(): void;
   /** Called at the end of each batch, even if the batch ends with an error. */
   onBatchEnd(): void;
@@ -21,7 +21,7 @@ export interface DueItems {
 interface Batch {
   /** Time of the check. */
   readonly time: number;
-  /** Adds a slice to the queue below. */
+  /** Adds a slice to the queue. */
   readonly addSlice: AddSlice;
   /** Whether a slice is being added now. */
   isAdding: boolean;
@@ -33,14 +33,14 @@ interface Batch {
  */
 export class Slices {
   readonly #clock: Clock;
-  readonly #below: Pick<QueueHooks<never>, "beginBatch">;
+  readonly #beginBatch: (readyAt: number) => AddSlice;
   readonly #items: DueItems;
   #batch: Batch | undefined = undefined;
 
-  /** Creates slices of `items`. `below` contains the hooks of the queue below. */
-  constructor(clock: Clock, below: Pick<QueueHooks<never>, "beginBatch">, items: DueItems) {
+  /** Creates slices of `items`. `beginBatch` begins a batch of the queue. */
+  constructor(clock: Clock, beginBatch: (readyAt: number) => AddSlice, items: DueItems) {
     this.#clock = clock;
-    this.#below = below;
+    this.#beginBatch = beginBatch;
     this.#items = items;
   }
 
@@ -77,12 +77,12 @@ export class Slices {
   cancel(): void {
     const batch = this.#batch;
     this.#batch = undefined;
-    if (batch?.isAdding === false) batch.addSlice(() => true); // ends the batch in the queue below
+    if (batch?.isAdding === false) batch.addSlice(() => true); // ends the batch in the queue
   }
 
   #begin(): Batch {
     const time = this.#clock.now();
-    return { time, addSlice: this.#below.beginBatch?.(time) ?? addDirectly, isAdding: false };
+    return { time, addSlice: this.#beginBatch(time), isAdding: false };
   }
 
   /** Adds one slice of the batch. Reports whether the batch is complete. */
@@ -100,6 +100,3 @@ export class Slices {
     return true;
   }
 }
-
-/** Adds a slice directly, if the queue below has no `beginBatch` hook. */
-const addDirectly: AddSlice = (action) => void action();

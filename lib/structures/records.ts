@@ -12,8 +12,9 @@ const PLACE = PAGE - 1;
 /** A map with at most this many entries deletes the entry of a removed key at once, so none of them is outdated. */
 const SMALL = 32;
 
-/** Maximum ratio of outdated entries to keys. */
-const MAX_OUTDATED = 4;
+/** Maximum ratio of all entries to keys when a key is added, and when one is removed: others may follow it. */
+const MAX_ENTRIES = 5;
+const MAX_ENTRIES_LEFT = 16;
 
 /** Returns the place of a record in its page. */
 export function placeOf(record: number): number {
@@ -37,6 +38,8 @@ export class Page {
   readonly items: unknown[] | undefined;
   /** Entries that a discipline of the user has for keys. Created when it first has one. */
   entries: unknown[] | undefined = undefined;
+  /** Fields of delays. Created when a key is first delayed. */
+  delays: DelayFields | undefined = undefined;
   /** Fields for an order other than first in, first out; `undefined` without one. */
   readonly order: OrderFields | undefined;
 
@@ -44,6 +47,19 @@ export class Page {
     this.number = number;
     if (hasItems) this.items = new Array(PAGE);
     if (isOrdered) this.order = new OrderFields();
+  }
+}
+
+/** Fields of the delays of records. */
+class DelayFields {
+  /** Slots in the heap of delays. */
+  readonly slots: Int32Array = new Int32Array(PAGE);
+  /** Created when a priority is first not 0. */
+  priorities: Float64Array | undefined = undefined;
+  readonly items: unknown[] | undefined;
+
+  constructor(hasItems: boolean) {
+    if (hasItems) this.items = new Array(PAGE);
   }
 }
 
@@ -97,16 +113,18 @@ export class Records {
   }
 
   /**
-   * Gives a key a record with a state, which must not be 0. The key must have none.
+   * Gives a key a record with a state, which must not be 0, an item and a priority. The key must have none.
    *
    * @throws {RangeError} If there are as many keys as the runtime's `Map` supports. Then, nothing has changed.
    */
-  take(key: unknown, state: number): number {
+  take(key: unknown, state: number, item: unknown, priority: number): number {
     let page = this.#open;
     if (page.used === PAGE) page = this.#openNext();
     const place = page.free === NONE ? page.end : page.free;
     const record = page.number << PAGE_BITS | place;
-    if (this.#map.size === MAX_KEYS) this.#map = divided(this.#map);
+    const entries = this.#map.size;
+    if (entries > MAX_ENTRIES * this.size && entries > SMALL) this.#sweep();
+    if (entries === MAX_KEYS) this.#map = divided(this.#map);
     try {
       this.#map.set(key, record);
     } catch (cause) {
@@ -117,36 +135,46 @@ export class Records {
     else page.free = page.links[place]!;
     page.keys[place] = key;
     page.states[place] = state;
+    if (page.items !== undefined) page.items[place] = item;
+    if (page.priorities !== undefined) page.priorities[place] = priority;
+    else if (priority !== 0) this.setPriority(record, priority);
     this.size++;
     return record;
   }
 
   /** Frees the record of a key. */
   free(record: number): void {
-    this.remove(record);
-    this.release(record);
+    const page = this.#pages[record >> PAGE_BITS]!;
+    this.removeFrom(page, record & PLACE);
+    this.releaseTo(page, record & PLACE);
   }
 
   /** Removes a key from its record, which must then be released. */
   remove(record: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
-    const place = record & PLACE;
-    if (this.#map.size <= SMALL) this.#map.delete(page.keys[place]);
-    page.keys[place] = undefined; // lets the key be garbage collected
-    if (page.items !== undefined) page.items[place] = undefined;
-    page.states[place] = 0;
-    this.size--;
+    this.removeFrom(this.#pages[record >> PAGE_BITS]!, record & PLACE);
   }
 
   /** Releases the record of a key that was removed, so that another key may take it. */
   release(record: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
-    const place = record & PLACE;
+    this.releaseTo(this.#pages[record >> PAGE_BITS]!, record & PLACE);
+  }
+
+  private removeFrom(page: Page, place: number): void {
+    const entries = this.#map.size;
+    this.size--;
+    if (entries <= SMALL) this.#map.delete(page.keys[place]);
+    page.keys[place] = undefined; // lets the key be garbage collected
+    page.states[place] = 0;
+    if (page.items !== undefined) page.items[place] = undefined;
+    if (entries > SMALL && entries > MAX_ENTRIES_LEFT * this.size) this.#sweep();
+  }
+
+  private releaseTo(page: Page, place: number): void {
     page.links[place] = page.free;
     page.free = place;
-    if (--page.used === PAGE - 1) this.#partial.push(page);
-    else if (page.used === 0 && page !== this.#open) this.#drop(page);
-    if (this.#map.size > (MAX_OUTDATED + 1) * this.size) this.#sweep();
+    const used = --page.used;
+    if (used === PAGE - 1) this.#partial.push(page);
+    else if (used === 0) this.#empty(page);
   }
 
   /** Returns the page of a record, for code that needs several of its fields, at the place {@linkcode placeOf}. */
@@ -210,6 +238,46 @@ export class Records {
     (this.#pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
   }
 
+  /** Begins the delay of an item. The slot is its place in the heap of delays. */
+  setDelay(record: number, slot: number, item: unknown, priority: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    const delays = page.delays ??= new DelayFields(this.#hasItems);
+    delays.slots[record & PLACE] = slot;
+    if (delays.items !== undefined) delays.items[record & PLACE] = item;
+    this.setDelayPriority(record, priority);
+  }
+
+  /** Returns the slot of a key that is delayed. */
+  slotOf(record: number): number {
+    return this.#pages[record >> PAGE_BITS]!.delays!.slots[record & PLACE]!;
+  }
+
+  /** Returns the item of a key that is delayed. */
+  delayedItemOf(record: number): unknown {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    return (page.delays!.items ?? page.keys)[record & PLACE];
+  }
+
+  setDelayedItem(record: number, item: unknown): void {
+    const { items } = this.#pages[record >> PAGE_BITS]!.delays!;
+    if (items !== undefined) items[record & PLACE] = item;
+  }
+
+  /** Returns the priority of a key that is delayed. */
+  delayPriorityOf(record: number): number {
+    const { priorities } = this.#pages[record >> PAGE_BITS]!.delays!;
+    return priorities === undefined ? 0 : priorities[record & PLACE]!;
+  }
+
+  setDelayPriority(record: number, priority: number): void {
+    const delays = this.#pages[record >> PAGE_BITS]!.delays!;
+    if (delays.priorities !== undefined) delays.priorities[record & PLACE] = priority;
+    else if (priority !== 0) {
+      delays.priorities = new Float64Array(PAGE);
+      delays.priorities[record & PLACE] = priority;
+    }
+  }
+
   /** Returns the time at which the key became ready. */
   timeOf(record: number): number {
     return this.#pages[record >> PAGE_BITS]!.order!.times[record & PLACE]!;
@@ -236,9 +304,9 @@ export class Records {
     this.#pages[record >> PAGE_BITS]!.order!.previous[record & PLACE] = previous;
   }
 
-  /** Iterates over the records that are in use. None may be taken or freed meanwhile. */
+  /** Iterates over the records that are in use. Records that are taken or freed meanwhile may or may not appear. */
   *used(): Generator<number, void> {
-    for (const page of this.#pages) {
+    for (const page of [...this.#pages]) {
       for (let place = 0; page !== undefined && place < page.end; place++) {
         if (page.states[place] !== 0) yield page.number << PAGE_BITS | place;
       }
@@ -264,15 +332,17 @@ export class Records {
     return this.#open = this.#newPage();
   }
 
-  /** Frees the memory of a page without records. */
-  #drop(page: Page): void {
+  /** Frees the memory of a page without records or, if no record is left, of all. */
+  #empty(page: Page): void {
+    if (this.size === 0) return this.#clear();
+    if (page === this.#open) return;
     this.#pages[page.number] = undefined;
     if (this.#unused.push(page.number) * 2 < this.#pages.length || this.#partial.length === 0) return;
     this.#partial = this.#partial.filter(({ used }) => used > 0);
   }
 
   #clear(): void {
-    this.#map = new Map();
+    if (this.#map.size > 0) this.#map = new Map();
     if (this.#pages.length === 1) return;
     this.#pages = [];
     this.#unused = [];
@@ -288,7 +358,6 @@ export class Records {
 
   /** Removes the outdated entries. If there are many entries, removes the outdated ones of one part. */
   #sweep(): void {
-    if (this.size === 0) return this.#clear();
     this.#map = swept(this.#map, (record, key) => this.#has(record, key));
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Interfaces for custom engines: a custom queue below the layers of this package, or a queue outside this process from
- * which pools take work.
+ * Interfaces for custom engines: a queue of your own, or a queue outside this process, from which pools take work.
  *
  * - A queue from which {@linkcode runWorkers} takes work has a `[SOURCE]` method, which opens a {@linkcode WorkSource}.
- * - A queue below a delaying or rate limiting queue may have a `[HOOKS]` property with {@linkcode QueueHooks}. Every
- *   hook is optional and documents what is lost without it.
+ * - A queue may have a `[HOOKS]` property with {@linkcode QueueHooks}. Every hook is optional and documents what is
+ *   lost without it.
  * - A queue whose `add` takes options, such as a priority, has `[OPTIONS]: true`.
  *
  * `SOURCE`, `HOOKS` and `OPTIONS` are registered symbols, so they are the same in every copy of the package.

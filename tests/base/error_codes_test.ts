@@ -20,7 +20,6 @@ import {
   TokenBucket,
 } from "@workqueue/core";
 import { requireVersion } from "@workqueue/core/internal";
-import { ArrayQueue } from "../third_party_queues.ts";
 import { codeOf } from "../helpers.ts";
 
 type Throwing = readonly [name: string, code: ErrorCode, ErrorClass: ErrorConstructor, action: () => unknown];
@@ -38,13 +37,7 @@ const CASES: Throwing[] = [
     "a combination of options",
     "WQ_ARGUMENT",
     TypeError,
-    () => createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "replace" }),
-  ],
-  [
-    "a priority that nobody takes",
-    "WQ_ARGUMENT",
-    TypeError,
-    () => createDelayingQueue({ queue: new ArrayQueue<string>() }).add("a", { priority: 1 }),
+    () => createFairDiscipline({ groupOf: () => "a", separator: "/" } as never),
   ],
   ["no limiter", "WQ_ARGUMENT", TypeError, () => createRateLimitingQueue({} as never)],
   ["no queue", "WQ_ARGUMENT", TypeError, () => runWorkers({} as never, () => {})],

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createFairDiscipline,
   createRateLimitingQueue,
@@ -45,11 +44,10 @@ givenUpSuite("in memory", inMemory());
 givenUpSuite("in memory with keyOf", inMemory({ keyOf: (item) => item }));
 givenUpSuite('in memory with "fold"', inMemory({ addWhileDelayed: "fold" }));
 givenUpSuite("in memory with a retry budget", inMemory({ retryBudget: { ratio: 1, minRate: 1000 } }));
-givenUpSuite("in memory on another layer", ({ keepGivenUp, hasGroups }) => {
+givenUpSuite("in memory with a discipline of the user", ({ keepGivenUp, hasGroups }) => {
   const clock = new HandClock();
   const discipline = hasGroups ? createFairDiscipline<string>({ separator: "/" }) : new HighestFirst<string>();
-  const queue = createDelayingQueue<string>({ clock, discipline });
-  return subject(createRateLimitingQueue(limiter(), { queue, keepGivenUp }), clock);
+  return subject(createRateLimitingQueue(limiter(), { clock, discipline, keepGivenUp }), clock);
 });
 givenUpSuite("in memory, from a document", ({ keepGivenUp, hasGroups }) => {
   const clock = new HandClock();

@@ -8,10 +8,8 @@ import {
 } from "@workqueue/core";
 import { ArrayQueue } from "../third_party_queues.ts";
 import { HighestFirst, OneOfAGroup } from "../queue_helpers.ts";
-import { loadSecondCopy } from "../second_copy.ts";
 import { workQueueSuite } from "./work_queue_suite.ts";
 
-const other = await loadSecondCopy();
 const keyOf = (item: string) => item.toUpperCase();
 
 class Fifo implements QueueDiscipline<string> {
@@ -39,8 +37,3 @@ workQueueSuite(
 workQueueSuite("layer 2 that replaces delayed items", () => createDelayingQueue({ addWhileDelayed: "replace" }));
 workQueueSuite("layer 2 that folds adds into retries", () => createDelayingQueue({ addWhileDelayed: "fold" }));
 workQueueSuite("a third-party queue", () => new ArrayQueue());
-workQueueSuite("layer 2 on a third-party queue", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
-workQueueSuite(
-  "layer 2 on another copy's layer 1",
-  () => createDelayingQueue({ queue: other.createWorkQueue<string>() }),
-);

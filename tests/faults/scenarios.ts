@@ -1,11 +1,9 @@
 /** Typical uses of queues and pools, for tests in which one collaborator is broken. */
 
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
-  createWorkQueue,
   type MetricsProvider,
   type RateLimitingQueue,
   runWorkers,
@@ -184,10 +182,5 @@ export const LAYERS: Record<string, (metrics: MetricsProvider, clock: HandClock)
       discipline,
       addWhileDelayed: "replace",
     });
-  },
-  "layer by layer": (metrics, clock) => {
-    const queue = createWorkQueue<string>({ name: "q", metrics, clock, priorityLevels });
-    const delaying = createDelayingQueue<string>({ queue, name: "q", metrics, clock });
-    return createRateLimitingQueue<string>(limiter(), { queue: delaying, name: "q", metrics, clock });
   },
 };

@@ -16,7 +16,6 @@ import {
 import { formatDuration, formatNumber } from "../../lib/base/inspection.ts";
 import { bundle } from "../bundle.ts";
 import { test } from "../workers/engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
 import { createBreakerThrottle } from "@workqueue/core/throttles";
 import { HandClock } from "../helpers.ts";
 import { flush, Lifo, take } from "../queue_helpers.ts";
@@ -52,14 +51,15 @@ Deno.test("a queue says how much is ready, blocked, delayed and processing", asy
 Deno.test("each layer says what it knows, and a queue without a name what it is", () => {
   const clock = new HandClock();
   assertEquals(shown(createWorkQueue()), "WorkQueue: 0 ready, 0 processing");
-  const below = createDelayingQueue<string>({ name: 'odd "name"', clock });
-  below.addAfter("a", "3m");
+  const delaying = createDelayingQueue<string>({ name: 'odd "name"', clock });
+  delaying.addAfter("a", "3m");
   assertEquals(
-    shown(below),
+    shown(delaying),
     String.raw`DelayingQueue "odd \"name\"": 0 ready, 1 delayed (next in 3 min), 0 processing`,
   );
-  const above = createRateLimitingQueue(limiter(), { queue: below, name: "above" });
-  assertEquals(shown(above), `RateLimitingQueue "above": 0 ready, 1 delayed (next in 3 min), 0 processing`);
+  const limited = createRateLimitingQueue(limiter(), { name: "limited", clock });
+  limited.addAfter("a", "3m");
+  assertEquals(shown(limited), `RateLimitingQueue "limited": 0 ready, 1 delayed (next in 3 min), 0 processing`);
   const fair = createFairDiscipline<string>({ groupOf: () => "all", maxPerGroup: 1 });
   const processing = createWorkQueue<string>({ discipline: fair });
   for (const item of ["a", "b", "c", "d"]) processing.add(item);
@@ -79,13 +79,6 @@ Deno.test("a text made of a queue, a pool, a lease or a bucket is the line that 
     assertEquals(Object.keys(object).includes("toString"), false);
   }
   await pool.stop();
-});
-
-Deno.test("a third-party queue below: what it does not report is left out", () => {
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(limiter(), { queue: below, name: "q" });
-  queue.addAfter("a", 10);
-  assertEquals(shown(queue), `RateLimitingQueue "q": 0 ready, 1 delayed, 0 processing`);
 });
 
 Deno.test("to print a queue or a pool changes nothing, and asks for no item", async () => {

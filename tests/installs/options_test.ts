@@ -12,11 +12,9 @@ import {
   type BuiltInThrottleOptions,
   createBucketLimiter,
   createDefaultControllerLimiter,
-  createDelayingQueue,
   type createExponentialLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
-  createWorkQueue,
   type defineDiscipline,
   type defineLimiter,
   type DelayingQueueOptions,
@@ -126,7 +124,8 @@ Deno.test("options: one that is undefined is as one that is left out", async () 
     maxSleep: undefined,
     ref: undefined,
     addWhileDelayed: undefined,
-    queue: createDelayingQueue({ queue: createWorkQueue({ discipline: undefined, priorityLevels: undefined }), clock }),
+    discipline: undefined,
+    priorityLevels: undefined,
   });
   const done: string[] = [];
   const pool = runWorkers(queue, (item) => void done.push(item), {

@@ -2,7 +2,6 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
   InMemoryMetrics,
@@ -16,7 +15,6 @@ import {
 import { SOURCE } from "@workqueue/core/hooks";
 import { QueueSource } from "../../lib/workers/queue_source.ts";
 import { test } from "../workers/engines.ts";
-import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -242,15 +240,6 @@ Deno.test("a pool that starts after the shutdown measures the items that are lef
   assertEquals([it.metrics.concurrencies, it.metrics.left], [[3, 0], ["q at 0"]]);
 });
 
-Deno.test("a pool measures where the delaying queue below does, over a layer 1 that measures nothing", async () => {
-  const metrics = new Metrics();
-  const layer2 = createDelayingQueue<string>({ queue: new ArrayQueue<string>(), name: "q", metrics });
-  const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
-  const pool = runWorkers(createRateLimitingQueue(limiter, { queue: layer2 }), () => {}, { concurrency: 3 });
-  assertEquals(metrics.concurrencies, [3]);
-  await pool.stop();
-});
-
 Deno.test("a queue is gone when a pool that was paused while it ended is stopped", async () => {
   const it = new Setup();
   const pool = runWorkers(it.queue, () => {});
@@ -264,7 +253,7 @@ Deno.test("a queue is gone when a pool that was paused while it ended is stopped
   assertEquals(it.metrics.left, ["q at 0"]);
 });
 
-test("where the measurements go, each layer passes up; without a name, or without the methods, there are none", async ({ runWorkers }) => {
+test("a pool measures where its queue does; without a name, or without the methods, there are none", async ({ runWorkers }) => {
   const clock = new HandClock();
   const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
   const run = async (queue: RateLimitingQueue<string>) => {
@@ -273,25 +262,10 @@ test("where the measurements go, each layer passes up; without a name, or withou
     await flush();
     return pool;
   };
-  const below = new Metrics();
-  const layered = createRateLimitingQueue<string>(limiter, {
-    queue: createDelayingQueue({ name: "below", metrics: below, clock }),
-    name: "above",
-  });
-  const foreign = new Metrics();
-  const pools = [
-    await run(layered),
-    await run(
-      createRateLimitingQueue<string>(limiter, {
-        queue: new HandDelayingQueue<string>(),
-        name: "q",
-        metrics: foreign,
-      }),
-    ),
-  ];
-  assertEquals(below.value("workqueue_concurrency", "above"), 3);
-  assertEquals(foreign.value("workqueue_concurrency", "q"), 3);
-  for (const pool of pools) await pool.stop();
+  const named = new Metrics();
+  const pool = await run(createRateLimitingQueue<string>(limiter, { name: "q", metrics: named, clock }));
+  assertEquals(named.value("workqueue_concurrency", "q"), 3);
+  await pool.stop();
 
   const nameless = new Metrics();
   await (await run(createRateLimitingQueue<string>(limiter, { metrics: nameless }))).stop();
@@ -308,10 +282,10 @@ test("where the measurements go, each layer passes up; without a name, or withou
     retries: (queue: string) => all.retries(queue),
   };
   const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: seven, clock });
-  const pool = await run(queue);
+  const { finished } = await run(queue);
   queue.addAfter("b", 10);
   await queue.shutDownWithDrain();
-  await pool.finished;
+  await finished;
   assertEquals([...all.toPrometheus().matchAll(/^# TYPE (\S+)/gm)].length, 7);
 });
 

@@ -328,18 +328,6 @@ Deno.test("gone: a queue whose creation a metric fails is not counted among thos
   }
 });
 
-Deno.test("gone: a queue of one's own stays open if the layer above it cannot be created", () => {
-  const metrics = new Notes();
-  metrics.delayed = () => {
-    throw new Error("full");
-  };
-  const queue = createWorkQueue<string>({ name: "q", metrics });
-  assertThrows(() => createDelayingQueue({ queue, metrics }), Error, "full");
-  queue.add("a");
-  assertEquals([takeAll(queue), metrics.taken().includes("q is gone")], [["a"], false]);
-  queue.shutDown();
-});
-
 Deno.test("gone: not before a key is done that a discipline refused when it came back", () => {
   const metrics = new Notes();
   let refuses = false;

@@ -2,7 +2,6 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createFairDiscipline,
   createPriorityDiscipline,
@@ -121,15 +120,13 @@ Deno.test("recorded times: what was ready before counts from the beginning, or e
 Deno.test("recorded times: several recorders hear the same, until each is disposed, and metrics go on", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
-  const below = createDelayingQueue<string>({ name: "q", clock, metrics });
-  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    queue: below,
-  });
+  const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
+  const queue = createRateLimitingQueue<string>(limiter, { name: "q", clock, metrics });
   const [one, two] = [recorder(), recorder()];
   const first = recordTimes(queue, one)!;
   queue.add("a");
   await clock.advance(100);
-  const second = recordTimes(below, two)!;
+  const second = recordTimes(queue, two)!;
   assertEquals([first.oldestReadyMs, second.oldestReadyMs], [100, 100]);
   take(queue)[Symbol.dispose]();
   assertEquals([one.taken(), two.taken()], [["waited 100", "worked 0"], ["waited 100", "worked 0"]]);

@@ -8,17 +8,11 @@ import {
   createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
-  createWorkQueue,
   type RateLimitingQueue,
-  type WorkQueue,
 } from "@workqueue/core";
-import { HOOKS } from "@workqueue/core/hooks";
-import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { HighestFirst, isSettled, take, takeAll } from "../queue_helpers.ts";
-import { loadSecondCopy } from "../second_copy.ts";
 
-const other = await loadSecondCopy();
 const limiter = () => createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 1000 });
 const keyOf = (item: string) => item.toUpperCase();
 
@@ -30,14 +24,6 @@ const queues: Record<string, (clock: HandClock) => RateLimitingQueue<string>> = 
     createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "fold", keyOf }),
   "ours with a discipline": (clock) =>
     createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace", discipline: new HighestFirst() }),
-  "on another copy's layer 1": (clock) =>
-    createRateLimitingQueue(limiter(), {
-      queue: createDelayingQueue({
-        addWhileDelayed: "replace",
-        queue: other.createWorkQueue<string>({ clock }),
-        clock,
-      }),
-    }),
 };
 
 for (const [name, make] of Object.entries(queues)) {
@@ -192,34 +178,6 @@ Deno.test('"keep" is the default: a delayed item can be ready as well, and comes
   }
 });
 
-Deno.test('"replace" is refused over a queue that does not report what is ready', () => {
-  const create = () => createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "replace" });
-  assertEquals(
-    assertThrows(create, TypeError).message,
-    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf', ` +
-      'got "replace"',
-  );
-  createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "keep" });
-  createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "replace" });
-});
-
-Deno.test('"fold" is refused over a queue that cannot clear the mark of what was added again', () => {
-  const create = (queue: WorkQueue<string>) => () => createDelayingQueue({ queue, addWhileDelayed: "fold" });
-  assertEquals(
-    assertThrows(create(new ArrayQueue()), TypeError).message,
-    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf', ` +
-      'got "fold"',
-  );
-  const withState = Object.assign(new ArrayQueue<string>(), { [HOOKS]: { stateOf: () => undefined } });
-  assertEquals(
-    assertThrows(create(withState), TypeError).message,
-    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" or "replace" over a queue that has no hook ` +
-      `'unmark', got "fold"`,
-  );
-  createDelayingQueue({ queue: withState, addWhileDelayed: "replace" });
-  createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "fold" });
-});
-
 Deno.test("rule 10: addWhileDelayed is one of three words", () => {
   const creates = [
     ["create delaying queue", (options: never) => createDelayingQueue(options)],
@@ -234,16 +192,4 @@ Deno.test("rule 10: addWhileDelayed is one of three words", () => {
       );
     }
   }
-});
-
-Deno.test("replace is refused beside a delaying queue that was made before, where it would change nothing", () => {
-  const queue = createDelayingQueue<string>({ addWhileDelayed: "replace" });
-  for (const addWhileDelayed of ["replace", "fold"] as const) {
-    assertThrows(
-      () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed }),
-      TypeError,
-      "Cannot create rate limiting queue: 'addWhileDelayed' must be set on the queue that you pass as 'queue'",
-    );
-  }
-  createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "keep" });
 });

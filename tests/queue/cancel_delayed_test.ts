@@ -11,7 +11,6 @@ import {
   type DelayingQueue,
   InMemoryMetrics,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { isSettled, take, takeAll } from "../queue_helpers.ts";
 
@@ -134,12 +133,4 @@ Deno.test("what is taken back was a retry all the same, for the metrics, and was
   assert(text.includes('workqueue_retries_total{name="images"} 1'), text);
   assert(text.includes('workqueue_adds_total{name="images"} 0'), text);
   queue.shutDown();
-});
-
-Deno.test("layer 3 passes cancelDelayed on to a third-party layer 2", () => {
-  const foreign = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(limiter(), { queue: foreign });
-  queue.addAfter("a", 10);
-  assertEquals([queue.cancelDelayed("b"), queue.cancelDelayed("a"), queue.cancelDelayed("a")], [false, true, false]);
-  assertEquals(foreign.later, []);
 });

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { Console, HandClock } from "../helpers.ts";
-import { type Clock, createDelayingQueue, createWorkQueue, systemClock } from "@workqueue/core";
-import { ArrayQueue } from "../third_party_queues.ts";
+import { type Clock, createDelayingQueue, systemClock } from "@workqueue/core";
 import { HighestFirst, isSettled, outcome, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 
 /** System clock that records the timers that are set, with their delays. */
@@ -218,19 +217,7 @@ Deno.test("maxSleep has bounds", () => {
   assertThrows(() => createDelayingQueue({ maxSleep: "100" as unknown as number }), TypeError, `got "100"`);
 });
 
-Deno.test("a queue below that is none is refused, and so are drain options that are none", async () => {
-  const members = ["length", "processing", "add", "get", "done", "whenIdle", "whenBelow", "snapshot"];
-  const whole = createWorkQueue<string>();
-  const without = members.map((left) =>
-    new Proxy(whole, { get: (_, name) => name === left ? undefined : whole[name as "add"] })
-  );
-  for (const queue of [{}, null, "queue", ...without]) {
-    assertThrows(
-      () => createDelayingQueue({ queue: queue as never }),
-      TypeError,
-      "Cannot create delaying queue: 'queue' must be a work queue",
-    );
-  }
+Deno.test("drain options that are none are refused", async () => {
   using queue = createDelayingQueue<string>();
   queue.addAfter("a", 1000);
   const message = `Cannot drain queue: 'options' must be an object, got "flush"`;
@@ -377,32 +364,10 @@ Deno.test("rule 8: a delayed item does not come after a newer one that was added
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
-Deno.test("any implementation of layer 1 can be below: a third-party queue gets what is due", async () => {
-  using time = new FakeTime();
-  const below = new ArrayQueue<string>();
-  const queue = createDelayingQueue<string>({ queue: below });
-  assertEquals(queue.name, "foreign");
-  queue.addAfter("b", 10);
-  queue.add("a");
-  assertEquals([queue.length, queue.delayed, below.ready], [1, 1, ["a"]]);
-  time.tick(10);
-  assertEquals(below.ready, ["a", "b"]);
-  const lease = take(queue);
-  queue.add("a");
-  lease[Symbol.dispose]();
-  queue.done("a");
-  const drained = queue.shutDownWithDrain();
-  assert(below.shuttingDown);
-  const seen: string[] = [];
-  for await (const item of queue) seen.push(item);
-  assertEquals(seen, ["b", "a"]);
-  await drained;
-});
-
-Deno.test("a delaying queue can be below: items that become due together are ready before any is handed out", async () => {
+Deno.test("items that become due together are ready before any is handed out", async () => {
   const clock = new HandClock();
-  const below = createDelayingQueue<string>({ clock, discipline: new HighestFirst() });
-  const queue = createDelayingQueue<string>({ queue: below, clock, addWhileDelayed: "replace" });
+  const discipline = new HighestFirst<string>();
+  const queue = createDelayingQueue<string>({ clock, discipline, addWhileDelayed: "replace" });
   const getter = queue.get();
   queue.addAfter("low", 10, { priority: 1 });
   queue.addAfter("high", 10, { priority: 2 });
@@ -412,54 +377,21 @@ Deno.test("a delaying queue can be below: items that become due together are rea
   assertEquals([queue.delayed, takeAll(queue)], [0, ["low"]]);
 });
 
-Deno.test("a queue below that was shut down by itself shuts down the layer, and leaves no timer", () => {
-  using time = new FakeTime();
-  const clock = new CountingClock();
-  const below = new ArrayQueue<string>();
-  const queue = createDelayingQueue<string>({ queue: below, clock });
-  queue.addAfter("a", 10);
-  queue.addAfter("late", 1000);
-  below.shutDown();
-  assert(queue.shuttingDown);
-  queue.addAfter("b", 5);
-  assertEquals(queue.delayed, 2);
-  time.tick(10);
-  assertEquals([queue.delayed, queue.length, clock.active.size], [0, 0, 0]);
-});
-
-Deno.test('a drain with "wait" ends when the queue below is shut down by itself', async () => {
-  using time = new FakeTime();
-  const below = new ArrayQueue<string>();
-  const queue = createDelayingQueue<string>({ queue: below });
-  queue.addAfter("a", 10);
-  const drained = queue.shutDownWithDrain({ delayed: "wait" });
-  below.shutDown();
-  time.tick(10);
-  await drained;
-});
-
-Deno.test("a drain of the queue below that fails fails the drain", async () => {
-  const below = new ArrayQueue<string>();
-  below.shutDownWithDrain = () => Promise.reject(new Error("no drain here"));
-  const queue = createDelayingQueue<string>({ queue: below });
-  await assertRejects(() => queue.shutDownWithDrain(), Error, "no drain here");
-});
-
-Deno.test("an add that throws when an item becomes due leaves the other items and the timer as they should be", () => {
+Deno.test("a discipline that throws when an item becomes due: that item and the others are ready, and no timer is left", () => {
   using _console = new Console();
   using time = new FakeTime();
-  const below = new ArrayQueue<string>();
-  const queue = createDelayingQueue<string>({ queue: below });
-  const add = below.add;
-  below.add = (item) => {
-    below.add = add;
+  const clock = new CountingClock();
+  const discipline = new HighestFirst<string>();
+  const queue = createDelayingQueue<string>({ clock, discipline });
+  const { push } = discipline;
+  discipline.push = ({ item }) => {
+    discipline.push = push;
     throw new Error(`no room for ${item}`);
   };
   queue.addAfter("a", 10);
   queue.addAfter("b", 10);
   time.tick(10);
-  assertEquals([below.ready, queue.delayed], [["b"], 1]);
-  time.tick(1000);
-  assertEquals([below.ready, queue.delayed], [["b", "a"], 0]);
+  assertEquals([queue.length, queue.delayed, clock.active.size], [2, 0, 0]);
+  assertEquals(takeAll(queue), ["a", "b"]);
   queue.shutDown();
 });

@@ -14,7 +14,6 @@ import {
   TokenBucket,
   type WorkQueue,
 } from "@workqueue/core";
-import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, flush, isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
@@ -29,8 +28,6 @@ const layers: Record<string, () => WorkQueue<string>> = {
   "layer 1": () => createWorkQueue<string>(),
   "layer 2": () => createDelayingQueue<string>({ clock: new HandClock() }),
   "layer 3": () => limited().queue,
-  "layer 3 on a third-party layer 1": () =>
-    createRateLimitingQueue<string>(limiter(), { queue: createDelayingQueue<string>({ queue: new ArrayQueue() }) }),
 };
 
 for (const [name, make] of Object.entries(layers)) {
@@ -205,18 +202,6 @@ Deno.test("rule 6: shutDown ends a drain that waits for retries; its timer is cl
   queue.addRateLimited("a");
   assertEquals(queue.delayed, 0);
   lease[Symbol.dispose]();
-});
-
-Deno.test("rule 6: with a third-party layer, which cannot mark a retry, a drain with wait takes none", async () => {
-  const foreign = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue(limiter(), { queue: foreign });
-  queue.add("a");
-  const lease = take(queue);
-  const drained = queue.shutDownWithDrain({ delayed: "wait" });
-  queue.addRateLimited("a");
-  assertEquals(queue.delayed, 0);
-  lease[Symbol.dispose]();
-  await drained;
 });
 
 Deno.test("rule 6: a pool does not finish while a key processing elsewhere is marked as added again", async () => {

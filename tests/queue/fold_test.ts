@@ -6,7 +6,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
@@ -37,20 +36,15 @@ const limiter = () => createExponentialLimiter<Event>({ baseDelay: 1000, maxDela
 
 type Options = RateLimitingQueueOptions<Event>;
 
-const queues: Record<string, (options: Options) => RateLimitingQueue<Event>> = {
-  "ours": (options) => createRateLimitingQueue(limiter(), options),
-  "ours with a discipline": (options) =>
-    createRateLimitingQueue(limiter(), { ...options, discipline: createPriorityDiscipline({ maxHeadStart: "1h" }) }),
-  "ours with a discipline of the user": (options) =>
-    createRateLimitingQueue(limiter(), { ...options, discipline: new HighestFirst() }),
-  "on another copy's layer 1": ({ addWhileDelayed, onDrop, ...options }) => {
-    const queue = other.createWorkQueue<Event>(options);
-    return createRateLimitingQueue(limiter(), {
-      queue: createDelayingQueue({ queue, addWhileDelayed, onDrop, ...options }),
-      ...options,
-    });
-  },
-  "under another copy's pool": (options) => other.createRateLimitingQueue(limiter(), options),
+type Make = (options: Options, limiter?: RateLimiter<Event>) => RateLimitingQueue<Event>;
+
+const queues: Record<string, Make> = {
+  "ours": (options, by = limiter()) => createRateLimitingQueue(by, options),
+  "ours with a discipline": (options, by = limiter()) =>
+    createRateLimitingQueue(by, { ...options, discipline: createPriorityDiscipline({ maxHeadStart: "1h" }) }),
+  "ours with a discipline of the user": (options, by = limiter()) =>
+    createRateLimitingQueue(by, { ...options, discipline: new HighestFirst() }),
+  "under another copy's pool": (options, by = limiter()) => other.createRateLimitingQueue(by, options),
 };
 
 for (const [name, make] of Object.entries(queues)) {
@@ -130,7 +124,7 @@ for (const [name, make] of Object.entries(queues)) {
       numRequeues: () => 0,
     };
     const clock = new HandClock();
-    const queue = createRateLimitingQueue(broken, { queue: make({ clock, keyOf, addWhileDelayed: "fold" }), keyOf });
+    const queue = make({ clock, keyOf, addWhileDelayed: "fold" }, broken);
     const versions: number[] = [];
     const pool = runWorkers(queue, ({ version }) => {
       versions.push(version);

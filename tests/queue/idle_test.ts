@@ -10,7 +10,6 @@ import {
   runWorkers,
   type WorkQueue,
 } from "@workqueue/core";
-import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, isSettled, Lifo, take, takeAll } from "../queue_helpers.ts";
 
@@ -30,15 +29,6 @@ const layers: Record<string, Make<WorkQueue<string>>> = {
   "layer 1 with keyOf": (clock) => createWorkQueue({ clock, keyOf }),
   "layer 1 with a discipline": (clock) => createWorkQueue({ clock, discipline: new Lifo() }),
   ...delaying,
-};
-/** Delaying queue built on a third-party queue, which can't be observed. */
-const onForeign1: Record<string, Make<DelayingQueue<string>>> = {
-  "layer 2 on a third-party layer 1": (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
-};
-const onForeign2: Record<string, Make<WorkQueue<string>>> = {
-  ...onForeign1,
-  "layer 3 on a third-party layer 2": () =>
-    createRateLimitingQueue(limiter(), { queue: new HandDelayingQueue<string>() }),
 };
 
 function forEach<Q>(makes: Record<string, Make<Q>>, what: string, run: (queue: Q, clock: HandClock) => Promise<void>) {
@@ -113,18 +103,29 @@ forEach(delaying, "a cancelled item makes room", async (queue) => {
   await below;
 });
 
-forEach(
-  { ...delaying, ...onForeign1 },
-  "while a queue drains there is nothing to wait for with whenBelow",
-  async (queue) => {
-    queue.add("a");
-    queue.addAfter("b", 10);
-    const drained = queue.shutDownWithDrain({ delayed: "wait" });
-    await queue.whenBelow(1);
-    queue.shutDown();
-    await drained;
-  },
-);
+forEach(delaying, "whenBelow counts what is delayed and what is ready", async (queue, clock) => {
+  queue.addAfter("a", 10);
+  queue.addAfter("b", 10);
+  queue.add("c");
+  const below3 = queue.whenBelow(3);
+  assertFalse(await isSettled(below3));
+  take(queue);
+  await below3;
+  const below2 = queue.whenBelow(2);
+  await clock.advance(10);
+  assertFalse(await isSettled(below2), "two are ready");
+  take(queue);
+  await below2;
+});
+
+forEach(delaying, "while a queue drains there is nothing to wait for with whenBelow", async (queue) => {
+  queue.add("a");
+  queue.addAfter("b", 10);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  await queue.whenBelow(1);
+  queue.shutDown();
+  await drained;
+});
 
 forEach(delaying, "a drain that drops delayed items leaves nothing to wait for", async (queue) => {
   queue.addAfter("a", 10);
@@ -138,7 +139,7 @@ forEach(delaying, "a shutdown of an idle queue, and calls after it, let nobody w
   await Promise.all([queue.whenIdle(), queue.whenBelow(1)]);
 });
 
-forEach({ ...layers, ...onForeign2 }, "a call that ended leaves no listener on its signal", async (queue) => {
+forEach(layers, "a call that ended leaves no listener on its signal", async (queue) => {
   queue.add("a");
   const controller = new AbortController();
   const { signal } = controller;
@@ -152,7 +153,7 @@ forEach({ ...layers, ...onForeign2 }, "a call that ended leaves no listener on i
   controller.abort();
 });
 
-forEach({ ...layers, ...onForeign2 }, "an aborted call leaves nothing behind", async (queue) => {
+forEach(layers, "an aborted call leaves nothing behind", async (queue) => {
   queue.add("a");
   const controller = new AbortController();
   const { signal } = controller;
@@ -164,16 +165,12 @@ forEach({ ...layers, ...onForeign2 }, "an aborted call leaves nothing behind", a
   takeAll(queue);
 });
 
-forEach(
-  { ...layers, ...onForeign1 },
-  "a signal that has aborted before the call rejects it, whatever the queue is",
-  async (queue) => {
-    const options = { signal: AbortSignal.abort("before") };
-    for (const call of [queue.whenIdle(options), queue.whenBelow(1, options)]) {
-      assertEquals(await call.catch((reason) => reason), "before");
-    }
-  },
-);
+forEach(layers, "a signal that has aborted before the call rejects it, whatever the queue is", async (queue) => {
+  const options = { signal: AbortSignal.abort("before") };
+  for (const call of [queue.whenIdle(options), queue.whenBelow(1, options)]) {
+    assertEquals(await call.catch((reason) => reason), "before");
+  }
+});
 
 forEach(layers, "rule 10: wrong options reject, and never throw", async (queue) => {
   const cases: [options: unknown, message: string][] = [
@@ -241,52 +238,4 @@ Deno.test("whenBelow holds a producer back: no more are ready than it says", asy
   await queue.shutDownWithDrain();
   await pool.finished;
   assert(most <= 10);
-});
-
-Deno.test("on a third-party layer 1: whenIdle does not take a moment for idle in which an item is delayed again", async () => {
-  const clock = new HandClock();
-  const foreign = new ArrayQueue<string>();
-  const queue = createDelayingQueue({ clock, queue: foreign });
-  queue.addAfter("a", 10);
-  const idle = queue.whenIdle();
-  assertFalse(await isSettled(idle));
-  foreign.add = function (item) { // acts like a caller of `get` that works on the item at once
-    ArrayQueue.prototype.add.call(this, item);
-    queueMicrotask(() => {
-      const lease = take(queue);
-      if (clock.time < 20) queue.addAfter("a", 10);
-      lease[Symbol.dispose]();
-    });
-  };
-  await clock.advance(10);
-  assertFalse(await isSettled(idle), "it is delayed again");
-  await clock.advance(10);
-  await idle;
-});
-
-Deno.test("on a third-party layer 1: whenBelow counts what is delayed and what is ready", async () => {
-  const clock = new HandClock();
-  const queue = createDelayingQueue({ clock, queue: new ArrayQueue<string>() });
-  queue.addAfter("a", 10);
-  queue.addAfter("b", 10);
-  queue.add("c");
-  const below3 = queue.whenBelow(3);
-  assertFalse(await isSettled(below3));
-  take(queue);
-  await below3;
-  const below2 = queue.whenBelow(2);
-  await clock.advance(10);
-  assertFalse(await isSettled(below2), "two are ready");
-  take(queue);
-  await below2;
-});
-
-Deno.test("on a third-party layer 1: whenBelow goes on late where a delayed item is cancelled, but it does", async () => {
-  const queue = createDelayingQueue({ clock: new HandClock(), queue: new ArrayQueue<string>() });
-  for (const item of ["a", "b", "c"]) queue.addAfter(item, 10);
-  for (const item of ["d", "e"]) queue.add(item);
-  const below = queue.whenBelow(4);
-  for (const item of ["a", "b"]) queue.cancelDelayed(item);
-  takeAll(queue);
-  await below;
 });

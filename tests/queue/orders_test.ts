@@ -189,7 +189,6 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
     if (step.do === "add") {
       const item = { key: step.key, version: ++version };
       attempt(() => queue.add(item, { priority: step.priority }));
-      if (version % 13 === 0) hooks.keep!(item, step.priority);
     } else if (step.do === "take") attempt(tryTake);
     else if (step.do === "wait") clock.time += step.ms;
     else if (step.do === "end" && leases.length > 0) {
@@ -238,21 +237,6 @@ for (const [name, create] of Object.entries(disciplines)) {
     );
   });
 }
-
-Deno.test("keep: makes a new key ready, but neither one that is processing nor any after the shutdown", () => {
-  const queue = createWorkQueue<string>({ discipline: createPriorityDiscipline() });
-  const { keep } = hooksOf<string>(queue);
-  keep!("a", 1);
-  const lease = take(queue);
-  assertEquals([lease.item, lease.priority], ["a", 1]);
-  keep!("a", 2);
-  lease[Symbol.dispose]();
-  assertEquals([queue.length, queue.processing], [0, 0]);
-  queue.add("b");
-  queue.shutDown();
-  keep!("c", 1);
-  assertEquals(takeAll(queue), ["b"]);
-});
 
 Deno.test("a discipline of a queue shows what is in the queue", () => {
   const clock = new HandClock(7);

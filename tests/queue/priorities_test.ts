@@ -9,31 +9,19 @@ import {
   createWorkQueue,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
-  type WorkQueue,
 } from "@workqueue/core";
-import { OPTIONS } from "@workqueue/core/hooks";
-import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { HighestFirst, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
-import { loadSecondCopy } from "../second_copy.ts";
-
-const other = await loadSecondCopy();
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 const keyOf = (item: string) => item.toUpperCase();
 
-type Make = (options: Omit<RateLimitingQueueOptions<string>, "queue">) => RateLimitingQueue<string>;
+type Make = (options: RateLimitingQueueOptions<string>) => RateLimitingQueue<string>;
 
 /** Layer 3, created in several ways. Each of these queues passes priorities on. */
 const queues: Record<string, Make> = {
   "ours": (options) => createRateLimitingQueue(limiter(), options),
   "ours with keyOf": (options) => createRateLimitingQueue(limiter(), { ...options, keyOf }),
-  "on another copy's layer 2": (options) =>
-    createRateLimitingQueue<string>(limiter(), { queue: other.createDelayingQueue(options) }),
-  "on layer 2 on another copy's layer 1": ({ discipline, clock }) =>
-    createRateLimitingQueue<string>(limiter(), {
-      queue: createDelayingQueue({ queue: other.createWorkQueue<string>({ discipline, clock }) }),
-    }),
 };
 
 for (const [name, make] of Object.entries(queues)) {
@@ -284,65 +272,4 @@ Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add
   clock.time = 201;
   queue.add("latest");
   assertEquals(readyAt(), 201);
-});
-
-/** Third-party queue that accepts priorities and declares that it does. */
-class PriorityArrayQueue extends ArrayQueue<string> {
-  readonly [OPTIONS] = true;
-  readonly given: unknown[][] = [];
-
-  override add(...args: [item: string, options?: { priority?: number | undefined }]): void {
-    this.given.push(args);
-    super.add(args[0]);
-  }
-}
-
-/** Creates the layers that can wrap a third-party queue. */
-function layersOn(queue: WorkQueue<string>, clock: HandClock) {
-  const layer2 = createDelayingQueue({ queue, clock });
-  return [layer2, createRateLimitingQueue(limiter(), { queue: layer2 })] as const;
-}
-
-Deno.test("rule 12: a third-party queue that takes no options refuses a priority at every add, and loses nothing", async () => {
-  const clock = new HandClock();
-  const foreign = new ArrayQueue<string>();
-  const message = "Cannot add item: the queue below does not accept a priority, got 1: its 'add' must take " +
-    'options, and it must have [Symbol.for("workqueue.options")]: true';
-  const [layer2, layer3] = layersOn(foreign, clock);
-  for (const queue of [layer2, layer3]) {
-    queue.addAfter("delayed", 10);
-    const adds = [
-      () => queue.add("a", { priority: 1 }),
-      () => queue.addAfter("a", 10, { priority: 1 }),
-      () => queue.addAfter("delayed", 5, { priority: 1 }),
-      () => queue.addAfter("a", 0, { priority: 1 }),
-      () => layer3.addRateLimited("a", { priority: 1 }),
-    ];
-    for (const add of adds) assertEquals(assertThrows(add, TypeError).message, message);
-    assertEquals([queue.length, queue.delayed, layer3.numRequeues("a")], [0, 1, 0]);
-    queue.add("none", { priority: 0 });
-    queue.add("none", {});
-    assertEquals(takeAll(queue), ["none"]);
-  }
-  await clock.advance(10);
-  assertEquals(takeAll(layer3), ["delayed"]);
-});
-
-Deno.test("rule 12: a third-party queue that says that it takes options is given priorities", async () => {
-  const clock = new HandClock();
-  const foreign = new PriorityArrayQueue();
-  const [layer2, layer3] = layersOn(foreign, clock);
-  layer2.add("a", { priority: 1 });
-  layer3.add("b", { priority: 2 });
-  layer3.addAfter("c", 5, { priority: 3 });
-  layer3.addRateLimited("d", { priority: -4 });
-  layer3.add("e");
-  await clock.advance(10);
-  assertEquals(foreign.given, [
-    ["a", { priority: 1 }],
-    ["b", { priority: 2 }],
-    ["e"],
-    ["c", { priority: 3 }],
-    ["d", { priority: -4 }],
-  ]);
 });

@@ -2,14 +2,11 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   createDefaultControllerLimiter,
-  createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
-  createWorkQueue,
   type RateLimiter,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../third_party_queues.ts";
-import { isSettled, Lifo, outcome, takeAll } from "../queue_helpers.ts";
+import { isSettled, Lifo, takeAll } from "../queue_helpers.ts";
 
 const exponential = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
@@ -64,15 +61,6 @@ Deno.test("rule 8: the limiter is given the key, so that equal items count toget
   assertEquals(counting.delayed, 1);
 });
 
-Deno.test("rule 8: keyOf of a queue below is taken over by the layers above", () => {
-  using _time = new FakeTime();
-  const below = createDelayingQueue<{ id: number }>({ keyOf: ({ id }) => id, name: "pods" });
-  using queue = createRateLimitingQueue<{ id: number }>(exponential(), { queue: below });
-  queue.addRateLimited({ id: 7 });
-  queue.addRateLimited({ id: 7 });
-  assertEquals([queue.numRequeues({ id: 7 }), queue.delayed, queue.name], [2, 1, "pods"]);
-});
-
 Deno.test("the options of every layer reach it: discipline, maxSleep, clock, name", () => {
   using time = new FakeTime();
   const timeouts: number[] = [];
@@ -98,27 +86,6 @@ Deno.test("the options of every layer reach it: discipline, maxSleep, clock, nam
   assertEquals(queue.name, "images");
 });
 
-Deno.test("any implementation of layer 2 can be below: a third-party queue gets the delays", async () => {
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(exponential(), { queue: below });
-  queue.addRateLimited("a");
-  queue.addRateLimited("a");
-  queue.addAfter("b", 7);
-  assertEquals(below.later, [
-    { item: "a", delayMs: 10 },
-    { item: "a", delayMs: 20 },
-    { item: "b", delayMs: 7 },
-  ]);
-  assertEquals([queue.delayed, queue.length, queue.name], [3, 0, "foreign"]);
-  below.endDelays();
-  assertEquals([queue.delayed, queue.length], [0, 2]);
-  const drained = queue.shutDownWithDrain();
-  assert(queue.shuttingDown);
-  assertEquals(takeAll(queue), ["a", "b"]);
-  await drained;
-  assertEquals(await outcome(queue.get()), "shutdown");
-});
-
 Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all the way down", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(exponential());
@@ -134,14 +101,14 @@ Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all th
   assertEquals([queue.delayed, queue.length], [0, 0]);
 });
 
-Deno.test("rule 6: disposing a queue of any layer shuts all of it down", () => {
-  const below = createDelayingQueue<string>();
+Deno.test("rule 6: disposing a queue shuts all of it down", () => {
+  const queue = createRateLimitingQueue<string>(exponential());
   {
-    using queue = createRateLimitingQueue<string>(exponential(), { queue: below });
-    queue.addRateLimited("a");
+    using disposed = queue;
+    disposed.addRateLimited("a");
   }
-  assert(below.shuttingDown);
-  assertEquals(below.delayed, 0);
+  assert(queue.shuttingDown);
+  assertEquals(queue.delayed, 0);
 });
 
 Deno.test("a limiter whose delay makes no sense gets an error that says so, and the queue goes on", () => {
@@ -156,17 +123,6 @@ Deno.test("a limiter whose delay makes no sense gets an error that says so, and 
   delay = -1;
   queue.addRateLimited("b");
   assertEquals([queue.length, queue.delayed], [1, 0]);
-});
-
-Deno.test("a queue below that knows no delays is refused", () => {
-  const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
-  for (const queue of [createWorkQueue<string>(), {}, null]) {
-    assertThrows(
-      () => createRateLimitingQueue(limiter, { queue: queue as never }),
-      TypeError,
-      "Cannot create rate limiting queue: 'queue' must be a delaying queue",
-    );
-  }
 });
 
 Deno.test("a limiter that is none is refused", () => {

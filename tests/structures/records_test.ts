@@ -5,7 +5,7 @@ import { randomNumbers } from "../queue_helpers.ts";
 
 /** Takes a record for a key, and sets numbers and links from which the key can be told. */
 function takeMarked(records: Records, key: number): number {
-  const record = records.take(key, key + 1);
+  const record = records.take(key, key + 1, key, 0);
   records.setPriority(record, key + 0.25);
   records.setTime(record, key + 0.5);
   records.setTurn(record, key + 4.5);
@@ -16,7 +16,7 @@ function takeMarked(records: Records, key: number): number {
 
 /** Takes a record for a key. */
 function take(records: Records, key: unknown): number {
-  return records.take(key, 1);
+  return records.take(key, 1, key, 0);
 }
 
 function markOf(records: Records, record: number): unknown[] {

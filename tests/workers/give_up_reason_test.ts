@@ -2,10 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import {
-  createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
-  createWorkQueue,
   type GivenUpItem,
   type GiveUpReason,
   InMemoryMetrics,
@@ -19,23 +17,23 @@ import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Creates a queue whose bottom layer has the hook `givenUp`, which is called for each given-up item. */
+/** Creates a queue that has the hook `givenUp`, which is called for each given-up item. */
 function hookedQueue(
   givenUp: QueueHooks<string>["givenUp"],
   limiter: RateLimiter<string> = createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
 ): { clock: HandClock; metrics: InMemoryMetrics; queue: RateLimitingQueue<string> } {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
-  const bottom = createWorkQueue<string>({ name: "q", clock, metrics });
-  const hooks = (bottom as HookedQueue<string>)[HOOKS];
-  const hooked = Object.create(bottom, { [HOOKS]: { value: { ...hooks, givenUp } } });
-  for (const name of ["add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain", "snapshot"] as const) {
-    hooked[name] = bottom[name].bind(bottom);
-  }
-  for (const name of ["length", "processing", "shuttingDown"] as const) {
-    Object.defineProperty(hooked, name, { get: () => bottom[name] });
-  }
-  return { clock, metrics, queue: createRateLimitingQueue(limiter, { queue: createDelayingQueue({ queue: hooked }) }) };
+  const queue = createRateLimitingQueue(limiter, { name: "q", clock, metrics });
+  const hooks = Object.create((queue as HookedQueue<string>)[HOOKS]!, { givenUp: { value: givenUp } });
+  const hooked = new Proxy({} as typeof queue, {
+    get(_target, name) {
+      if (name === HOOKS) return hooks;
+      const value = Reflect.get(queue, name);
+      return typeof value === "function" ? value.bind(queue) : value;
+    },
+  });
+  return { clock, metrics, queue: hooked };
 }
 
 interface Case {

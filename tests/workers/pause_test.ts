@@ -4,7 +4,7 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
 import { test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, flush, isSettled } from "../queue_helpers.ts";
 
@@ -402,8 +402,7 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
 });
 
 Deno.test("a third-party queue that polls: pause and a lower concurrency take its get back", async () => {
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(limiter(), { queue: below });
+  const queue = new HandLimitedQueue<string>(limiter());
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });
   await flush();
@@ -411,7 +410,7 @@ Deno.test("a third-party queue that polls: pause and a lower concurrency take it
   await flush();
   queue.add("a");
   await flush();
-  assertEquals(below.ready, ["a"]);
+  assertEquals(queue.ready, ["a"]);
   pool.resume();
   await flush();
   assertEquals(work.began, ["a"]);
@@ -419,7 +418,7 @@ Deno.test("a third-party queue that polls: pause and a lower concurrency take it
   await flush();
   queue.add("b");
   await flush();
-  assertEquals(below.ready, ["b"]);
+  assertEquals(queue.ready, ["b"]);
   await work.end("a");
   assertEquals(work.began, ["a", "b"]);
   await work.end("b");

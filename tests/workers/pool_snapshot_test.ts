@@ -14,7 +14,7 @@ import {
 import { watchFailures } from "@workqueue/core/metrics";
 import { startPool } from "../../lib/workers/pool.ts";
 import { test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, nextTurn } from "../queue_helpers.ts";
 
@@ -382,7 +382,7 @@ test("whatever is thrown is one line of text in a snapshot, which can be sent as
 });
 
 Deno.test("a third-party queue that does not report when an item is due: it is left out", async () => {
-  const queue = createRateLimitingQueue<string>(limiter(), { queue: new HandDelayingQueue<string>() });
+  const queue = new HandLimitedQueue<string>(limiter());
   const pool = runWorkers(queue, () => {
     throw new Error("no");
   }, { onError() {}, clock: new HandClock() });

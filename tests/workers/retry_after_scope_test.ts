@@ -13,7 +13,7 @@ import {
   type WorkerOptions,
 } from "@workqueue/core";
 import { elsewhere, type Engine, test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -173,10 +173,9 @@ Deno.test("rule 13: without a way to pause the queue, scope queue means item, an
   const clock = new HandClock();
   for (const make of ["a third-party queue", "a remote queue"]) {
     const reports: string[] = [];
-    const queue = createRateLimitingQueue<string>(limiter(), {
-      clock,
-      ...make === "a third-party queue" ? { queue: new HandDelayingQueue<string>() } : {},
-    });
+    const queue = make === "a third-party queue"
+      ? new HandLimitedQueue<string>(limiter())
+      : createRateLimitingQueue<string>(limiter(), { clock });
     const run = make === "a remote queue" ? elsewhere.runWorkers : runWorkers;
     const pool = run(queue, () => {
       throw new RetryAfterError("1s", "503", { scope: "queue" });

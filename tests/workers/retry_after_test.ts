@@ -10,7 +10,7 @@ import {
   runWorkers,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue, KEEPS_NONE } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -170,23 +170,8 @@ Deno.test("a RetryAfterError of another copy of the package counts, and what onl
   assertEquals(await attemptsOf(inMemory, [hostile]), [0, 10]);
 });
 
-Deno.test("layers over a third-party queue that takes no options delay as long", async () => {
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(limiter(), { queue: below });
-  const pool = runWorkers(queue, (_item, { attempt }) => {
-    throw new RetryAfterError(attempt === 1 ? "30s" : 1);
-  }, { maxRetries: 2, onError() {} });
-  queue.add("a");
-  await flush();
-  assertEquals(below.later, [{ item: "a", delayMs: 30_000 }]);
-  below.endDelays();
-  await flush();
-  assertEquals(below.later, [{ item: "a", delayMs: 20 }], "the limiter heard of the first failure");
-  await pool.stop();
-});
-
-/** Third-party rate-limiting queue whose methods take no options. */
-class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueue<string> {
+/** Third-party rate-limiting queue that records the calls to its methods. */
+class ForeignQueue extends HandLimitedQueue<string> {
   readonly calls: string[] = [];
 
   override addAfter(item: string, delayMs: number): void {
@@ -194,20 +179,8 @@ class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueu
     super.addAfter(item, delayMs);
   }
 
-  addRateLimited(item: string): void {
+  override addRateLimited(item: string): void {
     this.calls.push(`addRateLimited ${item}`);
-  }
-
-  readonly givenUp = KEEPS_NONE.givenUp;
-  readonly redrive = KEEPS_NONE.redrive;
-  readonly redriveProgress = KEEPS_NONE.redriveProgress;
-  readonly stopRedrive = KEEPS_NONE.stopRedrive;
-  readonly discard = KEEPS_NONE.discard;
-
-  forget(): void {}
-
-  numRequeues(): number {
-    return 0;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type WorkerOptions,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -451,15 +451,11 @@ test("an item that its queue does not take back costs a token even if its attemp
 
 Deno.test("a third-party queue that always says there is something: its pool ends without a token in hand", async () => {
   const it = new Setup(inMemory, 0, 1);
-  const below = new class extends HandDelayingQueue<string> {
+  const queue = new class extends HandLimitedQueue<string> {
     override get length(): number {
       return 1;
     }
   }();
-  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    queue: below,
-    clock: it.clock,
-  });
   const pool = it.run({ clock: it.clock }, queue);
   await flush();
   queue.shutDown();
@@ -755,11 +751,7 @@ test("a pool that knows its queue is shut down waits for a token for what became
 
 Deno.test("a third-party queue that polls: a token in hand is for the item that is waited for", async () => {
   const it = new Setup(inMemory, 0, 2);
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    queue: below,
-    clock: it.clock,
-  });
+  const queue = new HandLimitedQueue<string>();
   const end = Promise.withResolvers<void>();
   const pool = runWorkers(queue, (item) => {
     it.note(item);
@@ -770,7 +762,7 @@ Deno.test("a third-party queue that polls: a token in hand is for the item that 
   end.resolve();
   it.add("bc", queue);
   await flush();
-  assertEquals([it.log, below.ready], [["0 a", "0 b"], ["c"]]);
+  assertEquals([it.log, queue.ready], [["0 a", "0 b"], ["c"]]);
   await pool.stop();
 });
 
@@ -812,16 +804,12 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
 
 Deno.test("a third-party queue that polls: one token an attempt", async () => {
   const it = new Setup(inMemory, 10, 1);
-  const below = new HandDelayingQueue<string>();
-  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    queue: below,
-    clock: it.clock,
-  });
+  const queue = new HandLimitedQueue<string>();
   const pool = it.run({ clock: it.clock, concurrency: 3 }, queue);
   await flush();
   it.add("abc", queue);
   await flush();
-  assertEquals([it.log, below.ready], [["0 a"], ["b", "c"]]);
+  assertEquals([it.log, queue.ready], [["0 a"], ["b", "c"]]);
   await it.advance(200);
   assertEquals(it.log, ["0 a", "100 b", "200 c"]);
   queue.shutDown();

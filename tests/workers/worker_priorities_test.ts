@@ -12,7 +12,7 @@ import {
 } from "@workqueue/core";
 import { OPTIONS } from "@workqueue/core/hooks";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../third_party_queues.ts";
+import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -127,7 +127,7 @@ Deno.test("a handler knows when its item was added again, as of now", async () =
 
 /** Creates a third-party queue with its own leases and options. */
 function foreignQueue(lease: object, options: object): { calls: unknown[][]; queue: RateLimitingQueue<string> } {
-  const inner = createRateLimitingQueue<string>(limiter(), { queue: new HandDelayingQueue<string>() });
+  const inner = new HandLimitedQueue<string>(limiter());
   const calls: unknown[][] = [];
   const wrap = <L extends Lease<string> | Shutdown | undefined>(got: L): L =>
     got === undefined || got.shutdown ? got : Object.assign(Object.create(got), { ...lease, item: got.item });

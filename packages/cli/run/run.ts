@@ -124,7 +124,7 @@ export class Run extends CommandRun {
       running,
       queued: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - running,
       failing: this.#failing,
-      blockedRetries: (this.queue as HookedQueue<OpenItem>)[HOOKS]?.blockedRetries?.().retries.length,
+      blockedRetries: (this.queue as HookedQueue<OpenItem>)[HOOKS]?.blockedRetries?.()?.retries.length,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries,

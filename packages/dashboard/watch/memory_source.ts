@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  type PoolSnapshot,
-  type RateLimitingQueue,
-  type ReadyEntry,
-  systemClock,
-  type WorkerPool,
-} from "@workqueue/core";
+import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
 import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
@@ -122,7 +115,7 @@ export class MemorySource implements Source {
       isPaused: pool?.paused ?? false,
       resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
       hasGroups: this.#hooks.groups?.() !== undefined,
-      blockedRetries: this.#hooks.blockedRetries?.().retries.length,
+      blockedRetries: this.#hooks.blockedRetries?.()?.retries.length,
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
@@ -146,7 +139,7 @@ export class MemorySource implements Source {
   }
 
   *blockedRetries(): Generator<DelayedLook, void> {
-    for (const entry of this.#hooks.blockedRetries?.().retries.keys() ?? []) {
+    for (const entry of this.#hooks.blockedRetries?.()?.retries.keys() ?? []) {
       yield { item: entry.item, priority: entry.priority, dueInMs: 0, blocked: entry };
     }
   }
@@ -164,7 +157,7 @@ export class MemorySource implements Source {
   }
 
   retry({ item, priority, dueInMs, blocked }: DelayedLook): boolean {
-    if (blocked !== undefined) return this.#letThrough(blocked);
+    if (blocked !== undefined) return this.#hooks.blockedRetries!()!.makeReady(blocked);
     if (this.#queue.shuttingDown || !this.#queue.cancelDelayed(item)) return false;
     const options = priority === 0 ? undefined : { priority };
     try {
@@ -173,17 +166,6 @@ export class MemorySource implements Source {
       this.#queue.addAfter(item, dueInMs, options);
       throw error;
     }
-    return true;
-  }
-
-  #letThrough(entry: ReadyEntry<unknown>): boolean {
-    const { blockedRetries, beginBatch } = this.#hooks;
-    const gate = blockedRetries!();
-    if (!gate.retries.has(entry)) return false;
-    beginBatch!((this.#queue.clock ?? systemClock).now())(() => {
-      gate.makeReady(entry);
-      return true;
-    });
     return true;
   }
 

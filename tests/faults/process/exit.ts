@@ -10,7 +10,6 @@ import {
   createExponentialLimiter,
   createFairDiscipline,
   createRateLimitingQueue,
-  createWorkQueue,
   InMemoryMetrics,
   RetryAfterError,
   runWorkers,
@@ -91,9 +90,8 @@ const cases: Record<string, () => void | Promise<void>> = {
     runWorkers(queue, print);
     queue.get();
   },
-  "ref: false, and a paused group of a queue under a delaying queue"() {
-    const below = createWorkQueue<string>({ discipline: fair() });
-    const queue = createDelayingQueue<string>({ queue: createDelayingQueue({ queue: below }), ref: false });
+  "ref: false, and a paused group of a delaying queue"() {
+    const queue = createDelayingQueue<string>({ ref: false, discipline: fair() });
     queue.pauseGroup!("a", AN_HOUR);
     queue.add("a/1");
     queue.get();

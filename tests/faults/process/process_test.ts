@@ -17,7 +17,7 @@ const cases: [name: string, printed: string[]][] = [
   ["ref: false, while something else keeps the process", ["handled"]],
   ["ref: true, and a paused group", ["a/1"]],
   ["ref: false, and a paused group", []],
-  ["ref: false, and a paused group of a queue under a delaying queue", []],
+  ["ref: false, and a paused group of a delaying queue", []],
   ["ref: false, and a group that has used up its rate", ["a/1"]],
   ["ref: false, and a paused queue", ["handled"]],
   ["ref: false, and a pool with a throttle on a paused queue", ["handled"]],

@@ -1,0 +1,107 @@
+import { firstErrorReporter } from "../base/first_error.ts";
+import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
+import type { Records } from "../structures/records.ts";
+import type { LiveRetryBudget } from "./live_retry_budget.ts";
+import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
+import { RetryBudget } from "./retry_budget.ts";
+
+/** Queue whose retries need budget. */
+export interface BudgetedQueue {
+  readonly records: Records;
+  now(): number;
+  /** Passes a ready key to the order of the queue. */
+  push(record: number): void;
+  /** Called when the number of blocked retries, or the time from which one may be let through, has changed. */
+  changed(count: number): void;
+}
+
+/**
+ * Retries that are due and wait for budget, in the order in which they became due. They are in front of the order of
+ * the queue, which doesn't know them.
+ */
+export class BlockedRetries {
+  readonly #queue: BudgetedQueue;
+  readonly #options: RetryBudgetOptions & Partial<Pick<LiveRetryBudget, "watch">>;
+  readonly #budget: RetryBudget;
+  /** The link of a blocked record is its slot. */
+  readonly #records = new NumberHeap<number>();
+  /** Function that stops watching the options. Defined while retries are blocked. */
+  #unwatch: (() => void) | undefined;
+  readonly #report = firstErrorReporter("make retry ready");
+
+  constructor(options: RetryBudgetOptions, queue: BudgetedQueue) {
+    this.#options = options;
+    this.#budget = new RetryBudget(options);
+    this.#queue = queue;
+  }
+
+  get length(): number {
+    return this.#records.length;
+  }
+
+  /** Time from which a retry may be let through without a first attempt; `Infinity` if there is none. */
+  get opensAt(): number {
+    return this.#records.length > 0 ? this.#budget.opensAt : Infinity;
+  }
+
+  /** Blocks a ready retry until there is budget, which may be now. */
+  block(record: number): void {
+    const now = this.#queue.now(); // first, because the clock may throw
+    const { records } = this.#queue;
+    records.setState(record, records.stateOf(record) & ~(POSITION | NEEDS_BUDGET) | BLOCKED);
+    records.setLink(record, this.#records.push(record, 0));
+    this.open(now);
+  }
+
+  /** Records that a first attempt has begun. */
+  deposit(now: number): void {
+    this.#budget.deposit(now);
+    if (this.#records.length > 0) this.open(now);
+  }
+
+  /** Lets a blocked retry through, as a first attempt. */
+  letThrough(record: number): void {
+    this.#records.remove(this.#queue.records.linkOf(record));
+    this.#let(record, 0);
+    this.#changed();
+  }
+
+  /** Lets blocked retries through while there is budget. */
+  open(now: number): void {
+    for (let left = this.#records.length; left > 0 && this.#budget.withdraw(now); left--) {
+      this.#let(this.#records.pop()!, REPEATED);
+    }
+    this.#changed();
+  }
+
+  /** Lets all blocked retries through, as first attempts. */
+  openAll(): void {
+    for (let left = this.#records.length; left > 0; left--) this.#let(this.#records.pop()!, 0);
+    this.#changed();
+  }
+
+  /** Passes a record to the order. If that fails, the record stays blocked. */
+  #let(record: number, flags: number): void {
+    const { records } = this.#queue;
+    const state = records.stateOf(record);
+    records.setState(record, state & ~POSITION | READY | flags);
+    try {
+      this.#queue.push(record);
+    } catch (error) {
+      records.setState(record, state);
+      records.setLink(record, this.#records.push(record, 0));
+      this.#report(error);
+    }
+  }
+
+  #changed(): void {
+    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.#queue.changed(this.length));
+    else this.#unwatch = this.#unwatch?.() as undefined;
+    try {
+      this.#queue.changed(this.#records.length);
+    } catch (error) { // the clock threw; the record that is pushed or popped now must not be lost
+      this.#report(error);
+    }
+  }
+}
