@@ -43,6 +43,7 @@ export {
   type SettableGauge,
 } from "./lib/metrics/mod.ts";
 export {
+  adaptDiscipline,
   type AddOptions,
   createWorkQueue,
   type DrainOptions,

@@ -1,4 +1,5 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
+import { adaptDiscipline } from "../lib/queue/adapt_discipline.ts";
 import { isDiscipline } from "../lib/queue/options.ts";
 import { type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
@@ -14,6 +15,7 @@ export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = 
   name: "queue discipline",
   hasNames: false,
   is: isDiscipline,
+  prepare: adaptDiscipline,
 };
 
 /** Declarations of a discipline's options, by name. */

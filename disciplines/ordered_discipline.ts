@@ -1,6 +1,7 @@
 import { argumentError } from "../lib/base/errors.ts";
 import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
 import { type Order, setOrderMaker } from "../lib/queue/order.ts";
 import { NONE, Records } from "../lib/structures/records.ts";
 
@@ -88,7 +89,8 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
     this.#makeOrder = makeOrder;
     setOrderMaker(this, (given, records, clock) => {
       this.#clock = clock;
-      return this.orderOf(given, records, clock);
+      return this.orderOf(given, records, clock) ??
+        new DisciplineOrder(given as QueueDiscipline<unknown>, records, clock);
     });
     this.#isBuiltIn = Object.getPrototypeOf(this) === prototype;
     if (this.#isBuiltIn) Object.preventExtensions(this);

@@ -154,7 +154,7 @@ function create({ kind, definition, path }: PartNode, options: object, { action,
     throw fail(cause instanceof Error ? cause.message : `creating ${inspect(definition.type)} failed`, cause);
   }
   if (!kind.is(part)) throw fail(`${inspect(definition.type)} created something that is not a ${kind.name}`);
-  return part;
+  return kind.prepare === undefined ? part : kind.prepare(part);
 }
 
 /** Origin of a part that a template created. */

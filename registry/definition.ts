@@ -31,6 +31,8 @@ export interface PartKind<Word extends string = string, Part = unknown> {
   readonly defaultType?: string;
   /** Reports whether a value is a part of this kind. */
   is(value: unknown): value is Part;
+  /** Prepares a part that a definition has created, and returns it. */
+  prepare?(part: Part): Part;
 }
 
 /** Context in which parts are built. */

@@ -1,5 +1,12 @@
 import { assert } from "@std/assert";
-import type { Lease, QueueDiscipline, ReadyEntry, Shutdown, WorkQueue } from "@workqueue/core";
+import {
+  adaptDiscipline,
+  type Lease,
+  type QueueDiscipline,
+  type ReadyEntry,
+  type Shutdown,
+  type WorkQueue,
+} from "@workqueue/core";
 import { burst, nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
 
 /** Takes an item that must be ready. */
@@ -78,8 +85,8 @@ export function countListeners(signal: AbortSignal): () => number {
   return () => listeners.size;
 }
 
-/** Discipline that is last in, first out. */
-export class Lifo<T> implements QueueDiscipline<T> {
+/** Discipline that is last in, first out, and that is not adapted for queues. */
+export class PlainLifo<T> implements QueueDiscipline<T> {
   readonly entries: ReadyEntry<T>[] = [];
 
   push(entry: ReadyEntry<T>): void {
@@ -97,9 +104,21 @@ export class Lifo<T> implements QueueDiscipline<T> {
   }
 }
 
+/** Discipline that is last in, first out. */
+export class Lifo<T> extends PlainLifo<T> {
+  constructor() {
+    super();
+    adaptDiscipline(this);
+  }
+}
+
 /** Discipline that hands out the highest priority first; entries of equal priority are first in, first out. */
 export class HighestFirst<T> implements QueueDiscipline<T> {
   readonly #entries = new Set<ReadyEntry<T>>();
+
+  constructor() {
+    adaptDiscipline(this);
+  }
 
   push(entry: ReadyEntry<T>): void {
     this.#entries.add(entry);
@@ -130,6 +149,10 @@ export class OneOfAGroup implements QueueDiscipline<string> {
   readonly calls: string[] = [];
   readonly #entries: ReadyEntry<string>[] = [];
   readonly #busy = new Set<string>();
+
+  constructor() {
+    adaptDiscipline(this);
+  }
 
   push(entry: ReadyEntry<string>): void {
     this.calls.push(`push ${entry.item}`);

@@ -4,6 +4,7 @@
  */
 
 import {
+  adaptDiscipline,
   createDelayingQueue,
   createExponentialLimiter,
   createWorkQueue,
@@ -63,7 +64,7 @@ export const hotKeyWorks: Readonly<Record<string, Work>> = {
     unit: "µs an item",
     contenders: {
       "beside ready keys, with a discipline": (cycles) => {
-        const queue = createWorkQueue<string>({ discipline: new Lifo() });
+        const queue = createWorkQueue<string>({ discipline: adaptDiscipline(new Lifo()) });
         for (const key of distinctKeys(OTHERS)) queue.add(key);
         return repeat(() => {
           queue.add(HOT);

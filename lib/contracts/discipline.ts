@@ -24,9 +24,11 @@ export interface ReadyEntry<T> {
  * The queue de-duplicates first: it pushes an entry only while the discipline has no entry with the same key. `pop`
  * must return the same object that was pushed, and must return each object only once.
  *
+ * Pass a discipline of your own through `adaptDiscipline` before you pass it to a queue.
+ *
  * @example Last in, first out
  * ```ts
- * import { createWorkQueue, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";
+ * import { adaptDiscipline, createWorkQueue, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
  *
  * class Lifo<T> implements QueueDiscipline<T> {
@@ -43,7 +45,7 @@ export interface ReadyEntry<T> {
  *   }
  * }
  *
- * const queue = createWorkQueue<string>({ discipline: new Lifo() });
+ * const queue = createWorkQueue<string>({ discipline: adaptDiscipline(new Lifo<string>()) });
  * queue.add("first");
  * queue.add("second");
  * assertEquals(queue.tryGet()?.item, "second");

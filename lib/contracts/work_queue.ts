@@ -266,7 +266,10 @@ export interface WorkQueueOptions<T> {
    * same key that was added in the meantime.
    */
   keyOf?: ((item: T) => unknown) | undefined;
-  /** Order in which ready items are handed out. By default, first in, first out. */
+  /**
+   * Order in which ready items are handed out. By default, first in, first out. Pass a discipline of your own through
+   * `adaptDiscipline`.
+   */
   discipline?: QueueDisciplineFor<T> | undefined;
   /**
    * Clock of the queue.

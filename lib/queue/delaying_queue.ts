@@ -33,7 +33,6 @@ import {
   BLOCKED,
   DELAYED,
   EXEMPT,
-  FLUSHED,
   FOLDING,
   NEEDS_BUDGET,
   PROCESSING,
@@ -82,7 +81,7 @@ const DEFAULT_MAX_SLEEP = 10_000;
 const RETRY_DELAY = 1000;
 
 /** Flags of a delay. */
-const DELAY = DELAYED | FLUSHED | RETRY_DELAYED | FOLDING;
+const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
 
 /** Work queue whose records may be delayed. */
 export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> {
@@ -351,17 +350,19 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   /** Reports whether a record is that of a delayed key. */
   #isDelayed(record: number): boolean {
-    return record !== NONE && (this.records.stateOf(record) & DELAYED) !== 0 &&
-      this.#heapOf(record)?.entryOf(this.records.slotOf(record)) === record;
+    return this.#heapOf(record) !== undefined;
   }
 
-  /** Returns the heap that has, or had, a delayed record. */
+  /** Returns the heap that has the record of a delayed key; `undefined` if the key is not delayed, or was dropped. */
   #heapOf(record: number): NumberHeap<number> | undefined {
-    return (this.records.stateOf(record) & FLUSHED) === 0 ? this.#delays : this.#flushed;
+    if (record === NONE || (this.records.stateOf(record) & DELAYED) === 0) return undefined;
+    const slot = this.records.slotOf(record);
+    if (this.#delays.entryOf(slot) === record) return this.#delays;
+    return this.#flushed?.entryOf(slot) === record ? this.#flushed : undefined;
   }
 
   #dueAt(record: number): number | undefined {
-    return this.#isDelayed(record) ? this.#heapOf(record)!.numberOf(this.records.slotOf(record)) : undefined;
+    return this.#heapOf(record)?.numberOf(this.records.slotOf(record));
   }
 
   /** Returns at most `limit` delayed records, in the order in which they become ready. */
@@ -374,7 +375,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     const record = this.records.of(key);
     if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record))) {
       if (record === NONE) this.addNew(key, item, priority, marks);
-      else this.addToKnown(record, item, priority, marks);
+      else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
     } else {
       const delayed = this.#delay(key, record, item, this.time.now() + ms, priority, marks);
       if (delayed === this.#failed) this.#fold(delayed);
@@ -530,8 +531,8 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     this.#clearDelayTimer();
     const delays = this.#delays;
     this.#delays = new NumberHeap();
-    this.#flushed ??= new NumberHeap();
-    this.#moveToFlush(delays, delays.first(delays.length)); // the keys join a running flush
+    if (this.#flushed === undefined) this.#flushed = delays;
+    else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
     this.#retries?.openAll();
     if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
@@ -545,7 +546,6 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     for (const record of moved) {
       const slot = this.#flushed!.push(record, from.numberOf(records.slotOf(record)));
       const [item, priority] = [records.delayedItemOf(record), records.delayPriorityOf(record)];
-      records.setState(record, records.stateOf(record) | FLUSHED);
       records.setDelay(record, slot, item, priority);
     }
   }
@@ -612,7 +612,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     if (folded.length > 0) {
       this.#flushed = new NumberHeap();
       for (const record of folded) {
-        this.#moveToFlush((this.records.stateOf(record) & FLUSHED) !== 0 ? flushed! : delays, [record]);
+        this.#moveToFlush(delays.entryOf(this.records.slotOf(record)) === record ? delays : flushed!, [record]);
         this.records.setState(record, this.records.stateOf(record) & ~RETRY_DELAYED);
       }
     }

@@ -19,6 +19,7 @@ import type { DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddOptions, DrainOptions, SnapshotOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { takesOptions } from "./hooks.ts";
+import { makesOrder } from "./order.ts";
 
 const ADD = "add item";
 
@@ -131,8 +132,8 @@ export const WORK_QUEUE_RULES: Readonly<Record<keyof WorkQueueOptions<unknown>, 
   ],
   priorityLevels: [isNumbersByName, "must be an object of distinct numbers"],
   discipline: [
-    isDiscipline,
-    "must be a discipline, such as createPriorityDiscipline()",
+    makesOrder,
+    "must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)",
   ],
 };
 

@@ -86,9 +86,8 @@ const ORDER = /* @__PURE__ */ Symbol();
  * Makes an order for a queue that has a discipline.
  *
  * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
- * @returns The order; `undefined` if the queue must use the methods of `given`.
  */
-export type OrderMaker = (given: object, records: Records, clock: Clock) => Order | undefined;
+export type OrderMaker = (given: object, records: Records, clock: Clock) => Order;
 
 /**
  * Sets the function that makes orders for a discipline. The function is not a class member, because bundlers would then
@@ -100,11 +99,12 @@ export function setOrderMaker(discipline: object, make: OrderMaker): void {
   Object.defineProperty(discipline, ORDER, property as PropertyDescriptor);
 }
 
-/**
- * Returns the order that a discipline makes; `undefined` if it makes none.
- *
- * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
- */
-export function orderOf(discipline: object, records: Records, clock: Clock, given = discipline): Order | undefined {
-  return (discipline as { [ORDER]?: OrderMaker })[ORDER]?.(given, records, clock);
+/** Reports whether a value is a discipline that makes orders. */
+export function makesOrder(discipline: unknown): discipline is { [ORDER]: OrderMaker } {
+  return typeof (discipline as { [ORDER]?: unknown } | null | undefined)?.[ORDER] === "function";
+}
+
+/** Returns an order that a discipline makes. */
+export function orderOf(discipline: object, records: Records, clock: Clock): Order {
+  return (discipline as { [ORDER]: OrderMaker })[ORDER](discipline, records, clock);
 }

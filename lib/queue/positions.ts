@@ -15,16 +15,14 @@ export const AGAIN = 4;
 export const REFUSED = 8;
 /** The key is delayed, independently of its position. */
 export const DELAYED = 16;
-/** A flush makes the delayed key ready. */
-export const FLUSHED = 32;
 /** The delay is that of a retry, which needs budget. */
-export const RETRY_DELAYED = 64;
+export const RETRY_DELAYED = 32;
 /** The key is delayed because its attempt failed, and adds are folded into that delay. */
-export const FOLDING = 128;
+export const FOLDING = 64;
 
 /** The next attempt at the key is a retry, which needs budget. */
-export const NEEDS_BUDGET = 256;
+export const NEEDS_BUDGET = 128;
 /** The next attempt at the key is neither a retry nor a first attempt. */
-export const EXEMPT = 512;
+export const EXEMPT = 256;
 /** The ready key is not a first attempt. */
-export const REPEATED = 1024;
+export const REPEATED = 512;

@@ -5,7 +5,6 @@ import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
-import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { AddSlice, KnownKey, QueueHooks, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
@@ -24,7 +23,6 @@ import { wallClock } from "../structures/burst.ts";
 import { NONE, placeOf, Records } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { DisciplineOrder } from "./discipline_order.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { noGroups, PAUSE, RESUME } from "./groups.ts";
 import { setHooks } from "./hooks.ts";
@@ -109,6 +107,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   readonly clock?: Clock;
   readonly #order: Order;
   readonly #usesTime: boolean;
+  readonly #isFifo: boolean;
   /** Records of the keys. The link of a processing key is the number of its hand-out. */
   protected readonly records: Records;
   /** Adds of processing keys, except adds of the key itself without a priority. */
@@ -123,6 +122,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected waiting = 0;
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
+  #latestKey: unknown = undefined;
   /** Number of hand-outs so far. */
   #handedOut = 0;
   #processing = 0;
@@ -198,10 +198,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (clock !== undefined) this.clock = clock;
     const time = this.time = clock ?? systemClock;
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
-    this.#order = discipline === undefined
-      ? new FifoOrder(records)
-      : orderOf(discipline, records, time) ?? new DisciplineOrder(discipline as QueueDiscipline<T>, records, time);
+    this.#order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
     this.#usesTime = this.#order.usesTime;
+    this.#isFifo = this.#order.isFifo;
     if (metrics !== undefined && name !== "") {
       const blocked = () => this.#blocked;
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
@@ -255,7 +254,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const key = this.key(item);
     const record = this.records.of(key);
     if (record === NONE) this.addNew(key, item, priority, 0);
-    else this.addToKnown(record, item, priority, 0);
+    else this.addToKnown(record, this.records.stateOf(record), item, priority, 0);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
@@ -281,10 +280,10 @@ export class RecordQueue<T> implements WorkQueue<T> {
   done(item: T): void {
     const key = this.key(item);
     const latest = this.#latest;
-    const record = latest !== NONE && this.records.keyOf(latest) === key ? latest : this.records.of(key);
+    const record = latest !== NONE && this.#latestKey === key ? latest : this.records.of(key);
     if (record === NONE) return;
-    const position = this.positionIn(record);
-    if (position >= PROCESSING) this.end(record, position);
+    const state = this.records.stateOf(record);
+    if ((state & POSITION) >= PROCESSING) this.end(record, state);
   }
 
   shutDown(): void {
@@ -372,25 +371,36 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Ends a hand-out, unless it has already ended. */
   finish(record: number, handOut: number): void {
-    const position = this.positionOf(record, handOut);
-    if (position !== 0) this.end(record, position);
+    if (this.positionOf(record, handOut) !== 0) this.end(record, this.records.stateOf(record));
   }
 
   /** Ends the hand-out of a processing key. A key that was added again becomes ready. */
-  protected end(record: number, position: number): void {
-    this.#latest = NONE;
+  protected end(record: number, state: number): void {
+    this.#forgetLatest();
     this.#processing--;
     if (this.#worked !== undefined) this.#worked.delete(record);
-    if (this.#isAttended) this.endAttended(record, position);
-    else if (position === AGAIN) this.comeBack(record);
-    else this.leave(record);
+    if (this.#isAttended) this.#endAttended(record, state);
+    else this.#leaveOrComeBack(record, state);
   }
 
-  protected endAttended(record: number, position: number): void {
+  #forgetLatest(): void {
+    this.#latest = NONE;
+    this.#latestKey = undefined;
+  }
+
+  #leaveOrComeBack(record: number, state: number): void {
+    if ((state & POSITION) === AGAIN) this.comeBack(record);
+    else if (state !== PROCESSING || this.#order.awaitsDone) this.leave(record);
+    else {
+      this.size--;
+      this.records.free(record);
+    }
+  }
+
+  #endAttended(record: number, state: number): void {
     const handOut = this.records.linkOf(record);
     try {
-      if (position === AGAIN) this.comeBack(record);
-      else this.leave(record);
+      this.#leaveOrComeBack(record, state);
     } finally {
       this.#observer?.finished(handOut);
       this.serve(); // the discipline may have blocked other keys until this key was done
@@ -455,17 +465,27 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * @param marks Kind of the next attempt: `NEEDS_BUDGET`, or 0 for a first attempt.
    */
   protected addNew(key: unknown, item: T, priority: number, marks: number): void {
-    this.lookIfNeeded();
+    if (this.#usesTime) this.#look();
     const record = this.records.take(key, READY | marks, item, priority);
     if (this.#usesTime) this.#setTime(record);
-    this.#enter(record);
+    if (marks !== 0 || !this.#isFifo) return this.#enter(record);
+    this.size++;
+    this.#order.push(record); // never throws
+    if (this.#isAttended) this.#tellAdded(record);
   }
 
   /** Adds an item whose key has a record, and may be delayed. */
-  protected addToKnown(record: number, item: T, priority: number, marks: number): void {
-    const state = this.records.stateOf(record);
+  protected addToKnown(record: number, state: number, item: T, priority: number, marks: number): void {
     if ((state & DELAYED) !== 0) this.addBesideDelay(record, item, priority, marks);
-    else this.addToRecord(record, item, priority, marks);
+    else if (state !== READY || !this.#isFifo) this.addToRecord(record, item, priority, marks);
+    else {
+      if (this.keyOf !== undefined) this.records.setItem(record, item);
+      this.#raise(record, priority);
+    }
+  }
+
+  #raise(record: number, priority: number): void {
+    if (priority > this.records.priorityOf(record)) this.records.setPriority(record, priority);
   }
 
   /** Adds an item whose key has a record, and may be delayed. */
@@ -509,7 +529,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (marks === 0 || position === PROCESSING) this.mark(record, marks); // an add that is no retry counts more
     if (position === AGAIN) return;
     this.records.setState(record, this.records.stateOf(record) + AGAIN - PROCESSING);
-    this.#latest = NONE;
+    this.#forgetLatest();
     this.#comingBack++;
     this.#observer?.addedAgain(this.records.keyOf(record), priority);
   }
@@ -530,7 +550,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const before = records.priorityOf(record);
     if (order.isFifo || !isInOrder) {
       if (this.keyOf !== undefined) records.setItem(record, item);
-      if (priority > before) records.setPriority(record, priority);
+      this.#raise(record, priority);
       if (this.waiting === 0 || marks !== 0 || this.positionIn(record) !== BLOCKED) return;
       this.unblock(record);
       return this.serve();
@@ -636,10 +656,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Removes a key that was processing. */
   protected leave(record: number): void {
-    if (this.records.stateOf(record) === PROCESSING && !this.#order.awaitsDone) {
-      this.size--;
-      return this.records.free(record);
-    }
     if (!this.#order.awaitsDone || this.isRefused(record)) return this.#forgetPosition(record);
     const isLast = this.#clearPosition(record);
     if (isLast) this.records.remove(record);
@@ -904,12 +920,12 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const handOut = ++this.#handedOut | 0; // a 32-bit number, because it is the link
     const page = records.pageOf(record);
     const place = placeOf(record);
-    page.states[place]! += PROCESSING - READY;
-    page.links[place] = handOut;
+    page.fields[2 * place]! += PROCESSING - READY;
+    page.fields[2 * place + 1] = handOut;
     this.#processing++;
     this.#latest = record;
     if (this.#worked !== undefined) this.#worked.add(record);
-    const key = page.keys[place];
+    const key = this.#latestKey = page.keys[place];
     const item = (page.items === undefined ? key : page.items[place]) as T;
     const priority = page.priorities === undefined ? 0 : page.priorities[place]!;
     const lease = new RecordLease(this, record, handOut, key, item, priority);

@@ -9,6 +9,7 @@ import type { WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { WORK_QUEUE_RULES } from "./options.ts";
 import { RecordQueue } from "./record_queue.ts";
 
+export { adaptDiscipline } from "./adapt_discipline.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type * from "../contracts/discipline.ts";

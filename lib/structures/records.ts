@@ -9,7 +9,10 @@ const PAGE_BITS = 8;
 const PAGE = 1 << PAGE_BITS;
 const PLACE = PAGE - 1;
 
-/** A map with at most this many entries deletes the entry of a removed key at once, so none of them is outdated. */
+/** Value in the place of a free record's key. */
+const FREE = Symbol();
+
+/** While there are at most this many records, the entry of a removed key is deleted at once, so none is outdated. */
 const SMALL = 32;
 
 /** Maximum ratio of all entries to keys when a key is added, and when one is removed: others may follow it. */
@@ -30,8 +33,8 @@ export class Page {
   end = 0;
   readonly number: number;
   readonly keys: unknown[] = new Array(PAGE);
-  readonly states: Int32Array = new Int32Array(PAGE);
-  readonly links: Int32Array = new Int32Array(PAGE);
+  /** State and link of each record, side by side: an array for each would take more memory. */
+  readonly fields: Int32Array = new Int32Array(2 * PAGE);
   /** Created when a priority is first not 0. */
   priorities: Float64Array | undefined = undefined;
   /** `undefined` if each item is its own key. */
@@ -65,8 +68,8 @@ class DelayFields {
 
 /** Fields of records for an order other than first in, first out. */
 class OrderFields {
-  readonly times: Float64Array = new Float64Array(PAGE);
-  readonly turns: Float64Array = new Float64Array(PAGE);
+  /** Time and turn of each record, side by side. */
+  readonly numbers: Float64Array = new Float64Array(2 * PAGE);
   readonly previous: Int32Array = new Int32Array(PAGE);
 }
 
@@ -86,6 +89,11 @@ export class Records {
   /** Number of keys. */
   size = 0;
   #map: LargeMap<unknown, number> = new Map();
+  /** Record and key that came first and are alone. They are not in the map, because most queues are almost empty. */
+  #only = NONE;
+  #onlyKey: unknown = undefined;
+  /** Whether there were never more than `SMALL` records since there was none. */
+  #isSmall = true;
   readonly #hasItems: boolean;
   readonly #isOrdered: boolean;
   /** Pages by number; `undefined` in the place of a page that was freed. */
@@ -108,8 +116,13 @@ export class Records {
 
   /** Returns the record of a key; {@linkcode NONE} if the key has none. */
   of(key: unknown): number {
-    const record = this.#map.get(key);
-    return record !== undefined && this.#has(record, key) ? record : NONE;
+    if (this.#only !== NONE) return isSameKey(this.#onlyKey, key) ? this.#only : NONE;
+    const record = this.size === 0 ? undefined : this.#map.get(key);
+    if (record === undefined) return NONE;
+    if (this.#isSmall) return record;
+    const page = this.#pages[record >> PAGE_BITS]; // not in a function, because this is called most often
+    const place = record & PLACE;
+    return page !== undefined && isSameKey(page.keys[place], key) ? record : NONE;
   }
 
   /**
@@ -122,19 +135,19 @@ export class Records {
     if (page.used === PAGE) page = this.#openNext();
     const place = page.free === NONE ? page.end : page.free;
     const record = page.number << PAGE_BITS | place;
-    const entries = this.#map.size;
-    if (entries > MAX_ENTRIES * this.size && entries > SMALL) this.#sweep();
-    if (entries === MAX_KEYS) this.#map = divided(this.#map);
-    try {
-      this.#map.set(key, record);
-    } catch (cause) {
-      this.#enterAfterSweep(key, record, cause);
+    if (this.size === 0 && this.#isSmall) {
+      this.#only = record;
+      this.#onlyKey = key;
+    } else {
+      if (this.#only !== NONE) this.#enterOnly();
+      if (record >= SMALL) this.#isSmall = false;
+      this.#enter(key, record);
     }
     page.used++;
     if (page.free === NONE) page.end++;
-    else page.free = page.links[place]!;
+    else page.free = page.fields[2 * place + 1]!;
     page.keys[place] = key;
-    page.states[place] = state;
+    page.fields[2 * place] = state;
     if (page.items !== undefined) page.items[place] = item;
     if (page.priorities !== undefined) page.priorities[place] = priority;
     else if (priority !== 0) this.setPriority(record, priority);
@@ -160,21 +173,21 @@ export class Records {
   }
 
   private removeFrom(page: Page, place: number): void {
-    const entries = this.#map.size;
     this.size--;
-    if (entries <= SMALL) this.#map.delete(page.keys[place]);
-    page.keys[place] = undefined; // lets the key be garbage collected
-    page.states[place] = 0;
+    if (this.#only !== NONE) this.#forgetOnly();
+    else if (this.#isSmall) this.#map.delete(page.keys[place]);
+    page.keys[place] = FREE; // lets the key be garbage collected
+    page.fields[2 * place] = 0;
     if (page.items !== undefined) page.items[place] = undefined;
-    if (entries > SMALL && entries > MAX_ENTRIES_LEFT * this.size) this.#sweep();
+    if (!this.#isSmall && this.#map.size > MAX_ENTRIES_LEFT * this.size) this.#sweep();
   }
 
   private releaseTo(page: Page, place: number): void {
-    page.links[place] = page.free;
+    page.fields[2 * place + 1] = page.free;
     page.free = place;
     const used = --page.used;
     if (used === PAGE - 1) this.#partial.push(page);
-    else if (used === 0) this.#empty(page);
+    else if (used === 0 && !this.#isSmall) this.#empty(page);
   }
 
   /** Returns the page of a record, for code that needs several of its fields, at the place {@linkcode placeOf}. */
@@ -189,20 +202,20 @@ export class Records {
   /** Returns the state of a record; 0 if it is free. */
   stateOf(record: number): number {
     const page = this.#pages[record >> PAGE_BITS];
-    return page === undefined ? 0 : page.states[record & PLACE]!;
+    return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;
   }
 
   setState(record: number, state: number): void {
-    this.#pages[record >> PAGE_BITS]!.states[record & PLACE] = state;
+    this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
   }
 
   /** Returns the link of a record: usually another record. */
   linkOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.links[record & PLACE]!;
+    return this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1]!;
   }
 
   setLink(record: number, link: number): void {
-    this.#pages[record >> PAGE_BITS]!.links[record & PLACE] = link;
+    this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1] = link;
   }
 
   priorityOf(record: number): number {
@@ -280,20 +293,20 @@ export class Records {
 
   /** Returns the time at which the key became ready. */
   timeOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.order!.times[record & PLACE]!;
+    return this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE)]!;
   }
 
   setTime(record: number, time: number): void {
-    this.#pages[record >> PAGE_BITS]!.order!.times[record & PLACE] = time;
+    this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE)] = time;
   }
 
   /** Returns the place of a record among equal ones. */
   turnOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.order!.turns[record & PLACE]!;
+    return this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE) + 1]!;
   }
 
   setTurn(record: number, turn: number): void {
-    this.#pages[record >> PAGE_BITS]!.order!.turns[record & PLACE] = turn;
+    this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE) + 1] = turn;
   }
 
   previousOf(record: number): number {
@@ -308,7 +321,7 @@ export class Records {
   *used(): Generator<number, void> {
     for (const page of [...this.#pages]) {
       for (let place = 0; page !== undefined && place < page.end; place++) {
-        if (page.states[place] !== 0) yield page.number << PAGE_BITS | place;
+        if (page.fields[2 * place] !== 0) yield page.number << PAGE_BITS | place;
       }
     }
   }
@@ -316,7 +329,7 @@ export class Records {
   #has(record: number, key: unknown): boolean {
     const page = this.#pages[record >> PAGE_BITS];
     const place = record & PLACE;
-    return page !== undefined && page.states[place] !== 0 && isSameKey(page.keys[place], key);
+    return page !== undefined && isSameKey(page.keys[place], key);
   }
 
   #newPage(): Page {
@@ -342,18 +355,36 @@ export class Records {
   }
 
   #clear(): void {
-    if (this.#map.size > 0) this.#map = new Map();
-    if (this.#pages.length === 1) return;
+    this.#map = new Map();
+    this.#isSmall = true;
     this.#pages = [];
     this.#unused = [];
     this.#partial = [];
     this.#open = this.#newPage();
   }
 
-  #enterAfterSweep(key: unknown, record: number, cause: unknown): void {
-    if (this.#map.size === this.size) throw noRoom(this.size, cause);
-    while (this.#map.size > this.size) this.#sweep();
-    this.#map.set(key, record);
+  #enterOnly(): void {
+    this.#enter(this.#onlyKey, this.#only);
+    this.#forgetOnly();
+  }
+
+  #forgetOnly(): void {
+    this.#only = NONE;
+    this.#onlyKey = undefined;
+  }
+
+  #enter(key: unknown, record: number): void {
+    if (!this.#isSmall) {
+      if (this.#map.size > MAX_ENTRIES * this.size) this.#sweep();
+      if (this.#map.size === MAX_KEYS) this.#map = divided(this.#map);
+    }
+    try {
+      this.#map.set(key, record);
+    } catch (cause) {
+      if (this.#map.size === this.size) throw noRoom(this.size, cause);
+      while (this.#map.size > this.size) this.#sweep();
+      this.#map.set(key, record);
+    }
   }
 
   /** Removes the outdated entries. If there are many entries, removes the outdated ones of one part. */

@@ -16,7 +16,7 @@ import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { flush, Lifo, takeAll } from "../queue_helpers.ts";
+import { flush, PlainLifo, takeAll } from "../queue_helpers.ts";
 
 const FAIR = {
   type: "fair",
@@ -47,7 +47,7 @@ Deno.test("a discipline given in code comes before the document's, which is not 
     options: {},
     create: () => {
       built++;
-      return new Lifo();
+      return new PlainLifo();
     },
   }));
   const config = loadConfig({ queues: { q: { discipline: { type: "mine" } } } }, { disciplines: registry });
@@ -186,7 +186,7 @@ Deno.test("a registry of disciplines is what a document is read with, and what t
     type: "lifo",
     description: "The newest first.",
     options: {},
-    create: () => new Lifo(),
+    create: () => new PlainLifo(),
   }));
   const document = { queues: { q: { discipline: { type: "lifo" } } } };
   assertEquals(issuesOf(() => loadConfig(document)).map(({ path }) => path), ["/queues/q/discipline/type"]);

@@ -1,4 +1,5 @@
 import {
+  adaptDiscipline,
   createDefaultItemLimiter,
   createDelayingQueue,
   createRateLimitingQueue,
@@ -17,6 +18,9 @@ class Fifo implements QueueDiscipline<string> {
   push = (entry: ReadyEntry<string>) => void this.#entries.push(entry);
   pop = () => this.#entries.shift();
   touch = () => {};
+  constructor() {
+    adaptDiscipline(this);
+  }
   get length() {
     return this.#entries.length;
   }

@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  adaptDiscipline,
   createDefaultItemLimiter,
   createFairDiscipline,
   createRateLimitingQueue,
@@ -197,7 +198,7 @@ Deno.test("blocked groups: a group that is not a string is resumed by the text t
 Deno.test("blocked groups: those of a discipline that lists none can be paused all the same", async () => {
   using _time = new FakeTime();
   const fair = createFairDiscipline<string>({ separator: "/" });
-  const discipline: QueueDiscipline<string> = {
+  const discipline = adaptDiscipline<QueueDiscipline<string>>({
     push: (entry) => fair.push(entry),
     pop: () => fair.pop(),
     touch: (entry) => fair.touch(entry),
@@ -210,7 +211,7 @@ Deno.test("blocked groups: those of a discipline that lists none can be paused a
     get blocked() {
       return fair.blocked!;
     },
-  };
+  });
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { discipline });
   using asked = new Asked({ queues: { images: { queue } } });
   queue.add("a/1");

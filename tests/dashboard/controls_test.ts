@@ -3,6 +3,7 @@
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  adaptDiscipline,
   createDefaultItemLimiter,
   createExponentialLimiter,
   createPriorityDiscipline,
@@ -365,7 +366,7 @@ Deno.test("reload: what is wrong with the file is said, and nothing changes", as
 Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline that throws or a queue that drains", async () => {
   let fails = false;
   const entries: ReadyEntry<string>[] = [];
-  const discipline: QueueDiscipline<string> = {
+  const discipline = adaptDiscipline<QueueDiscipline<string>>({
     push(entry) {
       if (fails) throw new Error("no group");
       entries.push(entry);
@@ -375,7 +376,7 @@ Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline 
     get length() {
       return entries.length;
     },
-  };
+  });
   const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
   const queue = createRateLimitingQueue<string>(limiter, { discipline });
   using asked = new Asked({ queues: { images: { queue } } });

@@ -11,7 +11,7 @@ import {
 } from "@workqueue/core";
 import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { Lifo, take, takeAll } from "../queue_helpers.ts";
+import { PlainLifo, take, takeAll } from "../queue_helpers.ts";
 import { Entries } from "./entries.ts";
 
 function fairQueue(options: Omit<FairOptions<string>, "groupOf" | "separator"> = {}) {
@@ -168,7 +168,7 @@ Deno.test("fair: an inner discipline is called when its items are done, also whe
 
 Deno.test("fair: a discipline inside is touched for what is ready, and not for what was handed out", () => {
   const touched: unknown[] = [];
-  class Noting extends Lifo<number> {
+  class Noting extends PlainLifo<number> {
     override touch(entry: ReadyEntry<number>) {
       touched.push(entry.key);
     }
@@ -206,7 +206,7 @@ Deno.test("fair: an entry that was handed out is not touched, and one that is re
 
 Deno.test("fair: an entry that was handed out although it was refused is gone, and takes no other's place", () => {
   let isFailing = true;
-  class Eager extends Lifo<number> {
+  class Eager extends PlainLifo<number> {
     override push(entry: ReadyEntry<number>) {
       super.push(entry);
       if (!isFailing) return;
@@ -298,7 +298,7 @@ Deno.test("fair: when its groupOf or its within throws, the item is not there, a
     },
     within: () => {
       if (isFailing) throw new Error("no discipline");
-      return new Lifo<string>();
+      return new PlainLifo<string>();
     },
   });
   const queue = createWorkQueue<string>({ discipline });
@@ -318,7 +318,7 @@ Deno.test("fair: a within that makes no discipline is refused when it is asked",
 });
 
 Deno.test("fair: what an inside discipline fails to do costs nobody a turn", () => {
-  class Failing extends Lifo<string> {
+  class Failing extends PlainLifo<string> {
     override pop() {
       if (fails) throw new Error("not now");
       return super.pop();
@@ -349,7 +349,7 @@ Deno.test("fair: what comes next can be seen, and nothing changes by that", () =
 });
 
 Deno.test("fair: where the order inside of a group is not known, the list of what comes next ends", () => {
-  const { queue, discipline } = fairQueue({ within: () => new Lifo() });
+  const { queue, discipline } = fairQueue({ within: () => new PlainLifo() });
   addMany(queue, "a", 2);
   assertEquals(discipline.peek!(5), []);
 });
@@ -462,7 +462,7 @@ Deno.test("fair: options that make no sense are refused", () => {
       "'weights' must be an object of numbers from 0.001 to 1000 by name, got an array",
     ],
     [{ groupOf, maxPerGroup: 0 }, "'maxPerGroup' must be a positive integer, got 0"],
-    [{ groupOf, within: new Lifo() }, "'within' must be a function that makes a queue discipline, got an object"],
+    [{ groupOf, within: new PlainLifo() }, "'within' must be a function that makes a queue discipline, got an object"],
     [{ groupOf, withn: 5 }, `"withn" is not an option here; did you mean "within"?`],
   ];
   for (const [options, message] of cases) {

@@ -1,13 +1,14 @@
 /** Collaborators of a queue, with hooks that let a test run code in the middle of a call. */
 
-import type {
-  Counter,
-  Gauge,
-  Histogram,
-  MetricsProvider,
-  QueueDiscipline,
-  ReadyEntry,
-  SettableGauge,
+import {
+  adaptDiscipline,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type MetricsProvider,
+  type QueueDiscipline,
+  type ReadyEntry,
+  type SettableGauge,
 } from "@workqueue/core";
 
 /** Actions that a test runs in the middle of calls, by the call's name. */
@@ -90,6 +91,10 @@ export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly pushed: ReadyEntry<T>[] = [];
   /** Items that were passed to `done`, in order. */
   readonly ended: T[] = [];
+
+  constructor() {
+    adaptDiscipline(this);
+  }
 
   push(entry: ReadyEntry<T>): void {
     this.hooks.run("push");

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  adaptDiscipline,
   type Clock,
   createDelayingQueue,
   createExponentialLimiter,
@@ -137,7 +138,7 @@ const QUEUES: Readonly<Record<string, () => Partial<RateLimitingQueueOptions<str
   "in groups with a discipline": () => ({
     discipline: createFairDiscipline({ groupOf, maxPerGroup: 2, within: () => new UserDiscipline() }),
   }),
-  "with a user's discipline": () => ({ discipline: new UserDiscipline() }),
+  "with a user's discipline": () => ({ discipline: adaptDiscipline(new UserDiscipline()) }),
   "with a retry budget": () => ({ retryBudget: { ratio: 0.1, minRate: 20 }, addWhileDelayed: "fold" }),
   "that keeps given-up items": () => ({ keepGivenUp: 10 }),
 };

@@ -58,6 +58,7 @@ const MAIN_ENTRY = [
   "RetryAfterError",
   "TerminalError",
   "TokenBucket",
+  "adaptDiscipline",
   "createAimdThrottle",
   "createConcurrencyThrottle",
   "createDefaultControllerLimiter",

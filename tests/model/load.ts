@@ -5,6 +5,7 @@
 
 import * as fc from "fast-check";
 import {
+  adaptDiscipline,
   createExponentialLimiter,
   createRateLimitingQueue,
   type QueueDiscipline,
@@ -157,7 +158,7 @@ class Run {
       const { length, blocked = 0 } = discipline;
       this.trace.push({ what, entry, readyAt, priority, at: this.#clock.now(), length, blocked, idle: this.#idle });
     };
-    return {
+    return adaptDiscipline<QueueDiscipline<string>>({
       push(entry) {
         discipline.push(entry);
         note("push", entry);
@@ -183,6 +184,6 @@ class Run {
       get blocked() {
         return discipline.blocked ?? 0;
       },
-    };
+    });
   }
 }

@@ -6,6 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import {
+  adaptDiscipline,
   loadConfig,
   type QueueDiscipline,
   type ReadyEntry,
@@ -43,7 +44,9 @@ class Recorder implements QueueDiscipline<string> {
   readonly #entries: ReadyEntry<string>[] = [];
   readonly #firsts = new Set<unknown>();
 
-  constructor(readonly clock: HandClock) {}
+  constructor(readonly clock: HandClock) {
+    adaptDiscipline(this);
+  }
 
   get length(): number {
     return this.#entries.length;

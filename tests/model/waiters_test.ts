@@ -6,6 +6,7 @@
 import { assert } from "@std/assert";
 import process from "node:process";
 import {
+  adaptDiscipline,
   createConcurrencyThrottle,
   createFairDiscipline,
   createPriorityDiscipline,
@@ -38,6 +39,10 @@ class CreepingClock extends HandClock {
 class UntilTouched implements QueueDiscipline<string> {
   readonly #ready: ReadyEntry<string>[] = [];
   readonly #blocked = new Set<ReadyEntry<string>>();
+
+  constructor() {
+    adaptDiscipline(this);
+  }
 
   get length(): number {
     return this.#ready.length;

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
+  adaptDiscipline,
   createDefaultItemLimiter,
   createDelayingQueue,
   createFairDiscipline,
@@ -19,7 +20,7 @@ import {
 import { FakeTime } from "@std/testing/time";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { HandClock } from "../helpers.ts";
-import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
+import { flush, isSettled, Lifo, outcome, PlainLifo, take, takeAll } from "../queue_helpers.ts";
 
 const layers: Record<string, (options: WorkQueueOptions<string>) => WorkQueue<string>> = {
   "layer 1": (options) => createWorkQueue(options),
@@ -29,7 +30,7 @@ const layers: Record<string, (options: WorkQueueOptions<string>) => WorkQueue<st
 
 /** Returns a discipline that does what `discipline` does, through its methods. */
 function wrapped(discipline: QueueDiscipline<string>): QueueDiscipline<string> {
-  return {
+  return adaptDiscipline<QueueDiscipline<string>>({
     push: (entry) => discipline.push(entry),
     pop: () => discipline.pop(),
     touch: (entry) => discipline.touch(entry),
@@ -46,7 +47,7 @@ function wrapped(discipline: QueueDiscipline<string>): QueueDiscipline<string> {
     get nextChangeAt() {
       return discipline.nextChangeAt!;
     },
-  };
+  });
 }
 
 const fair = () => createFairDiscipline<string>({ separator: "/" });
@@ -239,9 +240,10 @@ for (const [name, make] of Object.entries(layers)) {
 }
 
 /** Last in, first out, from a time on. Uses the clock of its queue. */
-class FromTime extends Lifo<string> {
+class FromTime extends PlainLifo<string> {
   constructor(readonly clock: HandClock, readonly opensAt: number) {
     super();
+    adaptDiscipline(this);
   }
 
   override get length(): number {

@@ -14,7 +14,7 @@ import {
 } from "@workqueue/core";
 import { Lifo } from "../queue_helpers.ts";
 
-const noDiscipline = `'discipline' must be a discipline, such as createPriorityDiscipline()`;
+const noDiscipline = `'discipline' must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)`;
 
 type Create = (options: never) => WorkQueue<string>;
 

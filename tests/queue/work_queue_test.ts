@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
+  adaptDiscipline,
   createDelayingQueue,
   createPriorityDiscipline,
   createWorkQueue,
@@ -457,7 +458,7 @@ Deno.test("a discipline with priorities hears of items that are added again", ()
       return this.#urgency.size;
     }
   }
-  const queue = createWorkQueue<string>({ discipline: new Urgent() });
+  const queue = createWorkQueue<string>({ discipline: adaptDiscipline(new Urgent()) });
   for (const item of ["a", "b", "c", "b", "c", "c"]) queue.add(item);
   assertEquals(takeAll(queue), ["c", "b", "a"]);
 });
@@ -490,7 +491,12 @@ Deno.test("a discipline gets one entry a key for as long as that is ready; it ha
 
 Deno.test("a discipline that gives out what is not ready gets an error that says so", async () => {
   const queue = createWorkQueue<string>({
-    discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
+    discipline: adaptDiscipline({
+      push() {},
+      pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }),
+      touch() {},
+      length: 1,
+    }),
   });
   await assertRejects(async () => await queue.get(), Error, "the discipline returned no ready item");
 });

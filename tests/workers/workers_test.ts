@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  adaptDiscipline,
   type Clock,
   createBucketLimiter,
   createExponentialLimiter,
@@ -1020,7 +1021,12 @@ test("the handler's signal is aborted when read only after the time was up", asy
 
 test("a queue that cannot hand out an item makes finished reject", async ({ runWorkers }) => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
+    discipline: adaptDiscipline({
+      push() {},
+      pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }),
+      touch() {},
+      length: 1,
+    }),
   });
   const pool = runWorkers(queue, () => {});
   await assertRejects(() => pool.finished, Error, "the discipline returned no ready item");

@@ -1,6 +1,12 @@
 /** Script that runs many keys through queues that are never empty. The script prints the heap growth in bytes. */
 
-import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
+import {
+  adaptDiscipline,
+  createWorkQueue,
+  type QueueDiscipline,
+  type ReadyEntry,
+  type WorkQueue,
+} from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
 
 const KEYS = 200_000;
@@ -14,6 +20,10 @@ interface Link {
 class Lifo implements QueueDiscipline<string> {
   length = 0;
   #top: Link | undefined = undefined;
+
+  constructor() {
+    adaptDiscipline(this);
+  }
 
   push(entry: ReadyEntry<string>): void {
     this.#top = { entry, below: this.#top };
