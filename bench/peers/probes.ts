@@ -27,7 +27,7 @@ export const probes: Readonly<Record<string, Probe>> = {
       { contender: "delayed keys", atMost: 150 },
       { contender: "delayed keys, after draining", atMost: 1 },
       { contender: "ready keys, after draining", atMost: 1 },
-      { contender: "ready keys, by priority", atMost: 80, on: ["deno"] },
+      { contender: "ready keys, by priority", atMost: 85, on: ["deno"] },
     ],
   },
   lateness: {
