@@ -135,8 +135,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #worked: Set<number> | undefined = undefined;
   /** Metrics of the queue, or an observer that a dashboard has set. */
   #observer: QueueObserver | undefined;
-  /** Number of times at which a key became ready while an observer counted them, and the last one of each record. */
+  /** Number of times at which a key became ready while an observer counted them. */
   #drawn = 0;
+  /** For each record of a ready key, the number of that time and, for each processing one, that of the hand-out. */
   readonly #tickets: number[] = [];
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
@@ -172,8 +173,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected readonly time: Clock;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
   #latestReadyAt = -Infinity;
-  /** Wall-clock time at which the system clock was last read. */
+  /** Wall-clock time at which the system clock was last read, and the time that it showed. */
   #lookedAt = NaN;
+  #latestLook = 0;
   /** Number of batches whose keys are being added. All keys of a batch become ready together. */
   #batches = 0;
   /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
@@ -230,6 +232,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
       known: this.known,
       metrics,
       observe: (change) => {
+        if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
         this.#observer = change(this.#observer, this);
         this.#setAttended();
       },
@@ -398,7 +401,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   #endAttended(record: number, state: number): void {
-    const handOut = this.records.linkOf(record);
+    const handOut = this.#tickets[record] ?? 0;
     try {
       this.#leaveOrComeBack(record, state);
     } finally {
@@ -756,7 +759,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected now(): number {
     const before = this.#lookedAt;
     const isUpToDate = isRealTime(this.time) && before === (this.#lookedAt = wallClock());
-    return isUpToDate ? this.#latestReadyAt : this.time.now();
+    return isUpToDate ? this.#latestLook : this.#latestLook = this.time.now();
   }
 
   #tellAdded(record: number): void {
@@ -944,7 +947,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
     try {
       if (this.#observer !== undefined) {
         const ticket = this.#tickets[record] ?? 0;
-        this.#observer.taken(this.records.keyOf(record), ticket, this.records.linkOf(record));
+        this.#tickets[record] = this.#handedOut;
+        this.#observer.taken(this.records.keyOf(record), ticket, this.#handedOut);
       }
       this.tellWatchers();
     } catch {

@@ -382,6 +382,20 @@ Deno.test("rule 18: a blocked retry that is made ready by the hook is a first at
   }
 });
 
+Deno.test("rule 18: each first attempt counts, also of many within a millisecond of the system clock", async () => {
+  for (const discipline of [undefined, createPriorityDiscipline(), createFairDiscipline({ groupOf: () => "all" })]) {
+    const retryBudget = { ratio: 1, minRate: 0 };
+    using queue = createRateLimitingQueue<string>(limiter(1), { retryBudget, discipline });
+    const items = ["a", "b", "c", "d", "e"];
+    for (const item of items) queue.add(item);
+    takeAll(queue);
+    for (const item of items) queue.addRateLimited(item);
+    const taken: unknown[] = [];
+    while (taken.length < items.length) taken.push((await queue.get()).item);
+    assertEquals(taken.toSorted(), items);
+  }
+});
+
 Deno.test("consoles show how many blocked items wait for the retry budget", async () => {
   const { queue } = await blocked(["a", "b"]);
   assertEquals(String(queue), "RateLimitingQueue: 0 ready, 2 blocked (2 by the retry budget), 0 delayed, 0 processing");
