@@ -23,7 +23,6 @@ import { formatDuration, formatNumber, setInspection } from "../base/inspection.
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { hooksOf } from "../queue/hooks.ts";
-import { DelayedQueue } from "../queue/delaying_queue.ts";
 import { AGAIN } from "../queue/positions.ts";
 import { RecordLease, RecordQueue } from "../queue/record_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
@@ -34,13 +33,7 @@ import { failuresOf, type ViewedPool } from "../workers/view.ts";
 setInspection<RecordQueue<unknown>>(
   RecordQueue.prototype,
   titleOfEach(RecordQueue.prototype),
-  (queue) => describeQueue(queue),
-);
-
-setInspection<DelayedQueue<unknown>>(
-  DelayedQueue.prototype,
-  titleOfEach(DelayedQueue.prototype),
-  (queue) => describeQueue(queue, describeDelayed(queue)),
+  (queue) => describeQueue(queue, ...("addAfter" in queue ? [describeDelayed(queue as never)] : [])),
 );
 
 setInspection<RecordLease<unknown>>(RecordLease.prototype, ({ key }) => `Lease ${inspect(key)}`, (lease) => {

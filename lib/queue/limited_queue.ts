@@ -18,7 +18,7 @@ import type {
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
 import { Attempts } from "./attempts.ts";
-import { DelayedQueue } from "./delaying_queue.ts";
+import { DelayedQueue } from "./delayed_queue.ts";
 import { priorityOf } from "./options.ts";
 
 const ADD = "add item";

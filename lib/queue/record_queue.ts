@@ -355,7 +355,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   toString(): string {
-    return titleOf("WorkQueue", this.name);
+    const type = "addRateLimited" in this ? "RateLimiting" : "addAfter" in this ? "Delaying" : "Work";
+    return titleOf(`${type}Queue`, this.name);
   }
 
   [Symbol.dispose](): void {
@@ -422,7 +423,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. */
   protected isHeld(): boolean {
-    if (this.#batches > 0 && !this.#order.isFifo) return true;
+    if (this.#batches > 0 && !this.#isFifo) return true;
     if (this.#pausedUntil !== undefined) {
       if (this.time.now() < this.#pausedUntil) return true;
       this.#pausedUntil = undefined;
@@ -443,11 +444,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   protected key(item: T): unknown {
-    return this.keyOf === undefined ? item : this.keyFrom(this.keyOf, item);
-  }
-
-  protected keyFrom(keyOf: (item: T) => unknown, item: T): unknown {
-    return item === this.known!.item ? this.known!.key : keyOf.call(this, item);
+    const { known } = this;
+    if (known === undefined) return item;
+    return item === known.item ? known.key : this.keyOf!(item);
   }
 
   protected itemOf(record: number): T {
@@ -549,9 +548,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected touch(record: number, item: T, priority: number, marks: number): void {
     const { records } = this;
     const order = this.#order;
-    const isInOrder = (records.stateOf(record) & (POSITION | REFUSED)) === READY;
     const before = records.priorityOf(record);
-    if (order.isFifo || !isInOrder) {
+    if (this.#isFifo || (records.stateOf(record) & (POSITION | REFUSED)) !== READY) {
       if (this.keyOf !== undefined) records.setItem(record, item);
       this.#raise(record, priority);
       if (this.waiting === 0 || marks !== 0 || this.positionIn(record) !== BLOCKED) return;
@@ -561,7 +559,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const mayUnblock = this.#isAttended && order.blocked > 0;
     const itemBefore = this.itemOf(record);
     records.setItem(record, item);
-    if (priority > before) records.setPriority(record, priority);
+    this.#raise(record, priority);
     try {
       order.touch(record, before);
     } catch (error) {
@@ -641,10 +639,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
     else this.pushMarked(record, marks);
   }
 
-  /** Called for a ready key whose next attempt is no first attempt. */
-  protected pushMarked(record: number, _marks: number): void {
-    this.pushToOrder(record);
-  }
+  /** Called for a ready key whose next attempt is no first attempt. Only queues with a retry budget have such keys. */
+  protected pushMarked(_record: number, _marks: number): void {}
 
   protected pushToOrder(record: number): void {
     const order = this.#order;

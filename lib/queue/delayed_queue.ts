@@ -1,0 +1,664 @@
+import { callSafely } from "../base/call_safely.ts";
+import { unref } from "../base/clock.ts";
+import { type Duration, parseDuration } from "../base/duration.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
+import { ErrorOutput } from "../base/error_output.ts";
+import { messageOf, placeOf } from "../base/error_text.ts";
+import { inspect } from "../base/errors.ts";
+import { inOneLine } from "../base/safe_text.ts";
+import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
+import type { ReadyEntry } from "../contracts/discipline.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { BlockedRetries as ShownRetries, DelayedItem, QueueHooks } from "../contracts/queue_hooks.ts";
+import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
+import { type Meter, meterOf } from "../metrics/meter.ts";
+import { inSlices } from "../structures/in_slices.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
+import { NONE } from "../structures/records.ts";
+import { Waiters } from "../structures/waiters.ts";
+import { IDLE } from "../structures/watchers.ts";
+import { BlockedRetries } from "./blocked_retries.ts";
+import { PAUSE } from "./groups.ts";
+import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
+import {
+  AGAIN,
+  BLOCKED,
+  DELAYED,
+  EXEMPT,
+  FOLDING,
+  NEEDS_BUDGET,
+  PROCESSING,
+  REPEATED,
+  RETRY_DELAYED,
+} from "./positions.ts";
+import { RecordQueue } from "./record_queue.ts";
+import { Slices } from "./slices.ts";
+
+const DEFAULT_MAX_SLEEP = 10_000;
+/** Delay, in milliseconds, after which a due item is added again if adding it failed. */
+const RETRY_DELAY = 1000;
+
+/** Flags of a delay. */
+const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
+
+/** Work queue whose records may be delayed. */
+export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> {
+  readonly #maxSleep: number;
+  readonly #ref: boolean;
+  /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
+  readonly #replaces: boolean;
+  /** Whether adds are folded into the retries of keys whose attempt failed. */
+  readonly #folds: boolean;
+  /** Retries that wait for budget; `undefined` if retries need none. */
+  readonly #retries: BlockedRetries | undefined;
+  /** Time that was read before the next item is handed out, if a budget needs it. */
+  #takenAt = 0;
+  /** Record of the key that is being delayed because its attempt failed. */
+  #failed = NONE;
+  readonly #onDrop: ((item: T) => void) | undefined;
+  readonly #retriesMeter: Meter | undefined;
+  readonly #delayedGauge: Meter | undefined;
+  /** Latest value to which the gauge was set. */
+  #delayedMeasured = 0;
+  /** Records of delayed keys by deadline, except those in `#flushed`. */
+  #delays = new NumberHeap<number>();
+  /**
+   * Records of keys that a flush has not made ready yet; `undefined` outside a flush. Keys that are delayed during the
+   * flush are not included.
+   */
+  #flushed: NumberHeap<number> | undefined = undefined;
+  /** Delayed records into whose delay an add was folded, so that a shutdown finds them without a look at all others. */
+  readonly #folded = new Set<number>();
+  readonly #slices: Slices;
+  readonly #errors: ErrorOutput;
+  /** First error thrown when an item was added during a flush. */
+  #flushFailure: { error: unknown } | undefined = undefined;
+  /** Pending calls to `shutDownWithDrain`. */
+  readonly #drainers = new Waiters<void>();
+  /** Value of the latest drain's `delayed` option. Once this field is set, added items are ignored. */
+  #draining: "drop" | "flush" | "wait" | undefined = undefined;
+  /** Whether `shutDown` was called while folded adds had to become ready, which may take several slices. */
+  #isEnding = false;
+  /** Function that ends the watch for items that are delayed again while the queue drains. */
+  #stopWatching: (() => void) | undefined = undefined;
+  #delayTimer: unknown = undefined;
+  /** Time at which the timer should fire; `Infinity` if no timer is set. */
+  #dueTimerAt = Infinity;
+
+  constructor(options: DelayingQueueOptions<T>) {
+    super(options);
+    const { maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed, retryBudget, onDrop, metrics } = options;
+    this.#maxSleep = parseDuration(maxSleep);
+    this.#ref = ref;
+    this.sleep = { max: this.#maxSleep, ref };
+    this.#replaces = addWhileDelayed === "replace" || addWhileDelayed === "fold";
+    this.#folds = addWhileDelayed === "fold";
+    this.#onDrop = onDrop;
+    this.#errors = new ErrorOutput(() => this.time.now());
+    this.#slices = new Slices(this.time, (time) => this.beginBatch(time), {
+      isNothingDue: (time) => this.#isNothingDue(time),
+      makeNextReady: () => this.#makeReady((this.#flushed ?? this.#delays).pop()!),
+      onBatchEnd: () => this.#flushed = undefined,
+    });
+    if (retryBudget !== undefined) {
+      this.tellsTaken = true;
+      this.#retries = new BlockedRetries(retryBudget, {
+        records: this.records,
+        now: () => this.time.now(),
+        push: (record) => this.pushToOrder(record),
+        changed: (count) => {
+          this.waiting = count;
+          if (!this.#clearIfIdle()) this.#setDelayTimer();
+        },
+      });
+    }
+    if (this.name === "" || metrics === undefined) return;
+    try {
+      this.#retriesMeter = meterOf(metrics, "retries", this.name);
+      this.#delayedGauge = meterOf(metrics, "delayed", this.name);
+    } catch (error) {
+      super.shutDown(); // otherwise, the other metrics would stay registered
+      throw error;
+    }
+  }
+
+  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+    return {
+      ...super.hooks(metrics),
+      takeBack: (item, delay, options) => {
+        if (this.takesBack(item)) this.#delayItem(this.key(item), item, delay, priorityOf(options), 0);
+      },
+      dueAt: (item) => this.#dueAt(this.records.of(this.key(item))),
+      nextDueAt: () =>
+        this.delayed === 0 ? undefined : Math.min(this.#delays.smallest, this.#flushed?.smallest ?? Infinity),
+      allDelayed: () => this.#allDelayed(),
+      failed: (item, action) => this.#fail(item, action),
+      handedBack: (item) => this.#handBack(item),
+      blockedRetries: () => this.#retries && this.#shownRetries(this.#retries),
+    };
+  }
+
+  get delayed(): number {
+    return this.#delays.length + (this.#flushed === undefined ? 0 : this.#flushed.length);
+  }
+
+  addAfter(item: T, delay: Duration, options?: AddOptions): void {
+    const ms = requireDuration("add item", "delay", delay);
+    const priority = options === undefined ? 0 : priorityOf(options);
+    if (!this.ignoresAdds) this.#delayItem(this.key(item), item, ms, priority, 0);
+  }
+
+  /** Adds an item after the delay of a limiter. */
+  protected retryAfter(key: unknown, item: T, ms: number, priority: number): void {
+    if (this.ignoresAdds && !this.takesBack(item)) return;
+    this.#delayItem(key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET);
+  }
+
+  cancelDelayed(item: T): boolean {
+    const record = this.records.of(this.key(item));
+    if (!this.#isDelayed(record)) return false;
+    this.#endDelay(record);
+    this.#clearIfIdle();
+    this.#tellLess();
+    return true;
+  }
+
+  override pauseGroup(group: unknown, duration: Duration): void {
+    super.pauseGroup(group, requireDuration(PAUSE, "duration", duration));
+  }
+
+  override shutDown(): void {
+    const tellDropped = this.#drop();
+    this.#endWatch();
+    this.#drainers.serveAll();
+    try {
+      this.#isEnding = true;
+      this.#draining = "drop";
+      this.ignoresAdds = true;
+      this.#tellLess();
+    } finally {
+      tellDropped();
+    }
+  }
+
+  override shutDownWithDrain(options?: DrainOptions): Promise<void> {
+    try {
+      const { delayed = "drop", signal } = readDrainOptions(options);
+      if (signal?.aborted) {
+        this.shutDown();
+        return Promise.reject(signal.reason);
+      }
+      this.#draining = delayed;
+      this.ignoresAdds = true;
+      this.time.now(); // if fake timers were removed, moves pending timers back to the runtime
+      const drained = this.#drainers.wait(signal, () => this.shutDown());
+      if (delayed === "flush") this.#flush();
+      const tellDropped = delayed === "drop" ? this.#drop() : undefined;
+      try {
+        this.#tellLess();
+      } finally {
+        tellDropped?.();
+      }
+      return delayed === "flush" ? drained.then(() => this.#throwFlushFailure()) : drained;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  override snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
+    const limit = limitOf(options);
+    const now = this.time.now();
+    const delayedItems = this.#firstDelayed(limit).map((record) => ({
+      item: this.records.delayedItemOf(record) as T,
+      priority: this.records.delayPriorityOf(record),
+      dueInMs: Math.max(this.#dueAt(record)! - now, 0),
+    }));
+    return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
+  }
+
+  protected override isWaitOver(count: number): boolean {
+    if (count === IDLE) return this.delayed === 0 && super.isWaitOver(IDLE);
+    return this.ignoresAdds || this.hasFewer(count - this.delayed);
+  }
+
+  protected override takesBack(item: T): boolean {
+    return this.#draining !== "drop" && super.takesBack(item);
+  }
+
+  protected override pushMarked(record: number, marks: number): void {
+    if (marks === NEEDS_BUDGET) return this.#retries!.block(record);
+    this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
+    this.pushToOrder(record);
+  }
+
+  protected override unblock(record: number): void {
+    if (!this.#folds) this.#retries!.letThrough(record);
+  }
+
+  protected override beforeTaken(): void {
+    this.#takenAt = this.now(); // first, because the clock may throw
+  }
+
+  protected override taken(record: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & REPEATED) !== 0) this.records.setState(record, state & ~REPEATED);
+    else this.#retries!.deposit(this.#takenAt);
+  }
+
+  /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
+  protected endFolding(key: unknown): void {
+    if (!this.#folds) return;
+    const record = this.records.of(key);
+    if (record === NONE) return;
+    const state = this.records.stateOf(record);
+    if ((state & FOLDING) === 0) return;
+    this.records.setState(record, state & ~FOLDING);
+    this.#folded.delete(record);
+  }
+
+  /** Reports whether an item will be ready again without being added: it was added again, or is delayed. */
+  protected willRunAgain(key: unknown): boolean {
+    const record = this.records.of(key);
+    return record !== NONE && (this.positionIn(record) === AGAIN || this.#isDelayed(record));
+  }
+
+  *#allDelayed(): Generator<DelayedItem<T>, void> {
+    for (const record of this.records.used()) {
+      if (!this.#isDelayed(record)) continue;
+      const item = this.records.delayedItemOf(record) as T;
+      yield { item, priority: this.records.delayPriorityOf(record), dueAt: this.#dueAt(record)! };
+    }
+  }
+
+  #shownRetries(retries: BlockedRetries): ShownRetries<T> {
+    const { records } = this;
+    const recordOf = ({ key }: ReadyEntry<T>) => {
+      const record = records.of(key);
+      return record !== NONE && this.positionIn(record) === BLOCKED ? record : NONE;
+    };
+    const entryOf = (record: number): ReadyEntry<T> => ({
+      key: records.keyOf(record),
+      item: this.itemOf(record),
+      priority: records.priorityOf(record),
+      readyAt: this.time.now(),
+    });
+    const isBlocked = (record: number) => this.positionIn(record) === BLOCKED;
+    return {
+      retries: {
+        length: retries.length,
+        *keys() {
+          for (const record of records.used()) if (isBlocked(record)) yield entryOf(record);
+        },
+        has: (entry) => recordOf(entry) !== NONE,
+      },
+      opensAt: retries.opensAt,
+      makeReady: (entry) => {
+        const record = recordOf(entry);
+        if (record === NONE) return false;
+        retries.letThrough(record);
+        this.serve();
+        return true;
+      },
+    };
+  }
+
+  /** Reports whether a record is that of a delayed key. */
+  #isDelayed(record: number): boolean {
+    return this.#heapOf(record) !== undefined;
+  }
+
+  /** Returns the heap that has the record of a delayed key; `undefined` if the key is not delayed, or was dropped. */
+  #heapOf(record: number): NumberHeap<number> | undefined {
+    if (record === NONE || (this.records.stateOf(record) & DELAYED) === 0) return undefined;
+    const slot = this.records.slotOf(record);
+    if (this.#delays.entryOf(slot) === record) return this.#delays;
+    return this.#flushed?.entryOf(slot) === record ? this.#flushed : undefined;
+  }
+
+  #dueAt(record: number): number | undefined {
+    return this.#heapOf(record)?.numberOf(this.records.slotOf(record));
+  }
+
+  /** Returns at most `limit` delayed records, in the order in which they become ready. */
+  #firstDelayed(limit: number): number[] {
+    const flushed = this.#flushed?.first(limit) ?? [];
+    return [...flushed, ...this.#delays.first(limit - flushed.length)];
+  }
+
+  #delayItem(key: unknown, item: T, ms: number, priority: number, marks: number): void {
+    const record = this.records.of(key);
+    if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record))) {
+      if (record === NONE) this.addNew(key, item, priority, marks);
+      else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
+    } else {
+      const delayed = this.#delay(key, record, item, this.time.now() + ms, priority, marks);
+      if (delayed === this.#failed) this.#fold(delayed);
+      this.#measureDelayed();
+    }
+    this.#retriesMeter?.inc();
+  }
+
+  /** Runs an action that delays an item because its attempt failed. */
+  #fail(item: T, action: () => void): void {
+    if (this.#folds) this.#failed = this.records.of(this.key(item));
+    try {
+      action();
+    } finally {
+      this.#failed = NONE;
+    }
+  }
+
+  /** Called when a processing item was added again because its holder hands it back unworked. */
+  #handBack(item: T): void {
+    if (this.#retries === undefined) return;
+    const record = this.records.of(this.key(item));
+    if (record !== NONE && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
+  }
+
+  /**
+   * Begins to fold adds of a key into its delay. An add during the attempt is folded as well: the key no longer becomes
+   * ready when it is done.
+   */
+  #fold(record: number): void {
+    this.records.setState(record, this.records.stateOf(record) | FOLDING);
+    if (this.positionIn(record) !== AGAIN) return;
+    this.#folded.add(record);
+    this.#raise(record, this.unmark(record));
+  }
+
+  #raise(record: number, priority: number): void {
+    if (priority > this.records.delayPriorityOf(record)) this.records.setDelayPriority(record, priority);
+  }
+
+  /** Reports whether a key is ready, or will be once it is done. A key that has failed does not become ready then. */
+  #isComing(record: number): boolean {
+    const position = this.positionIn(record);
+    return position === AGAIN ? record !== this.#failed : position !== 0 && position < PROCESSING;
+  }
+
+  protected override addBesideDelay(record: number, item: T, priority: number, marks: number): void {
+    if (!this.#isDelayed(record)) return this.addToRecord(record, item, priority, marks);
+    // An older delayed item must not be handed out after a newer item with the same key.
+    const newest = this.#newest(record, item);
+    if ((this.records.stateOf(record) & FOLDING) !== 0) {
+      this.#folded.add(record);
+      this.records.setDelayedItem(record, newest);
+      return this.#raise(record, priority);
+    }
+    if (!this.#replaces) {
+      this.records.setDelayedItem(record, newest);
+      return this.addToRecord(record, newest, priority, marks);
+    }
+    this.addToRecord(record, newest, Math.max(priority, this.records.delayPriorityOf(record)), marks);
+    if (this.#isDelayed(record)) this.#endDelay(record); // unless the discipline has ended it
+    this.#clearIfIdle();
+    this.#tellLess();
+  }
+
+  /** Returns the newest item of a key if the given item is processing; otherwise, returns the given item. */
+  #newest(record: number, item: T): T {
+    if (this.keyOf === undefined || record === NONE) return item;
+    const newest = this.newestOf(record, item);
+    if (newest === undefined) return item;
+    return this.#isDelayed(record) ? this.records.delayedItemOf(record) as T : newest;
+  }
+
+  /** Delays an item. Returns the record of its key. */
+  #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): number {
+    const { records } = this;
+    const newest = this.#newest(record, item);
+    const dueAt = this.#dueAt(record);
+    if (dueAt === undefined) {
+      if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
+      this.#beginDelay(record, newest, deadline, priority);
+    } else {
+      records.setDelayedItem(record, newest);
+      this.#raise(record, priority);
+      this.#heapOf(record)!.decrease(records.slotOf(record), deadline);
+    }
+    if (dueAt === undefined || deadline < dueAt) { // the earlier deadline applies
+      const state = records.stateOf(record) & ~RETRY_DELAYED;
+      records.setState(record, marks === 0 ? state : state | RETRY_DELAYED);
+    }
+    if (deadline < this.#dueTimerAt) this.#setDelayTimer();
+    return record;
+  }
+
+  #beginDelay(record: number, item: T, deadline: number, priority: number): void {
+    const { records } = this;
+    records.setState(record, records.stateOf(record) & ~DELAY | DELAYED);
+    records.setDelay(record, this.#delays.push(record, deadline), item, priority);
+  }
+
+  /** Ends the delay of a key before it is due. */
+  #endDelay(record: number): void {
+    this.#heapOf(record)!.remove(this.records.slotOf(record));
+    this.#clearDelay(record);
+    if (this.records.stateOf(record) === 0) this.records.free(record);
+  }
+
+  /** Clears the delay of a key in its record. */
+  #clearDelay(record: number): void {
+    const state = this.records.stateOf(record);
+    if ((state & FOLDING) !== 0) this.#folded.delete(record);
+    this.records.setState(record, state & ~DELAY);
+    if (this.keyOf !== undefined) this.records.setDelayedItem(record, undefined);
+  }
+
+  /** Reports whether no delayed item is due at `time`. During a flush, reports whether no item is left to flush. */
+  #isNothingDue(time: number): boolean {
+    return this.#flushed !== undefined ? this.#flushed.length === 0 : !(this.#delays.smallest <= time);
+  }
+
+  /**
+   * Adds the item of a key whose delay has passed. If adding the item fails, it is added again later. Never throws,
+   * because a timer calls this method.
+   */
+  #makeReady(record: number): void {
+    const { records } = this;
+    const isRetry = (records.stateOf(record) & RETRY_DELAYED) !== 0 && this.#flushed === undefined;
+    const item = records.delayedItemOf(record) as T;
+    const priority = records.delayPriorityOf(record);
+    const key = records.keyOf(record);
+    this.#clearDelay(record);
+    try {
+      this.addDue(record, item, priority, isRetry ? NEEDS_BUDGET : 0);
+    } catch (error) {
+      const isKept = records.of(key) === record && this.#isComing(record);
+      if (!isKept) this.#beginDelay(record, item, this.time.now() + RETRY_DELAY, priority);
+      if (this.#flushed !== undefined) this.#flushFailure ??= { error };
+      else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
+    }
+  }
+
+  #describe(error: unknown, key: unknown, isKept: boolean): string {
+    const queue = this.name === "" ? "" : ` of queue ${inspect(this.name)}`;
+    const result = isKept ? "ready, but its add failed" : "due, but cannot be added for another second";
+    return `Delayed item ${inspect(key)}${queue} is ${result}: ${messageOf(error)} ${placeOf(error)}`.trimEnd();
+  }
+
+  /**
+   * Makes all delayed items ready. If adding an item throws, for example because of a discipline, the other items are
+   * still added.
+   */
+  #flush(): void {
+    this.#clearDelayTimer();
+    const delays = this.#delays;
+    this.#delays = new NumberHeap();
+    if (this.#flushed === undefined) this.#flushed = delays;
+    else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
+    this.#flushFailure = undefined;
+    this.#retries?.openAll();
+    if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
+    this.#slices.addNext();
+    this.#setDelayTimer();
+  }
+
+  /** Adds records of a heap to those that are flushed. */
+  #moveToFlush(from: NumberHeap<number>, moved: Iterable<number>): void {
+    const { records } = this;
+    for (const record of moved) {
+      const slot = this.#flushed!.push(record, from.numberOf(records.slotOf(record)));
+      const [item, priority] = [records.delayedItemOf(record), records.delayPriorityOf(record)];
+      records.setDelay(record, slot, item, priority);
+    }
+  }
+
+  #throwFlushFailure(): void {
+    if (this.#flushFailure !== undefined) throw this.#flushFailure.error;
+  }
+
+  /** Earliest time at which there is something to do; `Infinity` if there is none. */
+  get #earliest(): number {
+    return this.#retries === undefined ? this.#delays.smallest : Math.min(this.#delays.smallest, this.#retries.opensAt);
+  }
+
+  /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
+  #setDelayTimer(): void {
+    if (this.#slices.isAdding) return; // the timer is set after the slice
+    const next = this.#slices.isUnderWay ? -Infinity : this.#earliest;
+    if (next >= this.#dueTimerAt) return;
+    const now = this.time.now();
+    const wakeAt = Math.min(next, now + this.#maxSleep);
+    // Rounded up: timers take whole milliseconds, and a timer that fires early would have to be set again.
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
+    const timer = this.time.setTimeout(() => this.#wakeForDelays(), ms);
+    this.#clearDelayTimer();
+    this.#delayTimer = timer;
+    this.#dueTimerAt = wakeAt;
+    if (!this.#ref) unref(this.#delayTimer);
+  }
+
+  #clearDelayTimer(): void {
+    if (this.#dueTimerAt === Infinity) return;
+    this.#dueTimerAt = Infinity; // first, because the clock may throw
+    this.time.clearTimeout(this.#delayTimer);
+  }
+
+  /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
+  #clearIfIdle(): boolean {
+    const isIdle = this.#earliest === Infinity && !this.#slices.isUnderWay;
+    if (isIdle) this.#clearDelayTimer();
+    return isIdle;
+  }
+
+  #wakeForDelays(): void {
+    this.#dueTimerAt = Infinity;
+    try {
+      this.#retries?.open(this.time.now());
+      this.#slices.addNext();
+    } finally {
+      this.#setDelayTimer();
+      this.#tellLess();
+    }
+  }
+
+  /**
+   * Drops all delayed items, except items that were added while they were delayed after a failure: these become ready,
+   * in slices. Returns a function that reports the dropped items to `onDrop`.
+   */
+  #drop(): () => void {
+    const folded = this.isShutDown ? [] : [...this.#folded].sort((one, other) => this.#compareDelays(one, other));
+    const dropped = this.#onDrop === undefined ? [] : this.#itemsToDrop();
+    const [flushed, delays] = [this.#flushed, this.#delays];
+    this.#delays = new NumberHeap();
+    this.#flushed = undefined;
+    if (folded.length > 0) {
+      this.#flushed = new NumberHeap();
+      for (const record of folded) {
+        this.#moveToFlush(delays.entryOf(this.records.slotOf(record)) === record ? delays : flushed!, [record]);
+        this.records.setState(record, this.records.stateOf(record) & ~RETRY_DELAYED);
+      }
+    }
+    this.#slices.cancel();
+    this.#clearIfIdle();
+    if (delays.length + (flushed?.length ?? 0) > folded.length) this.#forgetDropped();
+    if (folded.length > 0) {
+      this.#slices.addNext();
+      this.#setDelayTimer();
+    }
+    return () => {
+      for (const item of dropped) this.#tellDropped(item);
+    };
+  }
+
+  /** Clears the delays of dropped items in their records, in slices. */
+  #forgetDropped(): void {
+    const records = this.records.used();
+    inSlices(() => {
+      const { done, value: record } = records.next();
+      if (done) return false;
+      const isDropped = (this.records.stateOf(record) & DELAYED) !== 0 && !this.#isDelayed(record);
+      if (isDropped) this.#clearDelay(record);
+      if (isDropped && this.records.stateOf(record) === 0) this.records.free(record);
+      return true;
+    }, this.time);
+  }
+
+  /** Compares the places of two delayed records in the order in which they become ready. */
+  #compareDelays(one: number, other: number): number {
+    const [heap, otherHeap] = [this.#heapOf(one)!, this.#heapOf(other)!];
+    if (heap !== otherHeap) return heap === this.#flushed ? -1 : 1;
+    const [slot, otherSlot] = [this.records.slotOf(one), this.records.slotOf(other)];
+    return heap.numberOf(slot) - heap.numberOf(otherSlot) || heap.orderOf(slot) - heap.orderOf(otherSlot);
+  }
+
+  #itemsToDrop(): T[] {
+    const items: T[] = [];
+    for (const record of this.records.used()) {
+      if (this.#isDelayed(record) && !this.#folded.has(record)) items.push(this.records.delayedItemOf(record) as T);
+    }
+    return items;
+  }
+
+  /**
+   * Reports a dropped item to `onDrop`. If the callback throws or rejects, the error goes to `console.error`, and the
+   * other items are still reported.
+   */
+  #tellDropped(item: T): void {
+    const report = (error: unknown) =>
+      console.error(inOneLine(`Item ${inspect(item)} was dropped, and onDrop failed: ${messageOf(error)}`));
+    callSafely(this.#onDrop!, report, item);
+  }
+
+  /**
+   * Updates the gauge, and notifies pending drains and watchers. Must be called when the number of delayed keys may
+   * have decreased.
+   */
+  #tellLess(): void {
+    this.#measureDelayed();
+    this.#closeWhenNothingIsLeft();
+    this.tellWatchers();
+  }
+
+  #measureDelayed(): void {
+    if (this.#delayedGauge === undefined || this.delayed === this.#delayedMeasured) return;
+    this.#delayedMeasured = this.delayed;
+    this.#delayedGauge.set(this.delayed);
+  }
+
+  /**
+   * Continues a shutdown or a drain: closes the queue once no item is delayed. If the drain accepts retries, a
+   * processing item may be delayed again. In that case, no item may be ready, blocked or processing either.
+   */
+  #closeWhenNothingIsLeft(): void {
+    if (this.#isEnding && this.delayed === 0) {
+      this.#isEnding = false;
+      super.shutDown();
+    }
+    if (this.#drainers.isEmpty || this.delayed > 0) return;
+    if (this.#draining !== "drop" && this.size > 0) {
+      this.#stopWatching ??= this.watch(() => this.#closeWhenNothingIsLeft());
+    } else this.#close();
+  }
+
+  #endWatch(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+  }
+
+  #close(): void {
+    this.#endWatch();
+    super.shutDownWithDrain().then(() => this.#drainers.serveAll());
+  }
+}
