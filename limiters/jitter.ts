@@ -50,7 +50,7 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
   options: jitterOptions,
   create: /* @__PURE__ */ builtIn(
     1,
-    ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
+    ({ limiter, spread }, { random }) => new JitterLimiter(limiter, spread, random),
   ),
   update: (part: JitterLimiter, { limiter, spread }) => part.change(limiter, spread),
 };

@@ -43,13 +43,16 @@ export class Page {
   entries: unknown[] | undefined = undefined;
   /** Fields of delays. Created when a key is first delayed. */
   delays: DelayFields | undefined = undefined;
-  /** Fields for an order other than first in, first out; `undefined` without one. */
-  readonly order: OrderFields | undefined;
+  /** Time and turn of each record, side by side, and previous records: for an order other than first in, first out. */
+  readonly numbers: Float64Array | undefined;
+  readonly previous: Int32Array | undefined;
 
   constructor(number: number, hasItems: boolean, isOrdered: boolean) {
     this.number = number;
     if (hasItems) this.items = new Array(PAGE);
-    if (isOrdered) this.order = new OrderFields();
+    if (!isOrdered) return;
+    this.numbers = new Float64Array(2 * PAGE);
+    this.previous = new Int32Array(PAGE);
   }
 }
 
@@ -64,13 +67,6 @@ class DelayFields {
   constructor(hasItems: boolean) {
     if (hasItems) this.items = new Array(PAGE);
   }
-}
-
-/** Fields of records for an order other than first in, first out. */
-class OrderFields {
-  /** Time and turn of each record, side by side. */
-  readonly numbers: Float64Array = new Float64Array(2 * PAGE);
-  readonly previous: Int32Array = new Int32Array(PAGE);
 }
 
 /**
@@ -293,28 +289,28 @@ export class Records {
 
   /** Returns the time at which the key became ready. */
   timeOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE)]!;
+    return this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)]!;
   }
 
   setTime(record: number, time: number): void {
-    this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE)] = time;
+    this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)] = time;
   }
 
   /** Returns the place of a record among equal ones. */
   turnOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE) + 1]!;
+    return this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1]!;
   }
 
   setTurn(record: number, turn: number): void {
-    this.#pages[record >> PAGE_BITS]!.order!.numbers[2 * (record & PLACE) + 1] = turn;
+    this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1] = turn;
   }
 
   previousOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.order!.previous[record & PLACE]!;
+    return this.#pages[record >> PAGE_BITS]!.previous![record & PLACE]!;
   }
 
   setPrevious(record: number, previous: number): void {
-    this.#pages[record >> PAGE_BITS]!.order!.previous[record & PLACE] = previous;
+    this.#pages[record >> PAGE_BITS]!.previous![record & PLACE] = previous;
   }
 
   /** Iterates over the records that are in use. Records that are taken or freed meanwhile may or may not appear. */
