@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
 import { type Order, setOrderMaker } from "../lib/queue/order.ts";
-import { NONE, Records } from "../lib/structures/records.ts";
+import { NONE, type Page, Records } from "../lib/structures/records.ts";
 
 /** State of the record of an entry that was pushed, and of one that was popped and is not done. */
 const READY = 1;
@@ -44,15 +44,14 @@ class Entries<O extends Order> {
   }
 
   free(record: number): void {
-    this.remove(record);
-    this.records.release(record);
+    this.records.release(record, this.remove(record));
   }
 
-  /** Removes an entry from its record, which must then be released. */
-  remove(record: number): void {
+  /** Removes an entry from its record, which must then be released. Returns the page of the record. */
+  remove(record: number): Page {
     this.#records.delete(this.of(record));
     delete this.#byRecord[record];
-    this.records.remove(record);
+    return this.records.remove(record);
   }
 }
 
@@ -155,11 +154,11 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
     const own = this.#own;
     const record = own.recordOf(entry, POPPED);
     if (record === NONE) return;
-    own.remove(record);
+    const page = own.remove(record);
     try {
       own.order.done(record, work?.durationMs);
     } finally {
-      own.records.release(record);
+      own.records.release(record, page);
     }
   }
 

@@ -13,7 +13,7 @@ class Entry<T> implements ReadyEntry<T> {
   readonly #record: number;
   /** Whether the discipline has the entry. If it refused the entry, it may still have it, but must not return it. */
   isIn = true;
-  /** Time at which the entry was popped, if the discipline is told of the work on it. */
+  /** Time at which the entry was popped, if the discipline has `done`. */
   poppedAt = 0;
 
   constructor(order: DisciplineOrder<T>, records: Records, record: number) {

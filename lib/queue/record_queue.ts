@@ -137,7 +137,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #observer: QueueObserver | undefined;
   /** Number of times at which a key became ready while an observer counted them. */
   #drawn = 0;
-  /** For each record of a ready key, the number of that time and, for each processing one, that of the hand-out. */
+  /** Numbers of these times for the records of ready keys, and numbers of hand-outs for those of processing keys. */
   readonly #tickets: number[] = [];
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
@@ -656,12 +656,11 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Removes a key that was processing. */
   protected leave(record: number): void {
     if (!this.#order.awaitsDone || this.isRefused(record)) return this.#forgetPosition(record);
-    const isLast = this.#clearPosition(record);
-    if (isLast) this.records.remove(record);
+    const page = this.#clearPosition(record) ? this.records.remove(record) : undefined;
     try {
       this.#order.done(record);
     } finally {
-      if (isLast) this.records.release(record);
+      if (page !== undefined) this.records.release(record, page);
     }
   }
 

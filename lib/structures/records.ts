@@ -153,22 +153,13 @@ export class Records {
 
   /** Frees the record of a key. */
   free(record: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
-    this.removeFrom(page, record & PLACE);
-    this.releaseTo(page, record & PLACE);
+    this.release(record, this.remove(record));
   }
 
-  /** Removes a key from its record, which must then be released. */
-  remove(record: number): void {
-    this.removeFrom(this.#pages[record >> PAGE_BITS]!, record & PLACE);
-  }
-
-  /** Releases the record of a key that was removed, so that another key may take it. */
-  release(record: number): void {
-    this.releaseTo(this.#pages[record >> PAGE_BITS]!, record & PLACE);
-  }
-
-  private removeFrom(page: Page, place: number): void {
+  /** Removes a key from its record, which must then be released. Returns the page of the record. */
+  remove(record: number): Page {
+    const page = this.pageOf(record);
+    const place = record & PLACE;
     this.size--;
     if (this.#only !== NONE) this.#forgetOnly();
     else if (this.#isSmall) this.#map.delete(page.keys[place]);
@@ -176,9 +167,13 @@ export class Records {
     page.fields[2 * place] = 0;
     if (page.items !== undefined) page.items[place] = undefined;
     if (!this.#isSmall && this.#map.size > MAX_ENTRIES_LEFT * this.size) this.#sweep();
+    return page;
   }
 
-  private releaseTo(page: Page, place: number): void {
+  /** Releases the record of a key that was removed from a page, so that another key may take it. */
+  release(record: number, page: Page): void {
+    const place = record & PLACE;
+    if (this.#pages[page.number] !== page) return; // all pages were freed meanwhile
     page.fields[2 * place + 1] = page.free;
     page.free = place;
     const used = --page.used;

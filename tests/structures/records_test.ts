@@ -186,3 +186,18 @@ Deno.test("records: a list is that of an array, whatever is removed", () => {
   }
   assertFalse(array.length === 0);
 });
+
+Deno.test("records: one that is released after all pages were freed harms no record of a new page", () => {
+  const records = new Records(false, false);
+  const taken = Array.from({ length: 40 }, (_, key) => take(records, key)); // enough for the table to be large
+  const [last, ...others] = taken;
+  for (const record of others) records.free(record);
+  const page = records.remove(last!);
+  const again = Array.from({ length: 300 }, (_, key) => take(records, key));
+  for (const record of again) records.free(record);
+  const fresh = Array.from({ length: 300 }, (_, key) => take(records, key));
+  records.release(last!, page);
+  const more = Array.from({ length: 300 }, (_, i) => take(records, 300 + i));
+  assertEquals(new Set([...fresh, ...more]).size, 600, "no two keys share a record");
+  assertEquals([...fresh, ...more].map((_, key) => records.of(key)), [...fresh, ...more]);
+});
