@@ -17,6 +17,7 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
+import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { wallClock } from "../structures/burst.ts";
@@ -123,6 +124,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   #latestKey: unknown = undefined;
+  /** Latest hand-outs that last and began while other keys were processing; `undefined` until there is one. */
+  #recent: RecentHandOuts | undefined = undefined;
   /** Number of hand-outs so far. */
   #handedOut = 0;
   #processing = 0;
@@ -283,7 +286,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   done(item: T): void {
     const key = this.key(item);
     const latest = this.#latest;
-    const record = latest !== NONE && this.#latestKey === key ? latest : this.records.of(key);
+    const record = latest !== NONE && this.#latestKey === key ? latest : this.#recordOf(key);
     if (record === NONE) return;
     const state = this.records.stateOf(record);
     if ((state & POSITION) >= PROCESSING) this.end(record, state);
@@ -382,9 +385,16 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected end(record: number, state: number): void {
     this.#forgetLatest();
     this.#processing--;
+    if (this.#recent !== undefined) this.#recent.remove(this.records.linkOf(record), record);
     if (this.#worked !== undefined) this.#worked.delete(record);
     if (this.#isAttended) this.#endAttended(record, state);
     else this.#leaveOrComeBack(record, state);
+  }
+
+  /** Returns the record of a key, which is often one of the latest hand-outs; `NONE` if the key has none. */
+  #recordOf(key: unknown): number {
+    const recent = this.#recent === undefined ? NONE : this.#recent.find(key);
+    return recent === NONE ? this.records.of(key) : recent;
   }
 
   #forgetLatest(): void {
@@ -920,10 +930,11 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const place = placeOf(record);
     page.fields[2 * place]! += PROCESSING - READY;
     page.fields[2 * place + 1] = handOut;
-    this.#processing++;
+    const isAlone = this.#processing++ === 0;
     this.#latest = record;
     if (this.#worked !== undefined) this.#worked.add(record);
     const key = this.#latestKey = page.keys[place];
+    if (!isAlone) (this.#recent ??= new RecentHandOuts()).add(handOut, record, key);
     const item = (page.items === undefined ? key : page.items[place]) as T;
     const priority = page.priorities === undefined ? 0 : page.priorities[place]!;
     const lease = new RecordLease(this, record, handOut, key, item, priority);
