@@ -17,10 +17,10 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
-import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { wallClock } from "../structures/burst.ts";
+import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { NONE, placeOf, Records } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
@@ -383,7 +383,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Ends the hand-out of a processing key. A key that was added again becomes ready. */
   protected end(record: number, state: number): void {
-    this.#forgetLatest();
+    this.#latest = NONE;
+    this.#latestKey = undefined; // lets the key be garbage collected
     this.#processing--;
     if (this.#recent !== undefined) this.#recent.remove(this.records.linkOf(record), record);
     if (this.#worked !== undefined) this.#worked.delete(record);
@@ -395,11 +396,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #recordOf(key: unknown): number {
     const recent = this.#recent === undefined ? NONE : this.#recent.find(key);
     return recent === NONE ? this.records.of(key) : recent;
-  }
-
-  #forgetLatest(): void {
-    this.#latest = NONE;
-    this.#latestKey = undefined;
   }
 
   #leaveOrComeBack(record: number, state: number): void {
@@ -541,7 +537,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (marks === 0 || position === PROCESSING) this.mark(record, marks); // an add that is no retry counts more
     if (position === AGAIN) return;
     this.records.setState(record, this.records.stateOf(record) + AGAIN - PROCESSING);
-    this.#forgetLatest();
     this.#comingBack++;
     this.#observer?.addedAgain(this.records.keyOf(record), priority);
   }
