@@ -164,7 +164,10 @@ export class PlainQueue {
     const again = this.again.find((entry) => entry.item.key === key);
     const delay = this.#delayAfterFailure(key, minDelay);
     const entry: Entry = { item: this.#newest(key) ?? item, priority, start: "retry" };
-    if (this.addWhileDelayed !== "fold" || delay <= 0) return this.#addAfter(entry, delay);
+    if (this.addWhileDelayed !== "fold" || delay <= 0) {
+      this.#addAfter(entry, delay);
+      return this.#serve(); // fewer items may wait until the attempt ends: a delay may have been replaced
+    }
     removeKey(this.again, key);
     this.#delay({ ...entry, priority: Math.max(priority, again?.priority ?? priority) }, delay);
     const delayed = this.delayed.find((entry) => entry.item.key === key)!;
