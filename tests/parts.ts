@@ -1,7 +1,8 @@
 /** Parts of the test suite, each a `deno` command. */
 
 import { coreArguments, testArguments } from "./std/arguments.ts";
-import { bunTests, coreTests, libFolders, partFolders, testsIn, wholeFolders } from "./test_files.ts";
+import { EVERY } from "./every.ts";
+import { bunTests, coreTests, libFolders, nodeTests, partFolders, testsIn, wholeFolders } from "./test_files.ts";
 
 /** Command. If the command runs tests, its output ends with the numbers of passed and failed tests. */
 export interface Part {
@@ -39,11 +40,9 @@ function testsAtOnce(name: string, ...args: readonly string[]): Part {
   return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 2 };
 }
 
-function onBun(files: readonly string[]): Part {
-  return {
-    name: "Bun",
-    args: ["task", "test:bun", ...files.map((file) => `./${file}`)],
-  };
+/** Returns a part that runs test files on another runtime, or all that the runtime can run if there are none. */
+function on(name: "Bun" | "Node", files: readonly string[]): Part {
+  return { name, args: ["task", `test:${name.toLowerCase()}`, ...files.map((file) => `./${file}`)] };
 }
 
 const core: readonly Part[] = [
@@ -54,7 +53,7 @@ const core: readonly Part[] = [
 /** Parts of `deno task test`. The output of the first part is shown as it runs. */
 export const defaultParts: readonly Part[] = [
   ...core,
-  onBun(someBunTests),
+  on("Bun", someBunTests),
   testsAtOnce("packages", ...packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
@@ -88,7 +87,7 @@ export const allParts: readonly Part[] = [
   ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map((
     [name, paths],
   ) => testsAtOnce(name, ...paths)),
-  onBun(bunTests),
+  on("Bun", EVERY ? [] : bunTests),
   testsAtOnce(
     "the rest",
     "--doc",
@@ -96,5 +95,5 @@ export const allParts: readonly Part[] = [
   ),
   ...core,
   { name: "style", args: ["task", "style"] },
-  { name: "Node", args: ["task", "test:node"] },
+  on("Node", EVERY ? [] : nodeTests),
 ];

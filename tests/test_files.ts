@@ -84,11 +84,23 @@ export const denoFolders: readonly string[] = [
 /** Test files of the core and of config files. */
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);
 
+/** Test files of SQLite for which the runtime matters: each runtime has its own SQLite, files and threads. */
+const sqliteFiles: readonly string[] = [
+  "tests/sqlite/broken_files_test.ts",
+  "tests/sqlite/engine_test.ts",
+  "tests/sqlite/queue_test.ts",
+  "tests/sqlite/thread_test.ts",
+  "tests/sqlite/waking_test.ts",
+];
+
 /**
- * Test files that always run on Bun, besides those of `partFolders`: one per package, and the tests of code for which
- * the runtime matters, such as servers, sockets, files, SQLite, and the order or size of built-in collections.
+ * Test files that always run on Bun, besides the contracts, queues, pools and limiters: one per package, and the tests
+ * of code for which the runtime matters, such as servers, sockets, files, SQLite, and the order or size of built-in
+ * collections.
  */
 const bunFiles: readonly string[] = [
+  ...testsIn("base"),
+  ...testsIn("inspection"),
   "tests/config/json_test.ts",
   "tests/config_file/load_test.ts",
   "tests/config_file/watch_test.ts",
@@ -103,12 +115,14 @@ const bunFiles: readonly string[] = [
   "tests/redis/queue_test.ts",
   "tests/redis/tls_test.ts",
   "tests/simulate/simulate_test.ts",
-  "tests/sqlite/broken_files_test.ts",
-  "tests/sqlite/engine_test.ts",
-  "tests/sqlite/queue_test.ts",
-  "tests/sqlite/thread_test.ts",
-  "tests/sqlite/waking_test.ts",
+  ...sqliteFiles,
 ];
 
 /** Test files that `deno task ok` runs on Bun. `deno task test:bun` runs all that Bun can run. */
-export const bunTests: readonly string[] = [...partFolders.flatMap(testsIn), ...bunFiles];
+export const bunTests: readonly string[] = [
+  ...["contracts", "queue", "workers", "limiters"].flatMap(testsIn),
+  ...bunFiles,
+];
+
+/** Test files that `deno task ok` runs on Node. `deno task test:node` runs all tests of SQLite. */
+export const nodeTests: readonly string[] = sqliteFiles;

@@ -4,6 +4,7 @@ import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
 import type { ItemReport, ReportHeader } from "../../packages/cli/report/records.ts";
 import { installed, type Runtime } from "../../release/installed.ts";
+import { EVERY } from "../every.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 
 /**
@@ -15,13 +16,8 @@ const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 /** Runtimes on which the command is tested. */
 export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => installed("Node") } : ofClone;
 
-/**
- * Runtimes for tests of code that runs alike on each runtime, such as the reading of options: Deno, or each runtime if
- * `deno task test:cli` runs the tests.
- */
-export const someRuntimes: typeof ofClone = Deno.env.has("WORKQUEUE_EVERY_RUNTIME")
-  ? runtimes
-  : { Deno: runtimes.Deno! };
+/** Runtimes for tests of code that runs alike on each runtime, such as the reading of options. */
+export const someRuntimes: typeof ofClone = EVERY ? runtimes : { Deno: runtimes.Deno! };
 
 /** Path of the repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -1,7 +1,7 @@
 /** Tests of `--output`, `--keep-order` and `--stderr pass`. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
+import { someRuntimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
 import { hasGnuParallel } from "../program.ts";
 
 const sh = (script: string) => ["--", "sh", "-c", script, "sh", "{}"];
@@ -14,7 +14,7 @@ const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outco
 /** Environment in which temporary files are in a directory of the workspace. */
 const WITH_TEMP = 'mkdir -p temp; TMPDIR="$PWD/temp" ';
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`output modes, ${runtime}: by group, the output of an item is whole, and that of its last attempt`, async () => {
     await using workspace = new Workspace(runtime);
     // `a` and `b` run at once; each prints a line, waits for the other, and prints the rest.

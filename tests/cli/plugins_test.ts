@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { limiters, loadConfig } from "@workqueue/core";
 import { loadPlugins } from "../../packages/cli/config/plugins.ts";
 import { Folder } from "../config_file/folder.ts";
-import { runtimes, Workspace } from "./cli.ts";
+import { someRuntimes, Workspace } from "./cli.ts";
 
 /** Limiter without imports, for places where a bare import can't be resolved. */
 const FIXED = `
@@ -66,7 +66,7 @@ queues:
   images: { limiter: steady, discipline: { type: lifo } }
 `;
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`plugins, ${runtime}: they are loaded, by paths from the working directory`, async () => {
     await using workspace = new Workspace(runtime);
     Deno.mkdirSync(`${workspace.directory}/of mine #1`);

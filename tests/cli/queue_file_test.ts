@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteQueueNames } from "@workqueue/sqlite";
 import { queueFileOf } from "../../packages/cli/remote/queue_file.ts";
-import { runtimes, Workspace } from "./cli.ts";
+import { someRuntimes, Workspace } from "./cli.ts";
 
 Deno.test("queue file: a value of --queue that ends like a file is one, possibly with the name of a queue", () => {
   const files = Object.entries({
@@ -21,7 +21,7 @@ Deno.test("queue file: a value of --queue that ends like a file is one, possibly
   }
 });
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of Object.keys(someRuntimes)) {
   Deno.test(`queue file, ${runtime}: without a name, the only queue of the file is used, and a new file has a default one`, async () => {
     await using workspace = new Workspace(runtime);
     const path = `${workspace.directory}/jobs.db`;

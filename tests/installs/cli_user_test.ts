@@ -6,10 +6,12 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { RUNTIMES } from "../../release/installed.ts";
 import { ROOT, TELL_CODE, until, WITH_PID, Workspace } from "../cli/cli.ts";
+import { EVERY } from "../every.ts";
 
 const ignore = Deno.build.os === "windows"; // Windows has no `sh`
 
-for (const runtime of RUNTIMES) {
+/** The tests of one runtime suffice, because `tests/cli/` tests the command on the others. */
+for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   Deno.test({
     name: `cli, ${runtime}: a config in JSON with a plugin, and one in YAML`,
     ignore,

@@ -9,7 +9,7 @@ import { globSync } from "node:fs";
 import { copyRepository } from "../../release/copy.ts";
 import { tokensOf } from "../docs/markdown.ts";
 import { runtimes } from "../runtimes.ts";
-import { EVERY } from "./every.ts";
+import { EVERY } from "../every.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
 const IGNORE = Deno.build.os === "windows"; // Windows has no `sh`

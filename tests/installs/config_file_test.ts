@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { tryExample } from "../config_file/process/example.ts";
 import { runtimes } from "../runtimes.ts";
-import { everyTest } from "./every.ts";
+import { everyTest } from "../every.ts";
 import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 

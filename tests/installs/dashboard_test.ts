@@ -5,7 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { runtimes } from "../runtimes.ts";
-import { everyTest } from "./every.ts";
+import { everyTest } from "../every.ts";
 import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 

@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
 import { runtimes } from "../runtimes.ts";
-import { everyTest } from "./every.ts";
+import { everyTest } from "../every.ts";
 import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 

@@ -6,7 +6,7 @@ import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { NpmRegistry } from "../../release/npm_registry.ts";
 import { entriesOf } from "../../release/entries.ts";
 import { relativeLinks } from "../docs/markdown.ts";
-import { EVERY, everyTest } from "./every.ts";
+import { EVERY, everyTest } from "../every.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
 /** For each package, the page of the core's docs that its README links to. */

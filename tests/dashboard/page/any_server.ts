@@ -16,11 +16,6 @@ const CONTROLS = "a[href], button, input, summary, [tabindex='0']";
 
 /** Tests the page of a server. */
 export function testPageOf(name: string, start: () => Promise<PageServer>): void {
-  const views = async () => {
-    const server = await start();
-    return { server, addresses: [server.url, `${server.url}#/queues/${encodeURIComponent(server.queue)}`] };
-  };
-
   browserTest(`${name}: the list shows what api/state says`, async () => {
     await using server = await start();
     const state = await (await fetch(`${server.url}api/state`)).json() as State;
@@ -39,22 +34,8 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
     }
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    browserTest(`${name}: axe finds nothing serious in list and queue, ${colorScheme}`, async () => {
-      const { server, addresses } = await views();
-      await using _ = server;
-      for (const address of addresses) {
-        await using visitor = await visit(address, { colorScheme });
-        await visitor.page.locator(".figures").first().waitFor();
-        assertEquals(await visitor.offences(), []);
-        for (const details of await visitor.page.locator("summary").all()) await details.click();
-        assertEquals(await visitor.offences(), []);
-      }
-    });
-  }
-
   browserTest(`${name}: nothing goes beyond the side of a screen that is 320 wide`, async () => {
-    const { server, addresses } = await views();
+    const { server, addresses } = await viewsOf(start);
     await using _ = server;
     for (const address of addresses) {
       await using visitor = await visit(address, { width: 320 });
@@ -64,7 +45,7 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
   });
 
   browserTest(`${name}: the tab key reaches every control, and shows where it is`, async () => {
-    const { server, addresses } = await views();
+    const { server, addresses } = await viewsOf(start);
     await using _ = server;
     for (const address of addresses) {
       await using visitor = await visit(address);
@@ -86,4 +67,27 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
       assertEquals(await page.locator("[data-missed]").evaluateAll((all) => all.map(({ outerHTML }) => outerHTML)), []);
     }
   });
+}
+
+/** Tests with axe-core that the page of a server is accessible. */
+export function testAccessibilityOf(name: string, start: () => Promise<PageServer>): void {
+  for (const colorScheme of ["light", "dark"] as const) {
+    browserTest(`${name}: axe finds nothing serious in list and queue, ${colorScheme}`, async () => {
+      const { server, addresses } = await viewsOf(start);
+      await using _ = server;
+      for (const address of addresses) {
+        await using visitor = await visit(address, { colorScheme });
+        await visitor.page.locator(".figures").first().waitFor();
+        assertEquals(await visitor.offences(), []);
+        for (const details of await visitor.page.locator("summary").all()) await details.click();
+        assertEquals(await visitor.offences(), []);
+      }
+    });
+  }
+}
+
+/** Starts a server. Returns it with the addresses of its list and of its queue. */
+async function viewsOf(start: () => Promise<PageServer>) {
+  const server = await start();
+  return { server, addresses: [server.url, `${server.url}#/queues/${encodeURIComponent(server.queue)}`] };
 }

@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundle } from "../../bundle.ts";
 import { Project } from "../../installs/project.ts";
+import { EVERY } from "../../every.ts";
 import { runtimes } from "../../runtimes.ts";
 import { browserTest, visit } from "./visitor.ts";
 
@@ -55,8 +56,7 @@ async function bundled(folder: Project): Promise<string[]> {
 
 const commands: Record<string, (folder: Project) => Promise<string[]>> = {
   Deno: async () => [...await runtimes["Deno"]!(), SCRIPT],
-  Bun: async () => [...await runtimes["Bun"]!(), SCRIPT],
-  Node: bundled,
+  ...EVERY && { Bun: async () => [...await runtimes["Bun"]!(), SCRIPT], Node: bundled },
 };
 
 for (const [runtime, command] of Object.entries(commands)) {

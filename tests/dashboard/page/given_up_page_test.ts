@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers, TerminalError } from "@workqueue/core";
 import { allowLocal, createDashboard, type GivenUpList } from "@workqueue/dashboard";
-import { testPageOf } from "./any_server.ts";
+import { type PageServer, testAccessibilityOf, testPageOf } from "./any_server.ts";
 import { FakeServer } from "./fake_server.ts";
 import { badNight, queueOf } from "./scenes.ts";
 import { browserTest, visit } from "./visitor.ts";
@@ -52,13 +52,16 @@ function serve(said: Partial<GivenUpList> = {}): FakeServer {
 
 const at = (server: FakeServer) => visit(`${server.url}#/queues/orders`);
 
-testPageOf("page with given-up items", () => {
+function startServer(): Promise<PageServer> {
   const redrive = { redriven: 20, left: 4, running: true, rate: 5 };
   const server = serve({ redrive });
   const { counts, ...orders } = server.queues.at(-1)!;
   server.queues = [{ ...orders, counts: { ...counts, failing: 1 } }];
   return Promise.resolve(Object.assign(server, { queue: "orders" }));
-});
+}
+
+testPageOf("page with given-up items", startServer);
+testAccessibilityOf("page with given-up items", startServer);
 
 browserTest("page: given-up items are listed with their errors, newest first", async () => {
   await using server = serve();

@@ -2,15 +2,18 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { QueueDetails } from "@workqueue/dashboard";
-import { testPageOf } from "./any_server.ts";
+import { type PageServer, testAccessibilityOf, testPageOf } from "./any_server.ts";
 import { FakeServer } from "./fake_server.ts";
 import { badNight, goodDay, outage, paused, poison, queueOf } from "./scenes.ts";
 import { browserTest, visit, type Visitor } from "./visitor.ts";
 
-testPageOf("page", () => {
+function startServer(): Promise<PageServer> {
   const server = new FakeServer(badNight());
   return Promise.resolve(Object.assign(server, { queue: "invoices" }));
-});
+}
+
+testPageOf("page", startServer);
+testAccessibilityOf("page", startServer);
 
 const keysIn = (visitor: Visitor, section: string) => visitor.section(section).locator(".key").allInnerTexts();
 

@@ -5,7 +5,8 @@
 import { assertEquals } from "@std/assert";
 import { loadConfig, type RateLimitingQueue, type WorkerPool, type WorkQueueConfig } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
-import { testPageOf } from "./any_server.ts";
+import { EVERY } from "../../every.ts";
+import { type PageServer, testAccessibilityOf, testPageOf } from "./any_server.ts";
 import { browserTest, visit, type Visitor } from "./visitor.ts";
 
 const CONFIG = {
@@ -61,13 +62,16 @@ class Served implements AsyncDisposable {
   }
 }
 
-testPageOf("page of the server", async () => {
+async function startServer(): Promise<PageServer> {
   const served = new Served();
   await served.work("bad/1", "bad/2", "good/1");
   served.pool.pause();
   served.queue.add("next/1");
   return { url: served.url, queue: "images", [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
-});
+}
+
+testPageOf("page of the server", startServer);
+if (EVERY) testAccessibilityOf("page of the server", startServer);
 
 browserTest("page of the server: what fails is found, retried, and taken back", async () => {
   await using served = new Served();

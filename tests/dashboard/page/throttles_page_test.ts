@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { loadConfig, type RateLimitingQueue, type WorkerPool, type WorkQueueConfig } from "@workqueue/core";
 import { allowLocal, createDashboard, type QueueDetails, type ThrottleRow } from "@workqueue/dashboard";
-import { testPageOf } from "./any_server.ts";
+import { type PageServer, testAccessibilityOf, testPageOf } from "./any_server.ts";
 import { FakeServer } from "./fake_server.ts";
 import { badNight, queueOf } from "./scenes.ts";
 import { browserTest, visit } from "./visitor.ts";
@@ -61,10 +61,13 @@ function serve(said: Partial<QueueDetails> = {}): FakeServer {
   return server;
 }
 
-testPageOf("page with throttles and blocked groups", () => {
+function startServer(): Promise<PageServer> {
   const { counts } = queueOf("uploads");
   return Promise.resolve(Object.assign(serve({ counts: { ...counts, failing: 1 } }), { queue: "uploads" }));
-});
+}
+
+testPageOf("page with throttles and blocked groups", startServer);
+testAccessibilityOf("page with throttles and blocked groups", startServer);
 
 browserTest("page: the list has each throttle with its state and its queues, and follows them", async () => {
   await using server = serve();
