@@ -30,9 +30,12 @@ const someBunTests: readonly string[] = [
   "opentelemetry",
 ].flatMap(testsIn);
 
-/** Returns a part that runs tests without checking their types, because another part checks all types. */
+/**
+ * Returns a part that runs tests without checking their types, because another part checks all types. V8 starts no
+ * helper threads, because other tests need the cores.
+ */
 function tests(name: string, ...args: readonly string[]): Part {
-  return { name, args: ["test", "-A", "--no-check", ...args] };
+  return { name, args: ["test", "-A", "--no-check", "--v8-flags=--single-threaded", ...args] };
 }
 
 /** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
