@@ -1,6 +1,6 @@
 /**
- * Chromium from the PATH, for browser tests. Without Chromium, the tests are skipped. The headless shell comes first: it
- * draws the same pages in 60 % of the time.
+ * Chromium from the PATH, for browser tests. Without Chromium, the tests are skipped. The headless shell comes first,
+ * because it draws the same pages in 60 % of the time.
  */
 
 import { existsSync } from "node:fs";
