@@ -124,11 +124,6 @@ class SystemTimer {
   }
 }
 
-/** Reports whether `Date` is replaced now, or fake timers were installed at the last call. */
-function isTimeFaked(): boolean {
-  return globalThis.Date !== runtime.Date || fakeDate !== undefined;
-}
-
 function currentTime(): number {
   return offset + (fakeDate === undefined ? monotonicNow() : fakeDate.now());
 }
@@ -188,7 +183,8 @@ function aheadOfWallClock(): number {
  */
 export const systemClock: Clock = {
   now() {
-    if (isTimeFaked()) followGlobals();
+    if (globalThis.Date === runtime.Date && fakeDate === undefined) return offset + monotonicNow();
+    followGlobals();
     return currentTime();
   },
   setTimeout(callback, ms) {
