@@ -7,7 +7,19 @@ import {
   type Shutdown,
   type WorkQueue,
 } from "@workqueue/core";
+import { SOURCE, type SourcedQueue, type WorkSource } from "@workqueue/core/hooks";
+import type { KeepingQueue } from "../lib/queue/keeping_queue.ts";
 import { burst, nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
+
+/** Opens a source of work of an in-memory queue. */
+export function sourceOf<T>(queue: WorkQueue<T>): WorkSource<T> {
+  return (queue as unknown as SourcedQueue<T>)[SOURCE]();
+}
+
+/** Returns an in-memory queue with the methods that only its package uses. */
+export function insideOf<T>(queue: WorkQueue<T>): KeepingQueue<T> {
+  return queue as unknown as KeepingQueue<T>;
+}
 
 /** Takes an item that must be ready. */
 export function take<T>(queue: WorkQueue<T>): Lease<T> {

@@ -1,30 +1,7 @@
-/**
- * Implementations of the interfaces of the three layers as a third party might write them: simple, slow, and very
- * different from the built-in ones.
- */
+/** Queue as a third party might write it: simple, slow, and very different from the built-in ones. */
 
-import type {
-  DelayingQueue,
-  DrainOptions,
-  Lease,
-  QueueSnapshot,
-  RateLimiter,
-  RateLimitingQueue,
-  Shutdown,
-  WorkQueue,
-} from "@workqueue/core";
+import type { DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
-
-const keepsNone = () => Promise.reject(new Error("keeps no given-up items"));
-
-/** Methods for given-up items of a queue of layer 3 that keeps none. */
-export const KEEPS_NONE = {
-  givenUp: keepsNone,
-  redrive: keepsNone,
-  redriveProgress: keepsNone,
-  stopRedrive: keepsNone,
-  discard: keepsNone,
-};
 
 /** Queue of layer 1 that is built on arrays, and that polls instead of keeping a list of waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
@@ -139,56 +116,6 @@ export class ArrayQueue<T> implements WorkQueue<T> {
         lease[Symbol.dispose]();
       }
     }
-  }
-}
-
-/** Queue of layer 2 whose delays end only when a test ends them. */
-export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
-  readonly later: { item: T; delayMs: number }[] = [];
-
-  get delayed(): number {
-    return this.later.length;
-  }
-
-  addAfter(item: T, delayMs: number): void {
-    if (!this.shuttingDown) this.later.push({ item, delayMs });
-  }
-
-  cancelDelayed(item: T): boolean {
-    const index = this.later.findIndex((each) => each.item === item);
-    if (index !== -1) this.later.splice(index, 1);
-    return index !== -1;
-  }
-
-  endDelays(): void {
-    for (const { item } of this.later.splice(0)) this.add(item);
-  }
-}
-
-/** Queue of layer 3 whose delays end only when a test ends them, and whose methods take no options. */
-export class HandLimitedQueue<T> extends HandDelayingQueue<T> implements RateLimitingQueue<T> {
-  readonly #limiter: RateLimiter<T>;
-  readonly givenUp = KEEPS_NONE.givenUp;
-  readonly redrive = KEEPS_NONE.redrive;
-  readonly redriveProgress = KEEPS_NONE.redriveProgress;
-  readonly stopRedrive = KEEPS_NONE.stopRedrive;
-  readonly discard = KEEPS_NONE.discard;
-
-  constructor(limiter: RateLimiter<T> = { when: () => 0, forget() {}, numRequeues: () => 0 }) {
-    super();
-    this.#limiter = limiter;
-  }
-
-  addRateLimited(item: T): void {
-    this.addAfter(item, this.#limiter.when(item, item));
-  }
-
-  forget(item: T): void {
-    this.#limiter.forget(item, item);
-  }
-
-  numRequeues(item: T): number {
-    return this.#limiter.numRequeues(item, item);
   }
 }
 

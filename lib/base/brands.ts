@@ -18,9 +18,6 @@ export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.
 /** Key of a queue's `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 
-/** Key of a property that is `true` if the queue's `add` accepts options, such as a priority. */
-export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");
-
 /** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
 

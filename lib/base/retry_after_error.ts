@@ -28,11 +28,8 @@ export type RetryScope = "item" | "group" | "queue";
  * With the scope `"group"`, the item's group is paused, as by `pauseGroup`. This is for a server that limits each
  * tenant or host. With the scope `"queue"`, the queue hands out nothing during the delay. In both cases, the attempt is
  * not a failure: it is neither counted nor reported, and the item is ready again, behind the other items of its group.
- * If the queue has no groups, or a third-party queue can't be paused, the error delays only its item, and `onError` is
+ * If the queue has no groups, or a third-party source can't pause, the error delays only its item, and `onError` is
  * told once. On Redis and in a file, the pause holds for all processes.
- *
- * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. In that
- * case, the queue's limiter does not count the failure.
  *
  * To delay all attempts instead of one item, call `pauseFor` on the bucket that is the pool's `throttle`.
  *

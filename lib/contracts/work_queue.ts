@@ -208,10 +208,7 @@ export interface Lease<T> extends Disposable {
    * can be destructured (`const { addedAgain } = lease`).
    */
   readonly addedAgain: () => boolean;
-  /**
-   * The item's key, which `keyOf` returned when the item was added. Leases of third-party queues may lack this
-   * property.
-   */
+  /** The item's key, which `keyOf` returned when the item was added. Leases of third-party queues may lack it. */
   readonly key?: unknown;
 }
 

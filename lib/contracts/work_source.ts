@@ -6,8 +6,8 @@ import type { Throttle } from "./throttle.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
- * A queue outside this process that offers pools its own source of work, through its `[Symbol.for("workqueue.source")]`
- * method. To implement such a queue, import the symbol as `SOURCE` from `@workqueue/core/hooks`.
+ * A queue that offers pools its own source of work, through its `[Symbol.for("workqueue.source")]` method. To implement
+ * such a queue, import the symbol as `SOURCE` from `@workqueue/core/hooks`.
  */
 export interface SourcedQueue<T> {
   /** Opens a source for one pool. `runWorkers` calls this method once. */

@@ -8,7 +8,6 @@ import { inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { ReadyEntry } from "../contracts/discipline.ts";
-import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { BlockedRetries as ShownRetries, DelayedItem, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
@@ -27,11 +26,12 @@ import {
   EXEMPT,
   FOLDING,
   NEEDS_BUDGET,
+  POSITION,
   PROCESSING,
   REPEATED,
   RETRY_DELAYED,
 } from "./positions.ts";
-import { RecordQueue } from "./record_queue.ts";
+import { type RecordLease, RecordQueue } from "./record_queue.ts";
 import { Slices } from "./slices.ts";
 
 const DEFAULT_MAX_SLEEP = 10_000;
@@ -48,13 +48,11 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
   /** Whether adds are folded into the retries of keys whose attempt failed. */
-  readonly #folds: boolean;
+  protected readonly folds: boolean;
   /** Retries that wait for budget; `undefined` if retries need none. */
   readonly #retries: BlockedRetries | undefined;
   /** Time that was read before the next item is handed out, if a budget needs it. */
   #takenAt = 0;
-  /** Record of the key that is being delayed because its attempt failed. */
-  #failed = NONE;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retriesMeter: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
@@ -92,7 +90,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     this.#ref = ref;
     this.sleep = { max: this.#maxSleep, ref };
     this.#replaces = addWhileDelayed === "replace" || addWhileDelayed === "fold";
-    this.#folds = addWhileDelayed === "fold";
+    this.folds = addWhileDelayed === "fold";
     this.#onDrop = onDrop;
     this.#errors = new ErrorOutput(() => this.time.now());
     this.#slices = new Slices(this.time, (time) => this.beginBatch(time), {
@@ -122,18 +120,13 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     }
   }
 
-  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+  protected override hooks(): QueueHooks<T> {
     return {
-      ...super.hooks(metrics),
-      takeBack: (item, delay, options) => {
-        if (this.takesBack(item)) this.#delayItem(this.key(item), item, delay, priorityOf(options), 0);
-      },
-      dueAt: (item) => this.#dueAt(this.records.of(this.key(item))),
+      ...super.hooks(),
+      dueAt: (item) => this.dueAt(item),
       nextDueAt: () =>
         this.delayed === 0 ? undefined : Math.min(this.#delays.smallest, this.#flushed?.smallest ?? Infinity),
       allDelayed: () => this.#allDelayed(),
-      failed: (item, action) => this.#fail(item, action),
-      handedBack: (item) => this.#handBack(item),
       blockedRetries: () => this.#retries && this.#shownRetries(this.#retries),
     };
   }
@@ -145,13 +138,29 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
     const ms = requireDuration("add item", "delay", delay);
     const priority = options === undefined ? 0 : priorityOf(options);
-    if (!this.ignoresAdds) this.#delayItem(this.key(item), item, ms, priority, 0);
+    if (this.ignoresAdds) return;
+    const key = this.key(item);
+    this.delayItem(this.records.of(key), key, item, ms, priority);
   }
 
-  /** Adds an item after the delay of a limiter. */
-  protected retryAfter(key: unknown, item: T, ms: number, priority: number): void {
-    if (this.ignoresAdds && !this.takesBack(item)) return;
-    this.#delayItem(key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET);
+  /** Adds an item after the delay of a limiter, unless the queue is shutting down and doesn't take the item back. */
+  protected retryAfter(record: number, key: unknown, item: T, ms: number, priority: number, hasFailed: boolean): void {
+    if (this.ignoresAdds && !this.takesBack(record)) return;
+    this.delayItem(record, key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET, hasFailed);
+  }
+
+  /** Returns the time at which a delayed item is due, by the queue's clock; `undefined` if the item is not delayed. */
+  dueAt(item: T): number | undefined {
+    return this.#dueAt(this.records.of(this.key(item)));
+  }
+
+  /** Adds an item again whose holder hands it back unworked: ready, with its previous priority. */
+  handBack(lease: RecordLease<T>): void {
+    const { key, item, priority } = lease;
+    const record = this.recordOfLease(lease);
+    if (!this.ignoresAdds) this.addNow(key, item, priority);
+    else if (this.takesBack(record)) this.delayItem(record, key, item, 0, priority);
+    if (this.#retries !== undefined && record !== NONE && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   cancelDelayed(item: T): boolean {
@@ -216,13 +225,21 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
   }
 
+  /** Returns the record of a lease's key, even if the lease is stale; `NONE` if the key has none. */
+  recordOfLease(lease: RecordLease<T>): number {
+    const record = lease.recordIn(this.records);
+    return record === NONE ? this.records.of(lease.key) : record;
+  }
+
+  /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
+  takesBack(record: number): boolean {
+    if (this.isShutDown || this.#draining === "drop") return false;
+    return record !== NONE && this.positionIn(record) >= PROCESSING;
+  }
+
   protected override isWaitOver(count: number): boolean {
     if (count === IDLE) return this.delayed === 0 && super.isWaitOver(IDLE);
     return this.ignoresAdds || this.hasFewer(count - this.delayed);
-  }
-
-  protected override takesBack(item: T): boolean {
-    return this.#draining !== "drop" && super.takesBack(item);
   }
 
   protected override pushMarked(record: number, marks: number): void {
@@ -232,7 +249,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   protected override unblock(record: number): void {
-    if (!this.#folds) this.#retries!.letThrough(record);
+    if (!this.folds) this.#retries!.letThrough(record);
   }
 
   protected override beforeTaken(): void {
@@ -246,10 +263,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
-  protected endFolding(key: unknown): void {
-    if (!this.#folds) return;
-    const record = this.records.of(key);
-    if (record === NONE) return;
+  protected endFolding(record: number): void {
     const state = this.records.stateOf(record);
     if ((state & FOLDING) === 0) return;
     this.records.setState(record, state & ~FOLDING);
@@ -257,8 +271,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   /** Reports whether an item will be ready again without being added: it was added again, or is delayed. */
-  protected willRunAgain(key: unknown): boolean {
-    const record = this.records.of(key);
+  protected willRunAgain(record: number): boolean {
     return record !== NONE && (this.positionIn(record) === AGAIN || this.#isDelayed(record));
   }
 
@@ -325,34 +338,33 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return [...flushed, ...this.#delays.first(limit - flushed.length)];
   }
 
-  #delayItem(key: unknown, item: T, ms: number, priority: number, marks: number): void {
-    const record = this.records.of(key);
-    if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record))) {
+  /**
+   * Adds an item after a delay, even if the queue is shutting down.
+   *
+   * @param record The record of the key; `NONE` if it has none.
+   * @param hasFailed Whether the item is delayed because an attempt at it failed.
+   */
+  protected delayItem(
+    record: number,
+    key: unknown,
+    item: T,
+    ms: number,
+    priority: number,
+    marks = 0,
+    hasFailed = false,
+  ): void {
+    // If the key was done before its attempt ended, nothing is folded.
+    const folds = hasFailed && this.folds && record !== NONE &&
+      (this.records.stateOf(record) & (POSITION | DELAYED)) !== 0;
+    if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record, folds))) {
       if (record === NONE) this.addNew(key, item, priority, marks);
       else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
     } else {
-      const delayed = this.#delay(key, record, item, this.time.now() + ms, priority, marks);
-      if (delayed === this.#failed) this.#fold(delayed);
+      this.#delay(key, record, item, this.time.now() + ms, priority, marks);
+      if (folds) this.#fold(record);
       this.#measureDelayed();
     }
     this.#retriesMeter?.inc();
-  }
-
-  /** Runs an action that delays an item because its attempt failed. */
-  #fail(item: T, action: () => void): void {
-    if (this.#folds) this.#failed = this.records.of(this.key(item));
-    try {
-      action();
-    } finally {
-      this.#failed = NONE;
-    }
-  }
-
-  /** Called when a processing item was added again because its holder hands it back unworked. */
-  #handBack(item: T): void {
-    if (this.#retries === undefined) return;
-    const record = this.records.of(this.key(item));
-    if (record !== NONE && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   /**
@@ -370,10 +382,10 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     if (priority > this.records.delayPriorityOf(record)) this.records.setDelayPriority(record, priority);
   }
 
-  /** Reports whether a key is ready, or will be once it is done. A key that has failed does not become ready then. */
-  #isComing(record: number): boolean {
+  /** Reports whether a key is ready, or will be once it is done. A key that `folds` does not become ready then. */
+  #isComing(record: number, folds = false): boolean {
     const position = this.positionIn(record);
-    return position === AGAIN ? record !== this.#failed : position !== 0 && position < PROCESSING;
+    return position === AGAIN ? !folds : position !== 0 && position < PROCESSING;
   }
 
   protected override addBesideDelay(record: number, item: T, priority: number, marks: number): void {
@@ -403,8 +415,8 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return this.#isDelayed(record) ? this.records.delayedItemOf(record) as T : newest;
   }
 
-  /** Delays an item. Returns the record of its key. */
-  #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): number {
+  /** Delays an item. */
+  #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): void {
     const { records } = this;
     const newest = this.#newest(record, item);
     const dueAt = this.#dueAt(record);
@@ -421,7 +433,6 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       records.setState(record, marks === 0 ? state : state | RETRY_DELAYED);
     }
     if (deadline < this.#dueTimerAt) this.#setDelayTimer();
-    return record;
   }
 
   #beginDelay(record: number, item: T, deadline: number, priority: number): void {

@@ -1,4 +1,4 @@
-import { HOOKS, OPTIONS, setBrand } from "../base/brands.ts";
+import { HOOKS, setBrand } from "../base/brands.ts";
 import type { HookedQueue, QueueHooks } from "../contracts/queue_hooks.ts";
 
 const NONE: QueueHooks<never> = {};
@@ -11,9 +11,4 @@ export function hooksOf<T>(queue: object): QueueHooks<T> {
 /** Sets a queue's hooks. */
 export function setHooks<T>(queue: object, hooks: QueueHooks<T>): void {
   setBrand(queue, HOOKS, hooks);
-}
-
-/** Reports whether the `add` method of a queue accepts options. */
-export function takesOptions(queue: object): boolean {
-  return (queue as { [OPTIONS]?: unknown })[OPTIONS] === true;
 }

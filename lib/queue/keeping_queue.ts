@@ -1,7 +1,5 @@
 import { requireRules } from "../base/arguments.ts";
-import { ChurnMap } from "../base/churn_map.ts";
-import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
-import type { Duration } from "../base/duration.ts";
+import { isRealTime } from "../base/clock.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { messageOf } from "../base/error_text.ts";
 import { argumentError, inspect } from "../base/errors.ts";
@@ -25,17 +23,17 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
-import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
-import type { RateLimitedAddOptions, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
-import type { AddOptions, DrainOptions } from "../contracts/work_queue.ts";
-import type { GivenUpItem } from "../contracts/work_source.ts";
+import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
+import type { DrainOptions } from "../contracts/work_queue.ts";
+import type { GivenUpEnding } from "../contracts/work_source.ts";
 import { MAX_BURST, nextTask } from "../structures/burst.ts";
-import { Attempts } from "./attempts.ts";
+import { NONE } from "../structures/records.ts";
 import { type KeptEntry, KeptItems, matcherOf } from "./kept_items.ts";
-import { withKey } from "./known_key.ts";
 import { LimitedQueue } from "./limited_queue.ts";
+import { FAILING } from "./positions.ts";
+import type { RecordLease } from "./record_queue.ts";
 import { Redrive } from "./redrive.ts";
 
 /** Maximum number of items that one call checks. */
@@ -44,7 +42,6 @@ const MAX_CHECKED = 10_000;
 /** Layer 3 that keeps the items that its pools give up. */
 export class KeepingQueue<T> extends LimitedQueue<T> {
   readonly #retention: number | GivenUpRetention;
-  readonly #attempts: TimedAttempts<T>;
   readonly #isReferenced: boolean;
   readonly #kept = new KeptItems<T>();
   readonly #errors: ErrorOutput;
@@ -56,29 +53,32 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     options: RateLimitingQueueOptions<T>,
     retention: number | GivenUpRetention,
   ) {
-    const attempts = new TimedAttempts(limiter, options.clock ?? systemClock);
-    super(limiter, options, attempts);
+    super(limiter, options);
     this.#retention = retention;
-    this.#attempts = attempts;
     this.#isReferenced = options.ref ?? true;
     this.#errors = new ErrorOutput(() => this.time.now());
   }
 
-  protected override hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
-    const hooks: QueueHooks<T> = { givenUp: (given) => this.#keep(given), keepsGivenUp: true };
-    return Object.assign(super.hooks(metrics), hooks);
+  protected override hooks(): QueueHooks<T> {
+    return { ...super.hooks(), keepsGivenUp: true };
   }
 
-  override add(item: T, options?: AddOptions): void {
-    this.#forgetWhenAdded(item, () => super.add(item, options));
+  protected override addNow(key: unknown, item: T, priority: number): void {
+    const entry = this.#entryOf(key);
+    super.addNow(key, item, priority);
+    if (entry !== undefined) this.#kept.remove(entry);
   }
 
-  override addAfter(item: T, delay: Duration, options?: AddOptions): void {
-    this.#forgetWhenAdded(item, () => super.addAfter(item, delay, options));
+  protected override delayItem(
+    ...added: [record: number, key: unknown, item: T, ms: number, priority: number, marks?: number, hasFailed?: boolean]
+  ): void {
+    const entry = this.#entryOf(added[1]);
+    super.delayItem(...added);
+    if (entry !== undefined) this.#kept.remove(entry);
   }
 
-  override addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    this.#forgetWhenAdded(item, () => super.addRateLimited(item, options));
+  protected override beganFailing(record: number): void {
+    this.failures.setFirstFailure(record, this.time.now());
   }
 
   override shutDown(): void {
@@ -161,9 +161,11 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     return discarded;
   }
 
-  #keep(given: GivenUpItem<T>): void {
-    const { item, key, attempts, error, reason } = given;
-    if (this.willRunAgain(key)) return;
+  override keep(lease: RecordLease<T>, attempts: number, { error, reason }: GivenUpEnding): void {
+    const { item, key } = lease;
+    const record = this.recordOfLease(lease);
+    if (this.willRunAgain(record)) return;
+    const isFailing = record !== NONE && (this.records.stateOf(record) & FAILING) !== 0;
     const now = this.time.now();
     this.#kept.add({
       item,
@@ -172,7 +174,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
       attempts,
       reason,
       group: this.#groupOf(item, key),
-      firstFailedAt: this.#attempts.firstFailedAt(key) ?? now,
+      firstFailedAt: (isFailing ? this.failures.firstFailureOf(record) : undefined) ?? now,
       givenUpAt: now,
     });
     this.#dropOld();
@@ -187,14 +189,9 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     }
   }
 
-  /** Adds an item. If the item was given up, it is no longer kept then. */
-  #forgetWhenAdded(item: T, add: () => void): void {
-    if (this.#kept.size === 0 || this.shuttingDown) return add();
-    const key = this.key(item);
-    const entry = this.#kept.get(key);
-    if (this.known === undefined) add();
-    else withKey(this.known, item, key, add);
-    if (entry !== undefined) this.#kept.remove(entry);
+  /** Returns the entry of a key that is about to be added, after which the entry is no longer kept. */
+  #entryOf(key: unknown): KeptEntry<T> | undefined {
+    return this.#kept.size === 0 || this.shuttingDown ? undefined : this.#kept.get(key);
   }
 
   /** Adds a given-up item again. Reports whether it was added. If that fails, the item is still kept. */
@@ -225,25 +222,4 @@ function shown<T>({ item, key, error, attempts, reason, group, ...entry }: KeptE
     firstFailedAgoMs: now - entry.firstFailedAt,
     givenUpAgoMs: now - entry.givenUpAt,
   };
-}
-
-/** Number of attempts at each key, with the time of its first failure. */
-class TimedAttempts<T> extends Attempts<T> {
-  readonly #clock: Clock;
-  readonly #firstFailures = new ChurnMap<unknown, number>();
-
-  constructor(limiter: RateLimiter<T>, clock: Clock) {
-    super(limiter);
-    this.#clock = clock;
-    this.watchForgotten((key) => this.#firstFailures.delete(key));
-  }
-
-  override set(key: unknown, attempts: number, item: T, hasFailed = true): void {
-    super.set(key, attempts, item, hasFailed);
-    if (hasFailed && this.#firstFailures.get(key) === undefined) this.#firstFailures.set(key, this.#clock.now());
-  }
-
-  firstFailedAt(key: unknown): number | undefined {
-    return this.#firstFailures.get(key);
-  }
 }

@@ -14,11 +14,10 @@ import {
   requireRules,
   type Rule,
 } from "../base/arguments.ts";
-import { argumentError, invalidArgument } from "../base/errors.ts";
+import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddOptions, DrainOptions, SnapshotOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
-import { takesOptions } from "./hooks.ts";
 import { makesOrder } from "./order.ts";
 
 const ADD = "add item";
@@ -43,31 +42,6 @@ export function priorityOf(options: AddOptions | undefined, known: readonly stri
 function hasOthers(options: AddOptions): boolean {
   for (const name in options) if (name !== "priority") return true;
   return false;
-}
-
-/**
- * Returns the `priority` option of a call that a pool makes of `queue`; 0 by default.
- *
- * @throws {RangeError} If the priority is `NaN` or infinite.
- * @throws {TypeError} If the priority is not a number, an option is unknown, or the priority is not 0 and the queue
- * does not accept priorities. Every built-in queue accepts priorities.
- */
-export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
-  const priority = priorityOf(options, known);
-  if (priority === 0 || takesOptions(queue)) return priority;
-  throw argumentError(
-    ADD,
-    `the queue below does not accept a priority, got ${priority}: its 'add' must take options, and it must have ` +
-      `[Symbol.for("workqueue.options")]: true`,
-  );
-}
-
-/**
- * Returns the options for adding an item with this priority. Returns `undefined` for 0, because the queue below might
- * not accept options.
- */
-export function withPriority(priority: number): AddOptions | undefined {
-  return priority === 0 ? undefined : { priority };
 }
 
 /**

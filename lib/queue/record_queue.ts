@@ -1,12 +1,11 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
-import { OPTIONS, setBrand } from "../base/brands.ts";
 import { type Clock, isRealTime, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import type { AddSlice, KnownKey, QueueHooks, QueueObserver } from "../contracts/queue_hooks.ts";
+import type { QueueHooks, QueueObserver } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -28,7 +27,6 @@ import { FifoOrder } from "./fifo_order.ts";
 import { noGroups, PAUSE, RESUME } from "./groups.ts";
 import { setHooks } from "./hooks.ts";
 import { iterateItems } from "./item_iterator.ts";
-import { noKnownKey } from "./known_key.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
 import {
@@ -41,8 +39,10 @@ import {
   PROCESSING,
   READY,
   REFUSED,
+  REMEMBERED,
   REPEATED,
 } from "./positions.ts";
+import type { AddSlice } from "./slices.ts";
 
 /**
  * Largest number of processing keys for which a separate set is created. If more keys are processing, a scan of all
@@ -88,6 +88,11 @@ export class RecordLease<T> implements Lease<T> {
     return this.#queue.positionOf(this.#record, this.#handOut);
   }
 
+  /** Returns the record of the key while the hand-out lasts; `NONE` after it. */
+  recordIn(records: Records): number {
+    return (records.stateWith(this.#record, this.#handOut) & POSITION) >= PROCESSING ? this.#record : NONE;
+  }
+
   [Symbol.dispose](): void {
     this.#queue.finish(this.#record, this.#handOut);
   }
@@ -113,8 +118,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected readonly records: Records;
   /** Adds of processing keys, except adds of the key itself without a priority. */
   readonly #next = new Map<number, Next>();
-  /** Item whose key is known, because a caller has it already; `undefined` if each item is its own key. */
-  protected readonly known: KnownKey | undefined;
   /** Number of keys that are ready, blocked or processing. */
   size = 0;
   /** Whether `beforeTaken` and `taken` are called. */
@@ -138,12 +141,14 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #worked: Set<number> | undefined = undefined;
   /** Metrics of the queue, or an observer that a dashboard has set. */
   #observer: QueueObserver | undefined;
+  /** Provider that has the queue's metrics; `undefined` if the queue has none. */
+  readonly provider: MetricsProvider | undefined;
   /** Number of times at which a key became ready while an observer counted them. */
   #drawn = 0;
   /** Numbers of these times for the records of ready keys, and numbers of hand-outs for those of processing keys. */
   readonly #tickets: number[] = [];
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
-  readonly #getters = new Waiters<Lease<T> | Shutdown>();
+  readonly #getters = new Waiters<RecordLease<T> | Shutdown>();
   /** Whether pending calls to `get` are being served now. */
   #isServing = false;
   /** Number of keys that are processing and were added again. */
@@ -157,7 +162,11 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * and ending an item skip all of them with one look at this field.
    */
   #isAttended = false;
-  protected readonly watch = (callback: () => void): () => void => {
+  /**
+   * Calls `callback` when the queue has more or less to do: an item became ready, was handed out or is done, or the
+   * queue was shut down. Returns an unsubscribe function.
+   */
+  readonly watch = (callback: () => void): () => void => {
     this.#isAttended = true;
     const stop = this.#watchers.add(callback);
     this.#setTimer(true);
@@ -196,10 +205,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
     this.name = name;
-    if (keyOf !== undefined) {
-      this.keyOf = keyOf;
-      this.known = noKnownKey();
-    }
+    if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
     const time = this.time = clock ?? systemClock;
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
@@ -209,31 +215,19 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (metrics !== undefined && name !== "") {
       const blocked = () => this.#blocked;
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
+      this.provider = metrics;
     }
-    setHooks<T>(this, this.hooks(this.#observer && metrics));
+    setHooks<T>(this, this.hooks());
     this.#setAttended();
     setTotals(this, () => ({ handedOut: this.#handedOut }));
-    setBrand(this, OPTIONS, true);
   }
 
   /** Returns the hooks of the queue. Called by the constructor, so only the hooks may use what subclasses add. */
-  protected hooks(metrics: MetricsProvider | undefined): QueueHooks<T> {
+  protected hooks(): QueueHooks<T> {
     return {
       stateOf: (item) => this.#stateOf(item),
-      takesBack: (item) => this.takesBack(item),
-      beginBatch: (time) => this.beginBatch(time),
-      watch: this.watch,
-      mayComeBack: () => this.#comingBack > 0 || this.#blocked > 0,
       groups: () => this.groups,
-      pauseFor: (ms) => {
-        this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.time.now() + ms);
-        this.#mayBeHeld = true;
-        this.#setTimer();
-      },
       resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.time.now(), 0),
-      isOver: this.#isOver,
-      known: this.known,
-      metrics,
       observe: (change) => {
         if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
         this.#observer = change(this.#observer, this);
@@ -256,19 +250,22 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   add(item: T, options?: AddOptions): void {
     const priority = options === undefined ? 0 : priorityOf(options);
-    if (this.ignoresAdds) return;
-    const key = this.key(item);
+    if (!this.ignoresAdds) this.addNow(this.key(item), item, priority);
+  }
+
+  /** Adds an item without a delay. */
+  protected addNow(key: unknown, item: T, priority: number): void {
     const record = this.records.of(key);
     if (record === NONE) this.addNew(key, item, priority, 0);
     else this.addToKnown(record, this.records.stateOf(record), item, priority, 0);
   }
 
-  get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
+  get(options?: { signal?: AbortSignal | undefined }): Promise<RecordLease<T> | Shutdown> {
     try {
       const signal = signalOf("get item", options);
       if (signal?.aborted) throw signal.reason;
       while (!this.hasFree()) {
-        if (this.#isOver()) return Promise.resolve(SHUTDOWN);
+        if (this.isOver()) return Promise.resolve(SHUTDOWN);
         this.#isAttended = true;
         // Before the wait, because the clock may throw, and nobody would get the item of the wait.
         if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
@@ -279,7 +276,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     }
   }
 
-  tryGet(): Lease<T> | undefined {
+  tryGet(): RecordLease<T> | undefined {
     return this.hasFree() ? this.take() : undefined;
   }
 
@@ -370,15 +367,39 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return iterateItems(this);
   }
 
+  /**
+   * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
+   * shutdown, only keys that were added again while processing can still be handed out.
+   */
+  isOver(): boolean {
+    return this.isShutDown && this.ready === 0 && this.#order.blocked === 0 && this.waiting === 0;
+  }
+
+  /**
+   * Reports whether any processing key was added again, or any key is blocked. Such a key becomes ready, even after a
+   * shutdown.
+   */
+  mayComeBack(): boolean {
+    return this.#comingBack > 0 || this.#blocked > 0;
+  }
+
+  /** Hands out nothing for some time, in milliseconds. If the queue is already paused, the later end applies. */
+  pauseFor(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.time.now() + ms);
+    this.#mayBeHeld = true;
+    this.#setTimer();
+  }
+
   /** Returns the position of a key during a hand-out; 0 after it. */
   positionOf(record: number, handOut: number): number {
-    const position = this.positionIn(record);
-    return position >= PROCESSING && this.records.linkOf(record) === handOut ? position : 0;
+    const position = this.records.stateWith(record, handOut) & POSITION;
+    return position >= PROCESSING ? position : 0;
   }
 
   /** Ends a hand-out, unless it has already ended. */
   finish(record: number, handOut: number): void {
-    if (this.positionOf(record, handOut) !== 0) this.end(record, this.records.stateOf(record));
+    const state = this.records.stateWith(record, handOut);
+    if ((state & POSITION) >= PROCESSING) this.end(record, state);
   }
 
   /** Ends the hand-out of a processing key. A key that was added again becomes ready. */
@@ -439,7 +460,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   /** Groups of the keys; `undefined` if they have none. */
-  protected get groups(): OrderGroups | undefined {
+  get groups(): OrderGroups | undefined {
     return this.#order.groups;
   }
 
@@ -450,9 +471,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   protected key(item: T): unknown {
-    const { known } = this;
-    if (known === undefined) return item;
-    return item === known.item ? known.key : this.keyOf!(item);
+    return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
   protected itemOf(record: number): T {
@@ -607,13 +626,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return position < PROCESSING ? "ready" : position === AGAIN ? "addedAgain" : "processing";
   }
 
-  /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
-  protected takesBack(item: T): boolean {
-    if (this.isShutDown) return false;
-    const record = this.records.of(this.key(item));
-    return record !== NONE && this.positionIn(record) >= PROCESSING;
-  }
-
   /** Reports whether a wait for this count is over. */
   protected isWaitOver(count: number): boolean {
     if (count === IDLE) return this.size === 0;
@@ -679,7 +691,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const state = this.records.stateOf(record) & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
     if (state === 0) return true;
     this.records.setState(record, state);
-    if (this.keyOf !== undefined) this.records.setItem(record, undefined);
+    if (this.keyOf !== undefined && (state & REMEMBERED) === 0) this.records.setItem(record, undefined);
     return false;
   }
 
@@ -790,7 +802,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
    */
   protected serve(): void {
     this.#serveGetters();
-    if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
+    if (!this.#getters.isEmpty && this.isOver()) this.#getters.serveAll(SHUTDOWN);
     if (this.size === 0) {
       this.#drainers.serveAll();
       if (this.isShutDown) this.#observer?.end();
@@ -905,15 +917,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
     };
   }
 
-  /**
-   * Reports whether the queue is shut down and nothing is ready or blocked. Once nothing is ready or blocked after a
-   * shutdown, only keys that were added again while processing can still be handed out.
-   */
-  readonly #isOver = (): boolean =>
-    this.isShutDown && this.ready === 0 && this.#order.blocked === 0 && this.waiting === 0;
-
   /** Hands out the next ready item. There must be a ready item. */
-  protected take(): Lease<T> {
+  protected take(): RecordLease<T> {
     const records = this.records;
     if (this.tellsTaken) this.beforeTaken();
     const refused = this.#refused === undefined ? undefined : this.#refused.shift();

@@ -1,11 +1,17 @@
 import { type Clock, isRealTime } from "../base/clock.ts";
-import type { AddSlice } from "../contracts/queue_hooks.ts";
 import { burst } from "../structures/burst.ts";
 
 /** Longest time for which one slice blocks the event loop, in milliseconds. */
 const MAX_SLICE = 10;
 /** Number of items between two reads of the clock. */
 const ITEMS_PER_LOOK = 16;
+
+/**
+ * Calls `action`, which adds some items of a batch. Pending `get` calls are served only after `action` returns. A
+ * first-in, first-out queue hands out items after each slice, because later slices can't change the order. A queue with
+ * a discipline hands out no items until the batch is over, which is when `action` returns `true` or throws.
+ */
+export type AddSlice = (action: () => boolean) => void;
 
 /** Items of a delaying queue that may be due. */
 export interface DueItems {

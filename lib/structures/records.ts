@@ -6,7 +6,7 @@ export const NONE = -1;
 
 /** Number of records in a page, as a power of two, and the bits of a record that are its place in the page. */
 const PAGE_BITS = 8;
-const PAGE = 1 << PAGE_BITS;
+export const PAGE: number = 1 << PAGE_BITS;
 const PLACE = PAGE - 1;
 
 /** Value in the place of a free record's key. */
@@ -43,6 +43,8 @@ export class Page {
   entries: unknown[] | undefined = undefined;
   /** Fields of delays. Created when a key is first delayed. */
   delays: DelayFields | undefined = undefined;
+  /** Fields of failures. Created when an attempt at a key is first remembered. */
+  failures: FailureFields | undefined = undefined;
   /** Time and turn of each record, side by side, and previous records: for an order other than first in, first out. */
   readonly numbers: Float64Array | undefined;
   readonly previous: Int32Array | undefined;
@@ -67,6 +69,14 @@ class DelayFields {
   constructor(hasItems: boolean) {
     if (hasItems) this.items = new Array(PAGE);
   }
+}
+
+/** Fields of the records whose attempts are remembered. */
+export class FailureFields {
+  /** Number of attempts and two links of each record, side by side: an array for each would take more memory. */
+  readonly numbers: Int32Array = new Int32Array(3 * PAGE);
+  /** Times of first failures. Created when one is first set. */
+  times: Float64Array | undefined = undefined;
 }
 
 /**
@@ -194,6 +204,13 @@ export class Records {
   stateOf(record: number): number {
     const page = this.#pages[record >> PAGE_BITS];
     return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;
+  }
+
+  /** Returns the state of a record that has a link; 0 if it has another link, or is free. */
+  stateWith(record: number, link: number): number {
+    const page = this.#pages[record >> PAGE_BITS];
+    const place = record & PLACE;
+    return page !== undefined && page.fields[2 * place + 1] === link ? page.fields[2 * place]! : 0;
   }
 
   setState(record: number, state: number): void {
@@ -384,33 +401,41 @@ export class Records {
   }
 }
 
-/** Doubly linked list of records. A record is in at most one list. */
-export class RecordList {
-  readonly #records: Records;
-  first = NONE;
-  last = NONE;
+/** Links between records. */
+export interface Links {
+  linkOf(record: number): number;
+  setLink(record: number, link: number): void;
+  previousOf(record: number): number;
+  setPrevious(record: number, previous: number): void;
+}
 
-  constructor(records: Records) {
-    this.#records = records;
+/** Doubly linked list of records. A record is in at most one list with the same links. */
+export class RecordList {
+  readonly #links: Links;
+  first: number = NONE;
+  last: number = NONE;
+
+  constructor(links: Links) {
+    this.#links = links;
   }
 
   append(record: number): void {
-    const records = this.#records;
+    const links = this.#links;
     const { last } = this;
-    records.setPrevious(record, last);
-    records.setLink(record, NONE);
+    links.setPrevious(record, last);
+    links.setLink(record, NONE);
     if (last === NONE) this.first = record;
-    else records.setLink(last, record);
+    else links.setLink(last, record);
     this.last = record;
   }
 
   remove(record: number): void {
-    const records = this.#records;
-    const previous = records.previousOf(record);
-    const next = records.linkOf(record);
+    const links = this.#links;
+    const previous = links.previousOf(record);
+    const next = links.linkOf(record);
     if (previous === NONE) this.first = next;
-    else records.setLink(previous, next);
+    else links.setLink(previous, next);
     if (next === NONE) this.last = previous;
-    else records.setPrevious(next, previous);
+    else links.setPrevious(next, previous);
   }
 }

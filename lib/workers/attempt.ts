@@ -159,7 +159,7 @@ export class AttemptContext implements HandlerContext {
     return this.#attempt.key;
   }
 
-  // Leases of third-party queues may lack the following properties.
+  // Leases of third-party sources may lack the following properties.
 
   get priority(): number {
     return this.#attempt.lease.priority ?? 0;

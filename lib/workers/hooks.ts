@@ -1,31 +1,29 @@
 /**
- * Interfaces for custom engines: a queue of your own, or a queue outside this process, from which pools take work.
+ * Interfaces for custom engines: a queue outside this process, from which pools take work, and displays of queues.
  *
  * - A queue from which {@linkcode runWorkers} takes work has a `[SOURCE]` method, which opens a {@linkcode WorkSource}.
- * - A queue may have a `[HOOKS]` property with {@linkcode QueueHooks}. Every hook is optional and documents what is
- *   lost without it.
- * - A queue whose `add` takes options, such as a priority, has `[OPTIONS]: true`.
+ * - A queue may have a `[HOOKS]` property with {@linkcode QueueHooks}, which displays read. Every hook is optional and
+ *   documents what is lost without it.
  *
- * `SOURCE`, `HOOKS` and `OPTIONS` are registered symbols, so they are the same in every copy of the package.
+ * `SOURCE` and `HOOKS` are registered symbols, so they are the same in every copy of the package.
  *
- * @example A queue whose `add` takes a priority
+ * @example A queue that keeps given-up items
  * ```ts
- * import { HOOKS, OPTIONS, type QueueHooks } from "@workqueue/core/hooks";
+ * import { HOOKS, type QueueHooks } from "@workqueue/core/hooks";
  * import { assertEquals } from "@std/assert";
  *
  * class MyQueue {
- *   readonly [OPTIONS] = true;
- *   readonly [HOOKS]: QueueHooks<string> = { mayComeBack: () => false };
+ *   readonly [HOOKS]: QueueHooks<string> = { keepsGivenUp: true };
  * }
  *
- * assertEquals(new MyQueue()[OPTIONS], true);
+ * assertEquals(new MyQueue()[HOOKS].keepsGivenUp, true);
  * assertEquals(HOOKS, Symbol.for("workqueue.hooks"));
  * ```
  *
  * @module
  */
 
-export { HOOKS, OPTIONS, SOURCE } from "../base/brands.ts";
+export { HOOKS, SOURCE } from "../base/brands.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";

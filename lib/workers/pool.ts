@@ -1,4 +1,5 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
+import { SOURCE } from "../base/brands.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { FailureLog } from "../base/failure_log.ts";
@@ -17,7 +18,6 @@ import { Attempt, AttemptContext, requireCost } from "./attempt.ts";
 import { Failures } from "./failures.ts";
 import { Intake, soon } from "./intake.ts";
 import { Outcomes, retryAfterOf } from "./outcome.ts";
-import { sourceOf } from "./queue_source.ts";
 import type { HeldPermit } from "./pool_permits.ts";
 import { Reports } from "./reports.ts";
 import { Running, type Worker } from "./running.ts";
@@ -238,7 +238,7 @@ export class Pool<T> implements WorkerPool<T> {
     worker.attempt = undefined;
     try {
       attempt.end();
-    } catch (error) { // a discipline or a third-party queue threw
+    } catch (error) { // a discipline or a third-party source threw
       this.#reports.error(error, attempt);
     }
     if (attempt.permit !== undefined) this.#endPermit(attempt);
@@ -286,7 +286,7 @@ export class Pool<T> implements WorkerPool<T> {
       const number = this.#source.attemptOf(lease, key);
       if (this.#source.mayBegin?.(lease) === false) return undefined; // the source has handed the item back
       return new Attempt(lease, key, number, this.#settings);
-    } catch (error) { // a third-party queue or source threw
+    } catch (error) { // a third-party source threw
       this.#fail(error);
       this.#handBackUnbegun(lease);
     }
@@ -375,6 +375,13 @@ export class Pool<T> implements WorkerPool<T> {
     this.#metrics?.end();
     this.#settle();
   }
+}
+
+/** Returns a queue's own source. */
+function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
+  const makeSource = (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE];
+  if (typeof makeSource === "function") return makeSource.call(queue);
+  throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 
 /** Starts a pool, as `runWorkers` does, and returns it with methods to change its settings. */

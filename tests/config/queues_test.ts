@@ -14,9 +14,8 @@ import {
 } from "@workqueue/core";
 import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { flush, PlainLifo, takeAll } from "../queue_helpers.ts";
+import { flush, PlainLifo, sourceOf, takeAll } from "../queue_helpers.ts";
 
 const FAIR = {
   type: "fair",
@@ -84,7 +83,7 @@ Deno.test("addWhileDelayed is passed on to the queue", () => {
     queue.add("a");
     const lease = queue.tryGet()!;
     const attempt = { lease, key: "a", number: 1 };
-    queueSourceOf(queue).finish(attempt, { kind: "failed", error: "down", minDelay: 10_000 }, () => {});
+    sourceOf(queue).finish(attempt, { kind: "failed", error: "down", minDelay: 10_000 }, () => {});
     lease[Symbol.dispose]();
     queue.add("a");
     return [queue.length, queue.delayed];

@@ -18,7 +18,7 @@ import type { DisciplinePlan } from "@workqueue/engine";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { hooksOf } from "../../lib/queue/hooks.ts";
-import { queueSourceOf } from "../../lib/workers/queue_source.ts";
+import { sourceOf } from "../queue_helpers.ts";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { START } from "./engine_bench.ts";
@@ -313,15 +313,12 @@ export class Twins {
     if (kind === "succeeded" || kind === "requeueAfter" || kind === "givenUp") memory.forget(item);
     if (kind === "requeueAfter") memory.addAfter(item, delay, { priority });
     if (kind === "retry") memory.addRateLimited(item, { minDelay: delay, priority });
-    if (kind === "failed") {
+    if (kind === "failed" || kind === "handedBack") {
       const attempt = { lease, key, number: 1 };
-      queueSourceOf(memory).finish(attempt, { kind: "failed", error: "down", minDelay: delay }, (error) => {
+      const ending = kind === "failed" ? { kind, error: "down", minDelay: delay } as const : { kind } as const;
+      sourceOf(memory).finish(attempt, ending, (error) => {
         throw error;
       });
-    }
-    if (kind === "handedBack") {
-      memory.add(item, { priority });
-      hooksOf(memory).handedBack?.(item);
     }
     if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();

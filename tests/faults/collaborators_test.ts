@@ -19,7 +19,6 @@ import {
   type RateLimitingQueueOptions,
   runWorkers,
 } from "@workqueue/core";
-import { HandDelayingQueue, KEEPS_NONE } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
 import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
@@ -588,28 +587,6 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
   }
 });
 
-Deno.test("rule 11: keyOf of a third-party queue that throws as a pool begins: finished rejects, and the item is ready again", async () => {
-  const foreign = Object.assign(new HandDelayingQueue<Keyed>(), {
-    ...KEEPS_NONE,
-    addRateLimited() {},
-    forget() {},
-    numRequeues: () => 0,
-    keyOf({ key }: Keyed): string {
-      if (key === "broken") throw new Error("keyOf is broken");
-      return key;
-    },
-  });
-  for (const waits of [false, true]) {
-    if (!waits) foreign.add({ key: "broken" });
-    const pool = runWorkers(foreign, () => {});
-    const rejected = assertRejects(() => pool.finished, Error, "keyOf is broken");
-    if (waits) await flush();
-    if (waits) foreign.add({ key: "broken" });
-    await rejected;
-    assertEquals([foreign.ready.splice(0), foreign.processing], [[{ key: "broken" }], 0]);
-  }
-});
-
 /** Creates a limiter with one method that throws on its first call. */
 function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
   const whole = limiter();
@@ -680,20 +657,15 @@ Deno.test("a limiter that throws when a handler asks to requeue: reported, and t
 
 for (const fails of ["throws", "asks to requeue"] as const) {
   for (const broken of [1, 2]) {
-    Deno.test(`rule 11: a queue whose addAfter throws ${broken} times: an item whose handler ${fails} is retried, counted once`, async () => {
+    Deno.test(`rule 11: a delay that can't begin, ${broken} times: an item whose handler ${fails} is retried, counted once`, async () => {
       const clock = new HandClock();
-      const delays = limiter();
-      const queue = createRateLimitingQueue<string>(delays, { clock });
-      const { addAfter, addRateLimited } = queue;
+      const queue = createRateLimitingQueue<string>(limiter(), { clock });
+      const inside = queue as unknown as { delayItem(...args: unknown[]): void };
+      const { delayItem } = inside;
       let calls = 0;
-      queue.addAfter = (...args) => {
-        if (++calls <= broken) throw new Error("addAfter is broken");
-        addAfter.apply(queue, args);
-      };
-      queue.addRateLimited = (...args) => {
-        if (++calls > broken) return addRateLimited.apply(queue, args);
-        delays.when(args[0]); // the failure is counted before the item is delayed
-        throw new Error("addAfter is broken");
+      inside.delayItem = (...args) => {
+        if (++calls <= broken) throw new Error("delayItem is broken");
+        delayItem.apply(queue, args);
       };
       const log: string[] = [];
       const pool = runWorkers(queue, (item, { attempt, priority }) => {
@@ -711,7 +683,7 @@ for (const fails of ["throws", "asks to requeue"] as const) {
       await clock.advance(2000);
       assertEquals(log.filter((line) => line !== "Error: no"), [
         "a 1 at 0, counted 0, priority 5",
-        "Error: addAfter is broken",
+        "Error: delayItem is broken",
         `a 2 at ${broken === 1 ? 1000 : 0}, counted 1, priority 5`,
         `a 3 at ${broken === 1 ? 1200 : 200}, counted 2, priority 5`,
       ]);

@@ -18,7 +18,7 @@ import { bundle } from "../bundle.ts";
 import { test } from "../workers/engines.ts";
 import { createBreakerThrottle } from "@workqueue/core/throttles";
 import { HandClock } from "../helpers.ts";
-import { flush, Lifo, take } from "../queue_helpers.ts";
+import { flush, insideOf, Lifo, take } from "../queue_helpers.ts";
 import { runtimes } from "../runtimes.ts";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
@@ -238,8 +238,7 @@ Deno.test("what throws while it is described is said to do so, and nothing is th
   const pool = runWorkers(other, broken, { onError() {} });
   other.add("a");
   await flush();
-  const hooks = Reflect.get(other, Symbol.for("workqueue.hooks"));
-  hooks.attempts.isFailing = broken;
+  insideOf(other).isFailing = broken;
   assertEquals(shown(pool), `WorkerPool of "other": ${text}`);
   other.shutDown();
   await pool.stop();

@@ -13,10 +13,9 @@ import {
   TokenBucket,
 } from "@workqueue/core";
 import { SOURCE } from "@workqueue/core/hooks";
-import { QueueSource } from "../../lib/workers/queue_source.ts";
 import { test } from "../workers/engines.ts";
 import { Console, HandClock } from "../helpers.ts";
-import { flush } from "../queue_helpers.ts";
+import { flush, sourceOf } from "../queue_helpers.ts";
 
 /** Metrics that record every value of `concurrency`. When a queue is gone, they also record the queue's last value. */
 class Metrics extends InMemoryMetrics {
@@ -292,7 +291,7 @@ test("a pool measures where its queue does; without a name, or without the metho
 Deno.test("a queue elsewhere says itself where the measurements of its pools go", async () => {
   const it = new Setup();
   const metrics = new Metrics();
-  const source = new QueueSource(it.newQueue());
+  const source = sourceOf(it.newQueue());
   const queue = { [SOURCE]: () => Object.defineProperty(source, "metrics", { value: metrics }) };
   const pool = runDirectly(queue, () => {}, { concurrency: 4 });
   assertEquals([metrics.value("workqueue_concurrency", "q"), it.value("concurrency")], [4, undefined]);

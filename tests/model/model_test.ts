@@ -16,9 +16,8 @@ import {
   type RateLimiter,
   type RetryBudgetOptions,
 } from "@workqueue/core";
-import { queueSourceOf } from "../../lib/workers/queue_source.ts";
 import { HandClock } from "../helpers.ts";
-import { flushPromises, Lifo } from "../queue_helpers.ts";
+import { flushPromises, Lifo, sourceOf } from "../queue_helpers.ts";
 import { delayAfter, type Entry, type Item, type Next, PlainQueue } from "./plain_queue.ts";
 
 /** Number of runs of all tests together. Of planted bugs, the rarest was found after 51 runs of one test. */
@@ -107,7 +106,7 @@ class Comparison {
         onDrop: (item) => void this.dropped.push(item),
       },
     );
-    this.source = queueSourceOf(this.queue);
+    this.source = sourceOf(this.queue);
   }
 
   async do(operation: Operation): Promise<void> {
@@ -185,7 +184,7 @@ class Comparison {
         if (processing === undefined) break;
         const { key } = processing.lease.item;
         const attempt = { lease: processing.lease, key, number: 1 };
-        assertEquals(this.source.takesBack(attempt, "failed"), model.takesBack(key), "takesBack");
+        assertEquals(this.source.takesBack!(attempt, "failed"), model.takesBack(key), "takesBack");
         if (model.takesBack(key)) {
           const { minDelay } = operation;
           this.source.finish(attempt, { kind: "failed", error: "no", minDelay }, (error) => {
@@ -206,7 +205,7 @@ class Comparison {
         const [kind, reason] = operation.do === "requeue"
           ? ["requeue", "requeue"] as const
           : ["handedBack", "handedBack"] as const;
-        if (this.source.takesBack(attempt, reason)) {
+        if (this.source.takesBack!(attempt, reason)) {
           this.source.finish(attempt, { kind, delay: undefined } as never, (error) => {
             throw error;
           });

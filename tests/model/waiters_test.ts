@@ -21,7 +21,7 @@ import {
 } from "@workqueue/core";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { HandClock } from "../helpers.ts";
-import { flush, randomNumbers } from "../queue_helpers.ts";
+import { flush, insideOf, randomNumbers } from "../queue_helpers.ts";
 
 /** Number of seeds of each test. Planted bugs were found with the first ten. */
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 20);
@@ -198,7 +198,7 @@ async function run(
     else if (dice < 0.53) queue.cancelDelayed(key);
     else if (dice < 0.56) queue.forget(key);
     else if (dice < 0.62) queue.tryGet()?.[Symbol.dispose]();
-    else if (dice < 0.67) hooksOf(queue).pauseFor!(below(60));
+    else if (dice < 0.67) insideOf(queue).pauseFor(below(60));
     else if (dice < 0.74 && hasGroups) queue.pauseGroup!(key[0], 1 + below(80));
     else if (dice < 0.8 && hasGroups) queue.resumeGroup!(key[0]);
     else if (dice < 0.84) {

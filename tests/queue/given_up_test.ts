@@ -14,10 +14,9 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
 import { KeptItems } from "../../lib/queue/kept_items.ts";
 import { Console, HandClock } from "../helpers.ts";
-import { flush, takeAll } from "../queue_helpers.ts";
+import { flush, insideOf, sourceOf, takeAll } from "../queue_helpers.ts";
 
 const limiter = () => createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 10 });
 const make = (options: RateLimitingQueueOptions<string> = {}) =>
@@ -159,11 +158,12 @@ Deno.test("keys that are objects are searched as JSON, and are found as keys", a
 Deno.test("an add during which its item is given up again keeps the new error", async () => {
   const queue = make();
   await giveUp(queue, "a");
-  const { watch, givenUp } = (queue as HookedQueue<string>)[HOOKS]!;
-  const stop = watch!(() => {
-    const lease = queue.tryGet();
+  const source = sourceOf(queue);
+  const stop = insideOf(queue).watch(() => {
+    const lease = source.tryTake();
     if (lease === undefined) return;
-    givenUp!({ item: lease.item, key: lease.key, attempts: 1, error: new Error("second"), reason: "terminal" });
+    const ending = { kind: "givenUp", error: new Error("second"), reason: "terminal" } as const;
+    source.finish({ lease, key: "a", number: 1 }, ending, () => {});
     lease[Symbol.dispose]();
   });
   queue.add("a");

@@ -10,7 +10,7 @@ import {
 } from "@workqueue/core";
 import { hooksOf } from "../../lib/queue/hooks.ts";
 import { HandClock } from "../helpers.ts";
-import { take } from "../queue_helpers.ts";
+import { insideOf, take } from "../queue_helpers.ts";
 
 type FairOptions = Parameters<typeof createFairDiscipline<string>>[0];
 
@@ -99,10 +99,11 @@ Deno.test("group blocks: names are read one by one while groups come and go", ()
 Deno.test("group blocks: a queue without groups has none, and says how long it is paused", () => {
   const clock = new HandClock(-70_000);
   const queue = createWorkQueue<string>({ clock });
-  const hooks = hooksOf(createRateLimitingQueue<string>(createDefaultItemLimiter(), { clock }));
+  const limited = createRateLimitingQueue<string>(createDefaultItemLimiter(), { clock });
+  const hooks = hooksOf(limited);
   assertEquals(hooksOf(queue).groups!(), undefined);
   assertEquals(hooks.resumesInMs!(), 0);
-  hooks.pauseFor!(30_000);
+  insideOf(limited).pauseFor(30_000);
   clock.time += 10_000;
   assertEquals(hooks.resumesInMs!(), 20_000);
   clock.time += 30_000;

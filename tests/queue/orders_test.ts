@@ -17,7 +17,7 @@ import {
 } from "@workqueue/core";
 import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { DisciplineOrder } from "../../lib/queue/discipline_order.ts";
-import { hooksOf } from "../../lib/queue/hooks.ts";
+import type { AddSlice } from "../../lib/queue/slices.ts";
 import { orderOf } from "../../lib/queue/order.ts";
 import { Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
@@ -169,10 +169,10 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrderKnown: boolean): unknown[] {
   const clock = new HandClock(100);
   const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
-  const hooks = hooksOf<Item>(queue);
+  const inside = queue as unknown as { beginBatch(readyAt: number): AddSlice };
   const leases: Lease<Item>[] = [];
   const log: unknown[] = [];
-  let slice: ReturnType<NonNullable<typeof hooks.beginBatch>> | undefined;
+  let slice: AddSlice | undefined;
   let version = 0;
   const attempt = (call: () => void) => {
     try {
@@ -196,7 +196,7 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
     else if (step.do === "end" && leases.length > 0) {
       const [lease] = leases.splice(step.which % leases.length, 1);
       attempt(() => lease![Symbol.dispose]());
-    } else if (step.do === "begin") slice ??= hooks.beginBatch!(clock.time);
+    } else if (step.do === "begin") slice ??= inside.beginBatch(clock.time);
     else if (step.do === "slice" && slice !== undefined) {
       slice(() => {
         for (const key of step.keys) attempt(() => queue.add({ key, version: ++version }, { priority: step.priority }));

@@ -18,9 +18,8 @@ import {
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
-import { hooksOf } from "../../lib/queue/hooks.ts";
 import { HandClock } from "../helpers.ts";
-import { flush, isSettled, Lifo, outcome, PlainLifo, take, takeAll } from "../queue_helpers.ts";
+import { flush, insideOf, isSettled, Lifo, outcome, PlainLifo, take, takeAll } from "../queue_helpers.ts";
 
 const layers: Record<string, (options: WorkQueueOptions<string>) => WorkQueue<string>> = {
   "layer 1": (options) => createWorkQueue(options),
@@ -307,7 +306,7 @@ Deno.test("rule 13: whenBelow and whenIdle count the items of a paused queue", a
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock });
   queue.add("x");
-  hooksOf(queue).pauseFor!(100);
+  insideOf(queue).pauseFor(100);
   const waits = [queue.whenBelow(1), queue.whenIdle()];
   for (const wait of waits) assertFalse(await isSettled(wait));
   clock.time = 100;
@@ -321,7 +320,7 @@ Deno.test("rule 13: whoever watches the queue is told when blocked items become 
   queue.add("a/1");
   queue.pauseGroup("a", 100);
   let told = 0;
-  const stop = hooksOf(queue).watch!(() => told++);
+  const stop = insideOf(queue).watch(() => told++);
   assertEquals([clock.timers, told], [1, 0]);
   await clock.advance(100);
   assertEquals([clock.timers, told], [0, 1]);

@@ -15,10 +15,9 @@ import {
   loadConfig,
   type RateLimiter,
 } from "@workqueue/core";
-import { Attempts } from "../../lib/queue/attempts.ts";
 import { type Engine, test } from "./engines.ts";
 import { HandClock } from "../helpers.ts";
-import { flush } from "../queue_helpers.ts";
+import { flush, sourceOf } from "../queue_helpers.ts";
 
 const HOUR = 3_600_000;
 
@@ -101,13 +100,16 @@ for (const [name, make] of Object.entries(lasting)) {
 
 Deno.test("rule 14: counts of keys that never come again are dropped as others come", () => {
   const clock = new HandClock();
-  const limiter = exponential(clock, "1h");
-  const attempts = new Attempts(limiter);
-  const counts = () => keys.filter((key) => attempts.get(key, key) !== undefined).length;
+  const queue = createRateLimitingQueue<string>(exponential(clock, "1h"), { clock });
+  const source = sourceOf(queue);
+  const counts = () => keys.filter((key) => source.isFailing!(key, key)).length;
   const keys = Array.from({ length: 1000 }, (_, i) => `${i}`);
   const fail = (key: string) => {
-    limiter.when(key);
-    attempts.set(key, 1, key);
+    queue.add(key);
+    const lease = source.tryTake()!;
+    source.finish({ lease, key, number: 1 }, { kind: "failed", error: "no", minDelay: 0 }, () => {});
+    lease[Symbol.dispose]();
+    queue.cancelDelayed(key);
   };
   keys.forEach(fail);
   assertEquals(counts(), 1000);

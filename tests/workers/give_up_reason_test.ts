@@ -4,7 +4,6 @@ import { assertEquals } from "@std/assert";
 import {
   createExponentialLimiter,
   createRateLimitingQueue,
-  type GivenUpItem,
   type GiveUpReason,
   InMemoryMetrics,
   type RateLimiter,
@@ -12,28 +11,18 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import { type HookedQueue, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Creates a queue that has the hook `givenUp`, which is called for each given-up item. */
-function hookedQueue(
-  givenUp: QueueHooks<string>["givenUp"],
+/** Creates a queue that keeps given-up items. */
+function keepingQueue(
   limiter: RateLimiter<string> = createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
 ): { clock: HandClock; metrics: InMemoryMetrics; queue: RateLimitingQueue<string> } {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
-  const queue = createRateLimitingQueue(limiter, { name: "q", clock, metrics });
-  const hooks = Object.create((queue as HookedQueue<string>)[HOOKS]!, { givenUp: { value: givenUp } });
-  const hooked = new Proxy({} as typeof queue, {
-    get(_target, name) {
-      if (name === HOOKS) return hooks;
-      const value = Reflect.get(queue, name);
-      return typeof value === "function" ? value.bind(queue) : value;
-    },
-  });
-  return { clock, metrics, queue: hooked };
+  const queue = createRateLimitingQueue(limiter, { name: "q", clock, metrics, keepGivenUp: 10 });
+  return { clock, metrics, queue };
 }
 
 interface Case {
@@ -87,9 +76,7 @@ const CASES: Case[] = [
 for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
   Deno.test(`given up, case ${i + 1}: onGiveUp, the queue, the metric and the totals get "${reason}"`, async () => {
     const log: unknown[] = [];
-    const note = ({ item, key, attempts, error, reason }: GivenUpItem<string>) =>
-      log.push(["queue", item, key, attempts, (error as Error).message, reason]);
-    const { clock, metrics, queue } = hookedQueue(note, limiter);
+    const { clock, metrics, queue } = keepingQueue(limiter);
     const last = { broken: "broken", no: "no" };
     let message = last.no;
     const pool = runWorkers(queue, (_item, { attempt }) => {
@@ -110,7 +97,11 @@ for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
     queue.add("a");
     await flush();
     await clock.advance(1000);
-    assertEquals(log, ["queue", "pool"].map((who) => [who, "a", "a", attempts, message, reason]));
+    assertEquals(log, [["pool", "a", "a", attempts, message, reason]]);
+    const kept = (await queue.givenUp()).items.map(({ item, key, attempts, error, reason }) => {
+      return [item, key, attempts, error.slice(error.indexOf(": ") + 2), reason];
+    });
+    assertEquals(kept, [["a", "a", attempts, message, reason]]);
     const counted = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0, [reason]: 1 };
     for (const [reason, count] of Object.entries(counted)) {
       assertEquals(metrics.value("workqueue_given_up_total", "q", reason), count, reason);
@@ -122,25 +113,33 @@ for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
 }
 
 Deno.test("rule 11: what a queue throws when it gets a given-up item costs nothing", async () => {
-  const { queue } = hookedQueue(() => {
-    throw new Error("from the hook");
-  });
+  const clock = new HandClock();
+  let isBroken = false;
+  const now = () => {
+    if (isBroken) throw new Error("from the queue");
+    return clock.now();
+  };
+  const broken = { now, setTimeout: clock.setTimeout.bind(clock), clearTimeout: clock.clearTimeout.bind(clock) };
+  const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
+  const queue = createRateLimitingQueue<string>(limiter, { clock: broken, keepGivenUp: 10 });
   const log: string[] = [];
   const pool = runWorkers(queue, () => {
+    isBroken = true;
     throw new TerminalError("no use");
   }, {
+    clock,
     onError: (error) => log.push((error as Error).message),
     onGiveUp: (_error, _item, _attempts, reason) => log.push(reason),
   });
   queue.add("a");
   await flush();
-  assertEquals(log, ["no use", "from the hook", "terminal"]);
+  assertEquals(log, ["no use", "from the queue", "terminal"]);
   assertEquals([queue.processing, queue.numRequeues("a")], [0, 0]);
   await pool.stop();
 });
 
 Deno.test("the reason is a label of given_up_total, and of no other metric", async () => {
-  const { metrics, queue } = hookedQueue(undefined);
+  const { metrics, queue } = keepingQueue();
   const pool = runWorkers(queue, () => {
     throw new TerminalError("no use");
   }, { onError() {} });

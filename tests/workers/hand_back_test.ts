@@ -2,7 +2,7 @@
  * Tests of a pool's unfinished items when its queue is shutting down but still takes some items back.
  */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse } from "@std/assert";
 import {
   createExponentialLimiter,
   createRateLimitingQueue,
@@ -11,78 +11,35 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import type { QueueHooks } from "@workqueue/core/hooks";
 import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 
 const RETRY_DELAY = 100;
 
-/** Third-party queue with the given hooks. While `isDraining` is set, it behaves as if it were draining. */
+/** Queue that drains when a test says so. */
 class Draining implements Disposable {
   readonly clock = new HandClock();
-  /** Calls that put an item back. */
-  readonly calls: string[] = [];
+  /** Items whose delay was asked for. */
+  readonly asked: string[] = [];
   readonly reports: string[] = [];
-  isDraining = false;
   readonly queue: RateLimitingQueue<string>;
-  readonly #inner = createRateLimitingQueue<string>(
-    createExponentialLimiter({ baseDelay: RETRY_DELAY, maxDelay: RETRY_DELAY }),
-    { clock: this.clock },
-  );
+  readonly #delayed: "wait" | "drop";
 
-  constructor(hooks: QueueHooks<string> = {}) {
-    const inner = this.#inner;
-    const isDraining = () => this.isDraining;
-    const note = (call: string) => this.calls.push(call);
-    this.queue = {
-      name: "third-party",
-      get length() {
-        return inner.length;
-      },
-      get delayed() {
-        return inner.delayed;
-      },
-      get processing() {
-        return inner.processing;
-      },
-      get shuttingDown() {
-        return isDraining();
-      },
-      add(item) {
-        note(`add ${item}`);
-        if (!isDraining()) inner.add(item);
-      },
-      addAfter(item, delay) {
-        note(`addAfter ${item} ${delay}`);
-        if (!isDraining()) inner.addAfter(item, delay);
-      },
-      addRateLimited(item) {
-        note(`addRateLimited ${item}`);
-        inner.addRateLimited(item);
-      },
-      get: (options) => inner.get(options),
-      tryGet: () => inner.tryGet(),
-      done: (item) => inner.done(item),
-      pauseGroup: (group, duration) => inner.pauseGroup(group, duration),
-      resumeGroup: (group) => inner.resumeGroup(group),
-      cancelDelayed: (item) => inner.cancelDelayed(item),
-      whenIdle: (options) => inner.whenIdle(options),
-      whenBelow: (count, options) => inner.whenBelow(count, options),
-      snapshot: (options) => inner.snapshot(options),
-      givenUp: (options) => inner.givenUp(options),
-      redrive: (options) => inner.redrive(options),
-      redriveProgress: () => inner.redriveProgress(),
-      stopRedrive: () => inner.stopRedrive(),
-      discard: (options) => inner.discard(options),
-      forget: (item) => inner.forget(item),
-      numRequeues: (item) => inner.numRequeues(item),
-      shutDown: () => inner.shutDown(),
-      shutDownWithDrain: () => inner.shutDownWithDrain(),
-      [Symbol.dispose]: () => inner.shutDown(),
-      [Symbol.asyncIterator]: () => inner[Symbol.asyncIterator](),
-      [Symbol.for("workqueue.hooks")]: hooks,
+  /** With `takes`, the queue takes back processing items while it drains. */
+  constructor(takes: boolean) {
+    const limiter = createExponentialLimiter<string>({ baseDelay: RETRY_DELAY, maxDelay: RETRY_DELAY });
+    const when = (item: string, key: unknown) => {
+      this.asked.push(item);
+      return limiter.when(item, key);
     };
+    const noting = { when, forget: limiter.forget.bind(limiter), numRequeues: limiter.numRequeues.bind(limiter) };
+    this.queue = createRateLimitingQueue<string>(noting, { clock: this.clock });
+    this.#delayed = takes ? "wait" : "drop";
+  }
+
+  drain(): void {
+    this.queue.shutDownWithDrain({ delayed: this.#delayed });
   }
 
   readonly callbacks = {
@@ -91,31 +48,17 @@ class Draining implements Disposable {
       void this.reports.push(`${item} given up after ${attempts}: ${reason}`),
   };
 
-  takeBack(item: string, delay: number): void {
-    assertEquals(delay, 0);
-    this.#inner.addAfter(item, delay);
-  }
-
   [Symbol.dispose](): void {
-    this.#inner.shutDown();
+    this.queue.shutDown();
   }
-}
-
-/** Creates a queue that takes back processing items: only the given ones, or all of them by default. */
-function taking(items?: string[]): Draining {
-  const draining: Draining = new Draining({
-    takesBack: (item) => items === undefined || items.includes(item),
-    takeBack: (item, delay) => draining.takeBack(item, delay),
-  });
-  return draining;
 }
 
 Deno.test("rule 6: what fails while a queue drains that takes it back is retried to its end", async () => {
-  using draining = taking();
+  using draining = new Draining(true);
   const { queue, clock } = draining;
   const attempts: number[] = [];
   const pool = runWorkers(queue, (_item, { attempt }) => {
-    draining.isDraining = true;
+    draining.drain();
     attempts.push(attempt);
     if (attempt < 3) throw new Error("no");
   }, { clock, ...draining.callbacks });
@@ -129,17 +72,15 @@ Deno.test("rule 6: what fails while a queue drains that takes it back is retried
 });
 
 Deno.test("rule 6: while a queue drains, too, maxRetries and a TerminalError give up, and requeueAfter is plain success", async () => {
-  using draining = taking();
+  using draining = new Draining(true);
   const { queue, clock } = draining;
-  draining.isDraining = false;
   const pool = runWorkers(queue, (item): Outcome => {
-    draining.isDraining = true;
+    draining.drain();
     if (item === "gone") throw new TerminalError("gone");
     if (item === "bad") throw new Error("no");
     return { requeueAfter: "10ms" };
   }, { clock, maxRetries: 1, concurrency: 3, ...draining.callbacks });
   for (const item of ["gone", "bad", "later"]) queue.add(item);
-  draining.calls.length = 0;
   await flush();
   await clock.advance(2 * RETRY_DELAY);
   assertEquals(draining.reports, [
@@ -149,17 +90,17 @@ Deno.test("rule 6: while a queue drains, too, maxRetries and a TerminalError giv
     "bad 2: Error: no",
     "bad given up after 2: maxRetries",
   ]);
-  assertEquals(draining.calls, ["addRateLimited bad"]);
+  assertEquals(draining.asked, ["bad"]);
   assertEquals([queue.length, queue.delayed], [0, 0]);
   await pool.stop();
 });
 
 Deno.test("rule 6: while a queue drains, requeue is plain success, although the queue takes back what fails", async () => {
-  using draining = taking(["taken"]);
+  using draining = new Draining(true);
   const { queue, clock } = draining;
   const seen: string[] = [];
   const pool = runWorkers(queue, (item, { attempt }) => {
-    draining.isDraining = true;
+    draining.drain();
     seen.push(`${item} ${attempt}`);
     return { requeue: attempt === 1 };
   }, { clock, ...draining.callbacks });
@@ -171,42 +112,22 @@ Deno.test("rule 6: while a queue drains, requeue is plain success, although the 
   await pool.stop();
 });
 
-Deno.test("rule 6: a queue that cannot mark a retry, or does not take it, takes none: its item is given up", async () => {
-  for (const draining of [new Draining(), taking([]), new Draining({ takesBack: () => true })]) {
-    const { queue, clock } = draining;
-    const pool = runWorkers(queue, () => {
-      draining.isDraining = true;
-      throw new Error("no");
-    }, { clock, ...draining.callbacks });
-    queue.add("a");
-    await flush();
-    assertEquals(draining.reports, ["a 1: Error: no", "a given up after 1: shutdown"]);
-    assertEquals(draining.calls, ["add a"]);
-    await pool.stop();
-    draining[Symbol.dispose]();
-  }
-});
-
-Deno.test("rule 6: a hook that throws gives up the item, and is reported", async () => {
-  using draining = new Draining({
-    takesBack() {
-      throw new Error("no connection");
-    },
-    takeBack: () => assert(false, "not asked for"),
-  });
+Deno.test("rule 6: what fails while a queue drains that takes nothing back is given up", async () => {
+  using draining = new Draining(false);
   const { queue, clock } = draining;
   const pool = runWorkers(queue, () => {
-    draining.isDraining = true;
+    draining.drain();
     throw new Error("no");
   }, { clock, ...draining.callbacks });
   queue.add("a");
   await flush();
-  assertEquals(draining.reports, ["a 1: Error: no", "a 1: Error: no connection", "a given up after 1: shutdown"]);
+  assertEquals(draining.reports, ["a 1: Error: no", "a given up after 1: shutdown"]);
+  assertEquals(draining.asked, []);
   await pool.stop();
 });
 
 Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it came, and is not counted", async () => {
-  using draining = taking();
+  using draining = new Draining(true);
   const { queue, clock } = draining;
   const controller = new AbortController();
   const attempts: string[] = [];
@@ -216,7 +137,7 @@ Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it c
   }, { clock, signal: controller.signal, ...draining.callbacks });
   queue.add("a");
   await flush();
-  draining.isDraining = true;
+  draining.drain();
   controller.abort();
   await first.finished;
   assertEquals([draining.reports, queue.length], [[], 1]);
@@ -227,13 +148,12 @@ Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it c
 });
 
 Deno.test("rule 6: an interrupted item that a draining queue does not take is given up, whatever retries are left", async () => {
-  const halfWay: QueueHooks<string> = { takesBack: () => false, takeBack: () => assert(false, "not asked for") };
-  for (const [hooks, maxRetries] of [[{}, 9], [halfWay, 9], [{}, 0]] as const) {
-    using draining = new Draining(hooks);
+  for (const maxRetries of [9, 0]) {
+    using draining = new Draining(false);
     const { queue, clock } = draining;
     const controller = new AbortController();
     const pool = runWorkers(queue, () => {
-      draining.isDraining = true;
+      draining.drain();
       controller.abort();
       throw new Error("interrupted");
     }, { clock, maxRetries, signal: controller.signal, ...draining.callbacks });
@@ -245,21 +165,20 @@ Deno.test("rule 6: an interrupted item that a draining queue does not take is gi
 
 Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back to a queue that drains, or is worked on", async () => {
   for (const isTaken of [true, false]) {
-    using draining = taking(isTaken ? undefined : []);
+    using draining = new Draining(isTaken);
     const { queue, clock } = draining;
     const seen: string[] = [];
     const pool = runWorkers(queue, (item) => void seen.push(item), { clock });
     await flush(); // the pool is now waiting for an item
     queue.add("a");
-    draining.isDraining = true;
+    draining.drain();
     await pool.stop();
     assertEquals([seen, queue.length], isTaken ? [[], 1] : [["a"], 0]);
   }
 });
 
-Deno.test("rule 11: a queue that counts attempts itself is asked, so that its forget starts the count afresh", async () => {
-  const counts = new Map<unknown, number>();
-  using draining = new Draining({ attempts: counts });
+Deno.test("rule 11: forget by hand starts the count of attempts afresh", async () => {
+  using draining = new Draining(true);
   const { queue, clock } = draining;
   const attempts: number[] = [];
   const pool = runWorkers(queue, (_item, { attempt }) => {
@@ -269,12 +188,12 @@ Deno.test("rule 11: a queue that counts attempts itself is asked, so that its fo
   queue.add("a");
   await flush();
   await clock.advance(RETRY_DELAY);
-  assertEquals([attempts, counts.get("a")], [[1, 2], 2]);
-  counts.clear();
+  assertEquals([attempts, queue.numRequeues("a")], [[1, 2], 2]);
+  queue.forget("a");
   await clock.advance(2 * RETRY_DELAY);
-  assertEquals([attempts, counts.get("a")], [[1, 2, 1, 2], 2]);
+  assertEquals([attempts, queue.numRequeues("a")], [[1, 2, 1, 2], 2]);
   await clock.advance(RETRY_DELAY);
-  assertEquals([attempts, counts.size], [[1, 2, 1, 2, 3], 0]);
+  assertEquals([attempts, queue.numRequeues("a")], [[1, 2, 1, 2, 3], 0]);
   assertFalse(await isSettled(pool.finished));
   await pool.stop();
 });

@@ -4,7 +4,6 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
 import { test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, flush, isSettled } from "../queue_helpers.ts";
 
@@ -398,30 +397,6 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
     `Cannot set concurrency: 'concurrency' must be a positive integer, got "3"`,
   );
   assertEquals(pool.concurrency, 2);
-  await pool.stop();
-});
-
-Deno.test("a third-party queue that polls: pause and a lower concurrency take its get back", async () => {
-  const queue = new HandLimitedQueue<string>(limiter());
-  const work = new Work();
-  const pool = runWorkers(queue, work.handle, { concurrency: 2 });
-  await flush();
-  pool.pause();
-  await flush();
-  queue.add("a");
-  await flush();
-  assertEquals(queue.ready, ["a"]);
-  pool.resume();
-  await flush();
-  assertEquals(work.began, ["a"]);
-  pool.concurrency = 1;
-  await flush();
-  queue.add("b");
-  await flush();
-  assertEquals(queue.ready, ["b"]);
-  await work.end("a");
-  assertEquals(work.began, ["a", "b"]);
-  await work.end("b");
   await pool.stop();
 });
 

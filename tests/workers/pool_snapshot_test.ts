@@ -14,7 +14,6 @@ import {
 import { watchFailures } from "@workqueue/core/metrics";
 import { startPool } from "../../lib/workers/pool.ts";
 import { test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, nextTurn } from "../queue_helpers.ts";
 
@@ -379,17 +378,6 @@ test("whatever is thrown is one line of text in a snapshot, which can be sent as
   assertEquals(errors[5], "Error: a [31mb");
   await pool.stop();
   queue.shutDown();
-});
-
-Deno.test("a third-party queue that does not report when an item is due: it is left out", async () => {
-  const queue = new HandLimitedQueue<string>(limiter());
-  const pool = runWorkers(queue, () => {
-    throw new Error("no");
-  }, { onError() {}, clock: new HandClock() });
-  queue.add("a");
-  await flush();
-  assertEquals(pool.snapshot().failingItems, [{ item: "a", attempts: 1, error: "Error: no", failedAgoMs: 0 }]);
-  await pool.stop();
 });
 
 Deno.test("rule 9: under fake timers the times of a snapshot are theirs, also where nothing else has a turn", async () => {

@@ -11,7 +11,9 @@ import type {
   WorkSource,
 } from "@workqueue/core";
 import { SOURCE } from "@workqueue/core/hooks";
-import { type QueueSource, queueSourceOf } from "../../lib/workers/queue_source.ts";
+import type { RecordLease } from "../../lib/queue/record_queue.ts";
+import type { QueueSource } from "../../lib/queue/queue_source.ts";
+import { sourceOf } from "../queue_helpers.ts";
 
 /** In-memory queue that behaves as if it were in another process. */
 export class RemoteQueue<T> implements SourcedQueue<T> {
@@ -72,7 +74,7 @@ class RemoteSource<T> implements WorkSource<T> {
 
   constructor(remote: RemoteQueue<T>) {
     this.#remote = remote;
-    this.#here = queueSourceOf(remote.queue);
+    this.#here = sourceOf(remote.queue) as QueueSource<T>;
   }
 
   get name() {
@@ -139,7 +141,7 @@ class RemoteSource<T> implements WorkSource<T> {
    * Takes the first lease of a request. Returns a shutdown only once no lease is left, because a key that is processing
    * may be added again and then become ready.
    */
-  async #takeFirst(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
+  async #takeFirst(request: WorkRequest): Promise<RecordLease<T> | Shutdown> {
     for (;;) {
       const first = await this.#here.take(request);
       if (!first.shutdown || this.#remote.leases.size === 0) return first;
@@ -148,7 +150,7 @@ class RemoteSource<T> implements WorkSource<T> {
   }
 
   takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
-    return this.#here.takesBack(attempt, reason);
+    return this.#here.takesBack({ ...attempt, lease: (attempt.lease as RemoteLease<T>).inner }, reason);
   }
 
   async finish(attempt: WorkAttempt<T>, ending: Ending): Promise<boolean> {
@@ -189,8 +191,8 @@ class RemoteSource<T> implements WorkSource<T> {
     return this.#here.watch!(callback);
   }
 
-  #lease(inner: WorkLease<T>): RemoteLease<T> {
-    const attempt = this.#here.attemptOf(inner, this.#here.keyOf(inner));
+  #lease(inner: RecordLease<T>): RemoteLease<T> {
+    const attempt = this.#here.attemptOf(inner);
     return new RemoteLease(this.#remote, inner, attempt);
   }
 
@@ -205,13 +207,13 @@ class RemoteLease<T> implements WorkLease<T> {
   readonly controller = new AbortController();
   readonly token = ++lastToken;
   readonly shutdown = false;
-  readonly inner: WorkLease<T>;
+  readonly inner: RecordLease<T>;
   readonly attempt: number;
   /** Whether the lease was finished or handed back. Afterwards, disposing the lease does nothing. */
   isFinished = false;
   readonly #remote: RemoteQueue<T>;
 
-  constructor(remote: RemoteQueue<T>, inner: WorkLease<T>, attempt: number) {
+  constructor(remote: RemoteQueue<T>, inner: RecordLease<T>, attempt: number) {
     this.#remote = remote;
     this.inner = inner;
     this.attempt = attempt;

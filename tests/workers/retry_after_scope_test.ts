@@ -13,7 +13,6 @@ import {
   type WorkerOptions,
 } from "@workqueue/core";
 import { elsewhere, type Engine, test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -171,25 +170,20 @@ test("rule 13: without groups, scope group means item, and is reported once", as
 
 Deno.test("rule 13: without a way to pause the queue, scope queue means item, and is reported once", async () => {
   const clock = new HandClock();
-  for (const make of ["a third-party queue", "a remote queue"]) {
-    const reports: string[] = [];
-    const queue = make === "a third-party queue"
-      ? new HandLimitedQueue<string>(limiter())
-      : createRateLimitingQueue<string>(limiter(), { clock });
-    const run = make === "a remote queue" ? elsewhere.runWorkers : runWorkers;
-    const pool = run(queue, () => {
-      throw new RetryAfterError("1s", "503", { scope: "queue" });
-    }, { clock, maxRetries: 0, onError: (error) => void reports.push(`${error}`) });
-    queue.add("a");
-    queue.add("b");
-    await flush();
-    assertEquals(reports, [
-      "Error: Cannot pause queue: the queue does not support it, so only the item is delayed",
-      "RetryAfterError: 503",
-      "RetryAfterError: 503",
-    ]);
-    await pool.stop();
-  }
+  const reports: string[] = [];
+  const queue = createRateLimitingQueue<string>(limiter(), { clock });
+  const pool = elsewhere.runWorkers(queue, () => {
+    throw new RetryAfterError("1s", "503", { scope: "queue" });
+  }, { clock, maxRetries: 0, onError: (error) => void reports.push(`${error}`) });
+  queue.add("a");
+  queue.add("b");
+  await flush();
+  assertEquals(reports, [
+    "Error: Cannot pause queue: the queue does not support it, so only the item is delayed",
+    "RetryAfterError: 503",
+    "RetryAfterError: 503",
+  ]);
+  await pool.stop();
 });
 
 Deno.test("rule 13: without a delay, a RetryAfterError pauses nothing and is a failure", async () => {

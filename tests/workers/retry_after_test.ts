@@ -7,10 +7,8 @@ import {
   createRateLimitingQueue,
   type RateLimitingQueue,
   RetryAfterError,
-  runWorkers,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -168,48 +166,6 @@ Deno.test("a RetryAfterError of another copy of the package counts, and what onl
     },
   });
   assertEquals(await attemptsOf(inMemory, [hostile]), [0, 10]);
-});
-
-/** Third-party rate-limiting queue that records the calls to its methods. */
-class ForeignQueue extends HandLimitedQueue<string> {
-  readonly calls: string[] = [];
-
-  override addAfter(item: string, delayMs: number): void {
-    this.calls.push(`addAfter ${item} ${delayMs}`);
-    super.addAfter(item, delayMs);
-  }
-
-  override addRateLimited(item: string): void {
-    this.calls.push(`addRateLimited ${item}`);
-  }
-}
-
-Deno.test("a third-party rate limiting queue that knows no options is given the delay itself", async () => {
-  const queue = new ForeignQueue();
-  const pool = runWorkers(queue, (_item, { attempt }) => {
-    throw attempt === 1 ? new RetryAfterError("30s") : new RetryAfterError(0);
-  }, { onError() {} });
-  queue.add("a");
-  await flush();
-  queue.endDelays();
-  await flush();
-  assertEquals(queue.calls, ["addAfter a 30000", "addRateLimited a"]);
-  await pool.stop();
-});
-
-Deno.test("a third-party rate limiting queue that says it takes options is given minDelay", async () => {
-  const calls: unknown[] = [];
-  const queue = Object.assign(new ForeignQueue(), {
-    [Symbol.for("workqueue.options")]: true,
-    addRateLimited: (...args: unknown[]) => void calls.push(args),
-  });
-  const pool = runWorkers(queue, () => {
-    throw new RetryAfterError("30s");
-  }, { onError() {} });
-  queue.add("a");
-  await flush();
-  assertEquals(calls, [["a", { minDelay: 30_000 }]]);
-  await pool.stop();
 });
 
 Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", () => {

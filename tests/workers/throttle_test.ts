@@ -13,10 +13,10 @@ import {
   TokenBucket,
   type WorkerOptions,
 } from "@workqueue/core";
+import { SOURCE, type SourcedQueue, type WorkSource } from "@workqueue/core/hooks";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
-import { flush, isSettled } from "../queue_helpers.ts";
+import { flush, insideOf, isSettled, sourceOf } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
 /** Queue, bucket and pools that share a clock. */
@@ -43,8 +43,11 @@ class Setup {
     for (const item of items) queue.add(item);
   }
 
-  run(options: WorkerOptions<string> = {}, queue = this.queue) {
-    return this.engine.runWorkers(queue, (item) => void this.note(item), { throttle: this.bucket, ...options });
+  run(options: WorkerOptions<string> = {}, queue: RateLimitingQueue<string> | SourcedQueue<string> = this.queue) {
+    return this.engine.runWorkers(queue as RateLimitingQueue<string>, (item) => void this.note(item), {
+      throttle: this.bucket,
+      ...options,
+    });
   }
 
   /** Moves the clock after all pending work is done. */
@@ -449,20 +452,6 @@ test("an item that its queue does not take back costs a token even if its attemp
   }
 });
 
-Deno.test("a third-party queue that always says there is something: its pool ends without a token in hand", async () => {
-  const it = new Setup(inMemory, 0, 1);
-  const queue = new class extends HandLimitedQueue<string> {
-    override get length(): number {
-      return 1;
-    }
-  }();
-  const pool = it.run({ clock: it.clock }, queue);
-  await flush();
-  queue.shutDown();
-  await pool.finished;
-  assertEquals(it.bucket.tokens, 1);
-});
-
 Deno.test("a pause within a handler: what begins after it does so at the rate, at most the burst at once", async () => {
   const it = new Setup(inMemory, 1, 2);
   const pool = runWorkers(it.queue, async (item) => {
@@ -749,23 +738,6 @@ test("a pool that knows its queue is shut down waits for a token for what became
   assertEquals(it.log, ["0 a", "0 b", "0 a", "1000 b"]);
 });
 
-Deno.test("a third-party queue that polls: a token in hand is for the item that is waited for", async () => {
-  const it = new Setup(inMemory, 0, 2);
-  const queue = new HandLimitedQueue<string>();
-  const end = Promise.withResolvers<void>();
-  const pool = runWorkers(queue, (item) => {
-    it.note(item);
-    return end.promise;
-  }, { throttle: it.bucket, clock: it.clock, concurrency: 2 });
-  it.add("a", queue);
-  await flush();
-  end.resolve();
-  it.add("bc", queue);
-  await flush();
-  assertEquals([it.log, queue.ready], [["0 a", "0 b"], ["c"]]);
-  await pool.stop();
-});
-
 Deno.test("pools that have finished watch neither their queue nor their throttle", async () => {
   const it = new Setup(inMemory, 0, 1);
   let watching = 0;
@@ -777,16 +749,7 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
       end();
     };
   };
-  const HOOKS = Symbol.for("workqueue.hooks");
-  const hooks = Reflect.get(it.queue, HOOKS);
-  const counted = Object.create(hooks, { watch: { value: counting(hooks.watch) } });
-  const queue = new Proxy({} as typeof it.queue, {
-    get(_target, name) {
-      if (name === HOOKS) return counted;
-      const value = Reflect.get(it.queue, name);
-      return typeof value === "function" ? value.bind(it.queue) : value;
-    },
-  });
+  const queue = withSource(it.queue, { watch: counting(insideOf(it.queue).watch) });
   let permits = 1;
   const throttle: Throttle = {
     acquire: () => permits-- > 0 ? { begin() {}, charge() {}, end() {} } : Infinity,
@@ -800,21 +763,6 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
   assertEquals(watching, 2);
   await pools[1]!.stop();
   assertEquals(watching, 0);
-});
-
-Deno.test("a third-party queue that polls: one token an attempt", async () => {
-  const it = new Setup(inMemory, 10, 1);
-  const queue = new HandLimitedQueue<string>();
-  const pool = it.run({ clock: it.clock, concurrency: 3 }, queue);
-  await flush();
-  it.add("abc", queue);
-  await flush();
-  assertEquals([it.log, queue.ready], [["0 a"], ["b", "c"]]);
-  await it.advance(200);
-  assertEquals(it.log, ["0 a", "100 b", "200 c"]);
-  queue.shutDown();
-  await it.advance(100);
-  await pool.finished;
 });
 
 Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
@@ -865,15 +813,23 @@ Deno.test("a throttle that throws when its pool ends, or takes a permit back, ma
   }
 });
 
-/** Returns the queue without a number of ready items, so that pools ask for a permit first. */
-function withoutLength(queue: RateLimitingQueue<string>): RateLimitingQueue<string> {
-  return new Proxy(queue, {
-    get(target, name) {
-      if (name === "length") return 1;
-      const value = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+/** Returns a queue whose source has other members. */
+function withSource(queue: RateLimitingQueue<string>, members: Partial<WorkSource<string>>): SourcedQueue<string> {
+  return {
+    [SOURCE]: () =>
+      new Proxy(sourceOf(queue), {
+        get(source, name) {
+          if (name in members) return Reflect.get(members, name);
+          const value = Reflect.get(source, name, source);
+          return typeof value === "function" ? value.bind(source) : value;
+        },
+      }),
+  };
+}
+
+/** Returns the queue with a number of ready items that is never 0, so that pools ask for a permit first. */
+function withoutLength(queue: RateLimitingQueue<string>): SourcedQueue<string> {
+  return withSource(queue, { length: 1 });
 }
 
 Deno.test("what is neither a permit nor a time ends the pool with an error that says so", async () => {

@@ -4,15 +4,11 @@ import { assertEquals } from "@std/assert";
 import {
   createExponentialLimiter,
   createRateLimitingQueue,
-  type Lease,
   type Outcome,
   type RateLimitingQueue,
   runWorkers,
-  type Shutdown,
 } from "@workqueue/core";
-import { OPTIONS } from "@workqueue/core/hooks";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandLimitedQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -122,81 +118,5 @@ Deno.test("a handler knows when its item was added again, as of now", async () =
   await flush();
   await flush();
   assertEquals(seen, [false, false, true, true, false, false, false, false]);
-  await pool.stop();
-});
-
-/** Creates a third-party queue with its own leases and options. */
-function foreignQueue(lease: object, options: object): { calls: unknown[][]; queue: RateLimitingQueue<string> } {
-  const inner = new HandLimitedQueue<string>(limiter());
-  const calls: unknown[][] = [];
-  const wrap = <L extends Lease<string> | Shutdown | undefined>(got: L): L =>
-    got === undefined || got.shutdown ? got : Object.assign(Object.create(got), { ...lease, item: got.item });
-  const queue = Object.assign(Object.create(inner), {
-    tryGet: () => wrap(inner.tryGet()),
-    get: async (options: object) => wrap(await inner.get(options)),
-    addAfter: (...args: unknown[]) => void calls.push(["addAfter", ...args.filter((arg) => arg !== undefined)]),
-    addRateLimited: (...args: unknown[]) =>
-      void calls.push(["addRateLimited", ...args.filter((arg) => arg !== undefined)]),
-    ...options,
-  });
-  for (const name of ["length", "delayed", "shuttingDown"] as const) {
-    Object.defineProperty(queue, name, { get: () => inner[name] });
-  }
-  for (const name of ["add", "done", "forget", "shutDown"] as const) queue[name] = inner[name].bind(inner);
-  return { calls, queue };
-}
-
-Deno.test("third-party leases may lack priority and addedAgain, and may have a token", async () => {
-  for (
-    const [lease, expected] of [[{}, [0, false, undefined]], [{ token: 7n, addedAgain: () => true }, [
-      0,
-      true,
-      7n,
-    ]]] as const
-  ) {
-    const { queue } = foreignQueue(lease, {});
-    const seen: unknown[] = [];
-    const pool = runWorkers(
-      queue,
-      (_item, { priority, addedAgain, token }) => void seen.push(priority, addedAgain(), token),
-    );
-    queue.add("a");
-    await flush();
-    assertEquals(seen, [...expected]);
-    await pool.stop();
-  }
-});
-
-Deno.test("rule 12: a queue that takes no options is given none, and an outcome with a priority fails there", async () => {
-  const errors: unknown[] = [];
-  const { calls, queue } = foreignQueue({ priority: 5 }, {});
-  const outcomes: unknown[] = [{ requeue: true }, { requeueAfter: 5 }, { requeue: true, priority: 0 }, {
-    requeue: true,
-    priority: 3,
-  }];
-  const pool = runWorkers(queue, (item) => outcomes[Number(item)] as Outcome, {
-    onError: (error, item) => void errors.push([item, (error as Error).message.slice(0, 59)]),
-  });
-  for (const i of outcomes.keys()) queue.add(String(i));
-  await flush();
-  assertEquals(calls, [["addRateLimited", "0"], ["addAfter", "1", 5], ["addRateLimited", "2"], [
-    "addRateLimited",
-    "3",
-  ]]);
-  assertEquals(errors, [["3", "Cannot add item: the queue below does not accept a priority"]]);
-  await pool.stop();
-});
-
-test("rule 12: a queue that says it takes options is given priorities where they are not 0", async ({ runWorkers }) => {
-  const { calls, queue } = foreignQueue({ priority: 5 }, { [OPTIONS]: true });
-  const outcomes: unknown[] = [{ requeue: true }, { requeueAfter: 5, priority: 0 }, { requeue: true, priority: 3 }];
-  const pool = runWorkers(queue, (item) => outcomes[Number(item)] as Outcome);
-  for (const i of outcomes.keys()) queue.add(String(i));
-  await flush();
-  assertEquals(calls, [
-    ["addRateLimited", "0", { priority: 5 }],
-    ["addAfter", "1", 5],
-    ["addRateLimited", "2", { priority: 3 }],
-  ]);
   await pool.stop();
 });

@@ -23,8 +23,9 @@ import {
   type WorkerOptions,
 } from "@workqueue/core";
 import { test } from "./engines.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
-import { countListeners, flush, isSettled } from "../queue_helpers.ts";
+import { countListeners, flush, insideOf, isSettled } from "../queue_helpers.ts";
 
 function exponentialQueue<T = string>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }));
@@ -1045,7 +1046,7 @@ Deno.test("an item that cannot go back to the queue it came from as the pool sto
   const pool = runWorkers(queue, () => assert(false, "must not run"));
   await flush();
   queue.add("a");
-  queue.add = () => {
+  insideOf(queue).handBack = () => {
     throw new Error("no connection");
   };
   await assertRejects(() => pool.stop(), Error, "no connection");
@@ -1097,7 +1098,9 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers: ${message}`);
   }
   assertThrows(() => runWorkers(queue, undefined as never), TypeError, "'handler' must be a function");
-  for (const none of [undefined, null, {}, "queue"]) {
+  // A queue without a source of work.
+  const foreign = Object.assign(new ArrayQueue<string>(), { addRateLimited() {}, forget() {} });
+  for (const none of [undefined, null, {}, "queue", foreign]) {
     assertThrows(
       () => runWorkers(none as never, () => {}),
       TypeError,

@@ -1,0 +1,205 @@
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { Shutdown } from "../contracts/work_queue.ts";
+import type { Ending, GivenUpEnding, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import type { DelayedQueue } from "./delayed_queue.ts";
+import type { RecordLease } from "./record_queue.ts";
+
+/** Queue from which pools take work. */
+export interface PooledQueue<T> extends DelayedQueue<T> {
+  /** Number of keys whose last attempt failed. Includes keys that expired and were not forgotten yet. */
+  readonly failing: number;
+
+  /** Begins an attempt. Returns its number, from 1. */
+  begin(lease: RecordLease<T>): number;
+
+  /**
+   * Adds an item again after the limiter's delay or after `minDelay` milliseconds, whichever is longer. Throws only if
+   * the limiter throws. Any other error is reported, and the item loses at most its delay.
+   */
+  retry(
+    lease: RecordLease<T>,
+    minDelay: number,
+    priority: number,
+    hasFailed: boolean,
+    report: (error: unknown) => void,
+  ): void;
+
+  /**
+   * Remembers the number of attempts at a key, and whether the last one failed. Must be called right after the `when`
+   * of the limiter.
+   */
+  remember(lease: RecordLease<T>, attempts: number, hasFailed: boolean): void;
+
+  /** Adds an item again after the delay that its handler requested. */
+  requeueAfter(lease: RecordLease<T>, delay: number, priority: number): void;
+
+  /** Forgets the failures of an item. */
+  forgetLeased(lease: RecordLease<T>): void;
+
+  /** Called when an item is given up. */
+  keep(lease: RecordLease<T>, attempts: number, ending: GivenUpEnding): void;
+
+  /** Reports whether the limiter doesn't count a failure of the latest attempt. */
+  isIgnored(lease: RecordLease<T>): boolean | undefined;
+
+  /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
+  isFailing(key: unknown, item: T): boolean;
+
+  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
+  watchForgotten(callback: (key: unknown) => void): () => void;
+}
+
+/** Attempt at an item of an in-memory queue. */
+interface SourceAttempt<T> extends WorkAttempt<T> {
+  readonly lease: RecordLease<T>;
+}
+
+type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
+
+/** Source of work for an in-memory queue. Works on the records of leases. */
+export class QueueSource<T> implements WorkSource<T> {
+  readonly #queue: PooledQueue<T>;
+
+  constructor(queue: PooledQueue<T>) {
+    this.#queue = queue;
+  }
+
+  get name(): string {
+    return this.#queue.name;
+  }
+
+  get clock(): Clock | undefined {
+    return this.#queue.clock;
+  }
+
+  /**
+   * Absent once the queue is shut down and empty, because the provider may already have been notified that the queue is
+   * gone.
+   */
+  get metrics(): MetricsProvider | undefined {
+    return this.isOver && this.length === 0 ? undefined : this.#queue.provider;
+  }
+
+  keyOf(lease: RecordLease<T>): unknown {
+    return lease.key;
+  }
+
+  tryTake(): RecordLease<T> | undefined {
+    return this.#queue.tryGet();
+  }
+
+  take({ signal }: WorkRequest): Promise<RecordLease<T> | Shutdown> {
+    return this.#queue.get({ signal });
+  }
+
+  attemptOf(lease: RecordLease<T>): number {
+    return this.#queue.begin(lease);
+  }
+
+  finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
+    const { lease } = attempt;
+    switch (ending.kind) { // no `default` case: a kind without a case is a type error
+      case "succeeded":
+        break;
+      case "failed":
+        return this.#retry(attempt, ending.minDelay, lease.priority, true, report);
+      case "requeue":
+        return this.#retry(attempt, 0, ending.priority ?? lease.priority, false, report);
+      case "handedBack":
+        return this.#queue.handBack(lease);
+      case "givenUp":
+        try {
+          this.#queue.keep(lease, attempt.number, ending);
+        } catch (error) {
+          report(error, attempt);
+        }
+        break;
+      case "requeueAfter":
+        this.#queue.requeueAfter(lease, ending.delay, ending.priority ?? lease.priority);
+    }
+    try {
+      this.#queue.forgetLeased(lease);
+    } catch (error) {
+      report(error, attempt);
+    }
+  }
+
+  #retry(
+    attempt: SourceAttempt<T>,
+    minDelay: number,
+    priority: number,
+    hasFailed: boolean,
+    report: Report<T>,
+  ): void {
+    this.#queue.retry(attempt.lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
+    try {
+      this.#queue.remember(attempt.lease, attempt.number, hasFailed);
+    } catch (error) { // a `Map` has reached the runtime's maximum size
+      report(error, attempt);
+    }
+  }
+
+  timedOut({ lease, number }: SourceAttempt<T>): void {
+    this.#queue.remember(lease, number, true);
+  }
+
+  pause({ key, lease: { item } }: SourceAttempt<T>, scope: "group" | "queue", ms: number): boolean {
+    const queue = this.#queue;
+    if (scope === "queue") {
+      queue.pauseFor(ms);
+      return true;
+    }
+    const { groups } = queue;
+    if (groups?.groupOf === undefined) return false;
+    queue.pauseGroup(groups.groupOf({ item, key }), ms);
+    return true;
+  }
+
+  isIgnored({ lease }: SourceAttempt<T>): boolean | undefined {
+    return this.#queue.isIgnored(lease);
+  }
+
+  /**
+   * Returns `true` until the queue shuts down. Once the queue is shutting down, an item whose handler requested
+   * `requeue` simply succeeds.
+   */
+  takesBack({ lease }: SourceAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    const queue = this.#queue;
+    if (!queue.shuttingDown) return true;
+    return reason !== "requeue" && queue.takesBack(queue.recordOfLease(lease));
+  }
+
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  get isOver(): boolean {
+    return this.#queue.isOver();
+  }
+
+  get mayComeBack(): boolean {
+    return this.#queue.mayComeBack();
+  }
+
+  get watch(): (callback: () => void) => () => void {
+    return this.#queue.watch;
+  }
+
+  get failing(): number {
+    return this.#queue.failing;
+  }
+
+  isFailing(key: unknown, item: T): boolean {
+    return this.#queue.isFailing(key, item);
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.#queue.watchForgotten(callback);
+  }
+
+  dueInMs(item: T): number | undefined {
+    const dueAt = this.#queue.dueAt(item);
+    return dueAt === undefined ? undefined : Math.max(dueAt - (this.clock ?? systemClock).now(), 0);
+  }
+}
