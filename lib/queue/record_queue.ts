@@ -792,7 +792,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   #setAttended(): void {
-    const hasCallers = this.#getters.size > 0 || this.#drainers.size > 0 || this.#watchers.size > 0;
+    const hasCallers = !this.#getters.isEmpty || !this.#drainers.isEmpty || !this.#watchers.isEmpty;
     this.#isAttended = hasCallers || this.#observer !== undefined;
   }
 
@@ -802,7 +802,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
    */
   protected serve(): void {
     this.#serveGetters();
-    if (this.#getters.size > 0 && this.isOver()) this.#getters.serveAll(SHUTDOWN);
+    if (!this.#getters.isEmpty && this.isOver()) this.#getters.serveAll(SHUTDOWN);
     if (this.size === 0) {
       this.#drainers.serveAll();
       if (this.isShutDown) this.#observer?.end();
@@ -818,7 +818,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (!this.#mayServeGetters) return;
     this.#isServing = true;
     try {
-      while (this.#getters.size > 0 && this.length > 0) {
+      while (!this.#getters.isEmpty && this.length > 0) {
         const getter = this.#getters.shift();
         try {
           getter.resolve(this.take());
@@ -833,22 +833,22 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Whether calls to `get` are pending that must be served now: no caller up the stack will serve them. */
   get #mayServeGetters(): boolean {
-    return this.#getters.size > 0 && !this.#isServing && this.#batchReadyAt === undefined;
+    return !this.#getters.isEmpty && !this.#isServing && this.#batchReadyAt === undefined;
   }
 
   /** Reports whether an item is ready that no pending call to `get` must receive first. */
   protected hasFree(): boolean {
-    if (this.#getters.size > 0) this.#serveGetters(); // a block may have ended with time
-    return this.#getters.size === 0 && this.length > 0;
+    if (!this.#getters.isEmpty) this.#serveGetters(); // a block may have ended with time
+    return this.#getters.isEmpty && this.length > 0;
   }
 
   /** Whether a call or a callback awaits a change. */
   get #isAwaited(): boolean {
-    return this.#getters.size > 0 || this.#watchers.size > 0;
+    return !(this.#getters.isEmpty && this.#watchers.isEmpty);
   }
 
   protected tellWatchers(): void {
-    this.#toldReady = this.#watchers.size > 0 && this.length > 0;
+    this.#toldReady = !this.#watchers.isEmpty && this.length > 0;
     this.#watchers.tell();
     this.#setTimer();
   }
@@ -874,7 +874,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Whether a call or a callback has not been told that an item is ready. */
   get #isUntold(): boolean {
-    return this.#mayServeGetters || (this.#watchers.size > 0 && !this.#toldReady);
+    return this.#mayServeGetters || (!this.#watchers.isEmpty && !this.#toldReady);
   }
 
   #sleepUntil(wakeAt: number): void {
@@ -895,7 +895,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     try {
       this.serve();
     } catch (error) {
-      if (this.#getters.size > 0) this.#getters.shift().reject(error);
+      if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
     }
   }
 

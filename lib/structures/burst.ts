@@ -112,7 +112,7 @@ export class Burst {
       return;
     }
     this.#isOn = false;
-    if (this.#line.size > 0) this.#serveLine();
+    if (!this.#line.isEmpty) this.#serveLine();
   };
 
   /** Counts a turn of a pause, and reports whether the pause is over. */
@@ -128,7 +128,7 @@ export class Burst {
    */
   async #serveLine(): Promise<void> {
     this.#begin();
-    while (this.#line.size > 0 && !this.#isTooLong) {
+    while (!this.#line.isEmpty && !this.#isTooLong) {
       this.#line.shift().resolve();
       await undefined; // lets the worker run until it awaits something
       this.#pieces++;

@@ -6,8 +6,8 @@ interface Links {
 interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
-  /** Ends the watch of the waiter's signal; `undefined` if it has none. */
-  ignoreSignal: (() => void) | undefined;
+  /** Removes the waiter from the ring. */
+  leave(): void;
 }
 
 /**
@@ -17,14 +17,16 @@ interface Waiter<T> extends Links {
  * waiters, and its memory is freed.
  */
 export class Waiters<T> {
-  /** Number of waiters. Only this class sets it. */
-  size = 0;
   readonly #end: Links;
 
   constructor() {
     const end = {} as Links;
     end.previous = end.next = end;
     this.#end = end;
+  }
+
+  get isEmpty(): boolean {
+    return this.#end.next === this.#end;
   }
 
   /**
@@ -35,12 +37,10 @@ export class Waiters<T> {
    */
   wait(signal?: AbortSignal, onAbort?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const next = this.#end;
-      const { previous } = next;
-      const waiter: Waiter<T> = { previous, next, resolve, reject, ignoreSignal: undefined };
-      if (signal !== undefined) this.#leaveOnAbort(waiter, signal, onAbort);
-      previous.next = next.previous = waiter;
-      this.size++;
+      const waiter: Waiter<T> = { previous: this.#end.previous, next: this.#end, resolve, reject, leave };
+      if (signal !== undefined) leaveOnAbort(waiter, signal, onAbort);
+      waiter.previous.next = waiter;
+      waiter.next.previous = waiter;
     });
   }
 
@@ -50,28 +50,29 @@ export class Waiters<T> {
    */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;
-    this.#remove(first);
+    first.leave();
     return first;
   }
 
   serveAll(value: T): void {
-    while (this.size > 0) this.shift().resolve(value);
+    while (!this.isEmpty) this.shift().resolve(value);
   }
+}
 
-  #remove(waiter: Waiter<T>): void {
-    waiter.previous.next = waiter.next;
-    waiter.next.previous = waiter.previous;
-    this.size--;
-    waiter.ignoreSignal?.();
-  }
+function leave(this: Links): void {
+  this.previous.next = this.next;
+  this.next.previous = this.previous;
+}
 
-  #leaveOnAbort(waiter: Waiter<T>, signal: AbortSignal, onAbort: (() => void) | undefined): void {
-    const abort = () => {
-      this.#remove(waiter);
-      waiter.reject(signal.reason);
-      onAbort?.();
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    waiter.ignoreSignal = () => signal.removeEventListener("abort", abort);
-  }
+function leaveOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal, onAbort?: () => void): void {
+  const abort = () => {
+    waiter.leave();
+    waiter.reject(signal.reason);
+    onAbort?.();
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  waiter.leave = () => {
+    signal.removeEventListener("abort", abort);
+    leave.call(waiter);
+  };
 }

@@ -8,8 +8,8 @@ export class Watchers {
   /** Callbacks, keyed by their unsubscribe functions, because the same callback may be added several times. */
   readonly #callbacks = new Map<() => void, () => void>();
 
-  get size(): number {
-    return this.#callbacks.size;
+  get isEmpty(): boolean {
+    return this.#callbacks.size === 0;
   }
 
   /** Adds a callback. A callback that is added twice is called twice. Returns an unsubscribe function. */
@@ -55,7 +55,7 @@ export class Waits {
 
   #look(): void {
     for (const [count, waiters] of this.#byCount) {
-      if (waiters.size > 0 && !this.#isOver(count)) continue;
+      if (!waiters.isEmpty && !this.#isOver(count)) continue;
       this.#byCount.delete(count);
       waiters.serveAll();
     }

@@ -49,7 +49,7 @@ export class TokenLine {
       grant = undefined;
       throw error;
     } finally {
-      if (this.#queued.size === 0) this.#isBusy = false;
+      if (this.#queued.isEmpty) this.#isBusy = false;
       else this.#queued.shift().resolve(grant?.usableAt);
     }
   }
