@@ -1,4 +1,3 @@
-import { setBrand, SOURCE } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
@@ -22,7 +21,6 @@ import { NONE, RecordList } from "../structures/records.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { priorityOf } from "./options.ts";
 import { COUNTED, FAILING, POSITION, REMEMBERED } from "./positions.ts";
-import { type PooledQueue, QueueSource } from "./queue_source.ts";
 import type { RecordLease } from "./record_queue.ts";
 
 const ADD = "add item";
@@ -40,11 +38,12 @@ const LOOKS = 2;
  * Layer 3: delays items as long as the limiter says. Remembers the number of attempts of pools at each key that has
  * failed, until the key is forgotten by `forget`, or by the limiter after a time (`forgetAfter`).
  */
-export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T>, PooledQueue<T> {
+export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
   protected readonly failures: FailureRecords;
   /** Records of the remembered keys, in the order in which they are checked for expiry. */
   readonly #remembered: RecordList;
+  /** Number of keys whose last attempt failed. Includes keys that expired and were not forgotten yet. */
   failing = 0;
   /** Callbacks of `watchForgotten`; `undefined` until it is first called. */
   #watchers: Set<(key: unknown) => void> | undefined = undefined;
@@ -54,7 +53,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.#limiter = limiter;
     this.failures = new FailureRecords(this.records);
     this.#remembered = new RecordList(this.failures);
-    setBrand(this, SOURCE, () => new QueueSource(this));
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
@@ -101,6 +99,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return keepsNone(DISCARD);
   }
 
+  /** Begins an attempt. Returns its number, from 1. */
   begin(lease: RecordLease<T>): number {
     if (this.#remembered.first === NONE) return 1; // the common case: nothing has failed
     const { key, item } = lease;
@@ -116,6 +115,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return attempts + 1;
   }
 
+  /**
+   * Adds an item again after the limiter's delay or after `minDelay` milliseconds, whichever is longer. Throws only if
+   * the limiter throws. Any other error is reported, and the item loses at most its delay.
+   */
   retry(
     lease: RecordLease<T>,
     minDelay: number,
@@ -147,10 +150,15 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     }
   }
 
+  /** Adds an item again after the delay that its handler requested. */
   requeueAfter(lease: RecordLease<T>, delay: number, priority: number): void {
     if (!this.ignoresAdds) this.delayItem(this.recordOfLease(lease), lease.key, lease.item, delay, priority);
   }
 
+  /**
+   * Remembers the number of attempts at a key, and whether the last one failed. Must be called right after the `when`
+   * of the limiter.
+   */
   remember(lease: RecordLease<T>, attempts: number, hasFailed: boolean): void {
     const { key, item } = lease;
     const { records } = this;
@@ -177,21 +185,26 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Called when an attempt at a key failed, and the previous one did not. */
   protected beganFailing(_record: number): void {}
 
+  /** Reports whether the limiter doesn't count a failure of the latest attempt. */
   isIgnored({ key, item }: RecordLease<T>): boolean | undefined {
     return this.#limiter.ignores?.(item, limiterKey(key));
   }
 
+  /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
   isFailing(key: unknown, item: T): boolean {
     const record = this.records.of(key);
     return this.#isRemembered(record, item) && (this.records.stateOf(record) & FAILING) !== 0;
   }
 
+  /** Forgets the failures of an item. */
   forgetLeased(lease: RecordLease<T>): void {
     this.#forget(this.#mayRemember ? this.recordOfLease(lease) : NONE, lease.key, lease.item);
   }
 
+  /** Called when an item is given up. */
   keep(_lease: RecordLease<T>, _attempts: number, _ending: GivenUpEnding): void {}
 
+  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
   watchForgotten(callback: (key: unknown) => void): () => void {
     const watchers = this.#watchers ??= new Set();
     watchers.add(callback);
@@ -239,8 +252,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Whether the limiter forgets keys after a time. */
   get #forgets(): boolean {
-    const { forgetAfter = Infinity } = this.#limiter;
-    return forgetAfter < Infinity;
+    return (this.#limiter.forgetAfter ?? Infinity) < Infinity;
   }
 
   /** Reports whether the attempts at a key are remembered. Forgets them if they have expired. */

@@ -1,54 +1,9 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
-import type { Ending, GivenUpEnding, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
-import type { DelayedQueue } from "./delayed_queue.ts";
+import type { Ending, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import type { LimitedQueue } from "./limited_queue.ts";
 import type { RecordLease } from "./record_queue.ts";
-
-/** Queue from which pools take work. */
-export interface PooledQueue<T> extends DelayedQueue<T> {
-  /** Number of keys whose last attempt failed. Includes keys that expired and were not forgotten yet. */
-  readonly failing: number;
-
-  /** Begins an attempt. Returns its number, from 1. */
-  begin(lease: RecordLease<T>): number;
-
-  /**
-   * Adds an item again after the limiter's delay or after `minDelay` milliseconds, whichever is longer. Throws only if
-   * the limiter throws. Any other error is reported, and the item loses at most its delay.
-   */
-  retry(
-    lease: RecordLease<T>,
-    minDelay: number,
-    priority: number,
-    hasFailed: boolean,
-    report: (error: unknown) => void,
-  ): void;
-
-  /**
-   * Remembers the number of attempts at a key, and whether the last one failed. Must be called right after the `when`
-   * of the limiter.
-   */
-  remember(lease: RecordLease<T>, attempts: number, hasFailed: boolean): void;
-
-  /** Adds an item again after the delay that its handler requested. */
-  requeueAfter(lease: RecordLease<T>, delay: number, priority: number): void;
-
-  /** Forgets the failures of an item. */
-  forgetLeased(lease: RecordLease<T>): void;
-
-  /** Called when an item is given up. */
-  keep(lease: RecordLease<T>, attempts: number, ending: GivenUpEnding): void;
-
-  /** Reports whether the limiter doesn't count a failure of the latest attempt. */
-  isIgnored(lease: RecordLease<T>): boolean | undefined;
-
-  /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
-  isFailing(key: unknown, item: T): boolean;
-
-  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
-  watchForgotten(callback: (key: unknown) => void): () => void;
-}
 
 /** Attempt at an item of an in-memory queue. */
 interface SourceAttempt<T> extends WorkAttempt<T> {
@@ -59,9 +14,9 @@ type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
 /** Source of work for an in-memory queue. Works on the records of leases. */
 export class QueueSource<T> implements WorkSource<T> {
-  readonly #queue: PooledQueue<T>;
+  readonly #queue: LimitedQueue<T>;
 
-  constructor(queue: PooledQueue<T>) {
+  constructor(queue: LimitedQueue<T>) {
     this.#queue = queue;
   }
 

@@ -5,6 +5,7 @@
  */
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
+import { setBrand, SOURCE } from "../base/brands.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { A_RETENTION } from "../base/given_up_arguments.ts";
@@ -13,6 +14,7 @@ import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/r
 import { KeepingQueue } from "./keeping_queue.ts";
 import { LimitedQueue } from "./limited_queue.ts";
 import { delayingRules } from "./options.ts";
+import { QueueSource } from "./queue_source.ts";
 
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
@@ -67,9 +69,11 @@ export function createRateLimitingQueue<T>(
     keepGivenUp: A_RETENTION,
   });
   const { keepGivenUp } = options;
-  return keepGivenUp === undefined
+  const queue = keepGivenUp === undefined
     ? new LimitedQueue(limiter, options)
     : new KeepingQueue(limiter, options, keepGivenUp);
+  setBrand(queue, SOURCE, () => new QueueSource(queue));
+  return queue;
 }
 
 const ACTION = "create rate limiting queue";
