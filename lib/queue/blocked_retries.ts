@@ -9,7 +9,6 @@ import { RetryBudget } from "./retry_budget.ts";
 /** Queue whose retries need budget. */
 export interface BudgetedQueue {
   readonly records: Records;
-  now(): number;
   /** Passes a ready key to the order of the queue. */
   push(record: number): void;
   /** Called when the number of blocked retries, or the time from which one may be let through, has changed. */
@@ -46,8 +45,7 @@ export class BlockedRetries {
   }
 
   /** Blocks a ready retry until there is budget, which may be now. */
-  block(record: number): void {
-    const now = this.#queue.now(); // first, because the clock may throw
+  block(record: number, now: number): void {
     const { records } = this.#queue;
     records.setState(record, records.stateOf(record) & ~(POSITION | NEEDS_BUDGET) | BLOCKED);
     records.setLink(record, this.#records.push(record, 0));
@@ -67,17 +65,12 @@ export class BlockedRetries {
     this.#changed();
   }
 
-  /** Lets blocked retries through while there is budget. */
-  open(now: number): void {
-    for (let left = this.#records.length; left > 0 && this.#budget.withdraw(now); left--) {
-      this.#let(this.#records.pop()!, REPEATED);
+  /** Lets blocked retries through while there is budget; without a time, all of them, as first attempts. */
+  open(now?: number): void {
+    const flags = now === undefined ? 0 : REPEATED;
+    for (let left = this.#records.length; left > 0 && (flags === 0 || this.#budget.withdraw(now!)); left--) {
+      this.#let(this.#records.pop()!, flags);
     }
-    this.#changed();
-  }
-
-  /** Lets all blocked retries through, as first attempts. */
-  openAll(): void {
-    for (let left = this.#records.length; left > 0; left--) this.#let(this.#records.pop()!, 0);
     this.#changed();
   }
 

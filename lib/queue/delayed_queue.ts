@@ -1,5 +1,5 @@
 import { callSafely } from "../base/call_safely.ts";
-import { unref } from "../base/clock.ts";
+import { isRealTime, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
@@ -11,6 +11,7 @@ import type { ReadyEntry } from "../contracts/discipline.ts";
 import type { BlockedRetries as ShownRetries, DelayedItem, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
+import { burst } from "../structures/burst.ts";
 import { inSlices } from "../structures/in_slices.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { NONE } from "../structures/records.ts";
@@ -38,6 +39,9 @@ const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay, in milliseconds, after which a due item is added again if adding it failed. */
 const RETRY_DELAY = 1000;
 
+/** Number of hand-outs in a burst for which a budget reads the system clock only once. */
+const HAND_OUTS_PER_LOOK = 16;
+
 /** Flags of a delay. */
 const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
 
@@ -53,6 +57,9 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   readonly #retries: BlockedRetries | undefined;
   /** Time that was read before the next item is handed out, if a budget needs it. */
   #takenAt = 0;
+  /** Burst in which further hand-outs share that time, and how many may yet do so. */
+  #burst = 0;
+  #shares = 0;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retriesMeter: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
@@ -102,7 +109,6 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       this.tellsTaken = true;
       this.#retries = new BlockedRetries(retryBudget, {
         records: this.records,
-        now: () => this.time.now(),
         push: (record) => this.pushToOrder(record),
         changed: (count) => {
           this.waiting = count;
@@ -160,7 +166,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     const record = this.recordOfLease(lease);
     if (!this.ignoresAdds) this.addNow(key, item, priority);
     else if (this.takesBack(record)) this.delayItem(record, key, item, 0, priority);
-    if (this.#retries !== undefined && record !== NONE && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
+    if (this.#retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   cancelDelayed(item: T): boolean {
@@ -234,7 +240,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
   takesBack(record: number): boolean {
     if (this.isShutDown || this.#draining === "drop") return false;
-    return record !== NONE && this.positionIn(record) >= PROCESSING;
+    return this.positionIn(record) >= PROCESSING;
   }
 
   protected override isWaitOver(count: number): boolean {
@@ -243,7 +249,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   protected override pushMarked(record: number, marks: number): void {
-    if (marks === NEEDS_BUDGET) return this.#retries!.block(record);
+    if (marks === NEEDS_BUDGET) return this.#retries!.block(record, this.time.now());
     this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
     this.pushToOrder(record);
   }
@@ -253,13 +259,22 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   protected override beforeTaken(): void {
+    if (--this.#shares < 0 || burst.number !== this.#burst || this.waiting > 0) this.#lookAtTake();
+  }
+
+  /** Reads the time of a hand-out. Not in `beforeTaken`, which must be small because each hand-out calls it. */
+  #lookAtTake(): void {
+    const before = this.#takenAt;
     this.#takenAt = this.now(); // first, because the clock may throw
+    this.#shares = 0;
+    if (this.#takenAt !== before || !isRealTime(this.time)) return;
+    if (burst.number === 0) burst.isTooLong(); // begins a burst
+    this.#burst = burst.number;
+    this.#shares = HAND_OUTS_PER_LOOK - 1;
   }
 
   protected override taken(record: number): void {
-    const state = this.records.stateOf(record);
-    if ((state & REPEATED) !== 0) this.records.setState(record, state & ~REPEATED);
-    else this.#retries!.deposit(this.#takenAt);
+    if ((this.records.stateOf(record) & REPEATED) === 0) this.#retries!.deposit(this.#takenAt);
   }
 
   /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
@@ -285,29 +300,25 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   #shownRetries(retries: BlockedRetries): ShownRetries<T> {
     const { records } = this;
-    const recordOf = ({ key }: ReadyEntry<T>) => {
-      const record = records.of(key);
-      return record !== NONE && this.positionIn(record) === BLOCKED ? record : NONE;
-    };
+    const isBlocked = (record: number) => this.positionIn(record) === BLOCKED;
     const entryOf = (record: number): ReadyEntry<T> => ({
       key: records.keyOf(record),
       item: this.itemOf(record),
       priority: records.priorityOf(record),
       readyAt: this.time.now(),
     });
-    const isBlocked = (record: number) => this.positionIn(record) === BLOCKED;
     return {
       retries: {
         length: retries.length,
         *keys() {
           for (const record of records.used()) if (isBlocked(record)) yield entryOf(record);
         },
-        has: (entry) => recordOf(entry) !== NONE,
+        has: ({ key }) => isBlocked(records.of(key)),
       },
       opensAt: retries.opensAt,
-      makeReady: (entry) => {
-        const record = recordOf(entry);
-        if (record === NONE) return false;
+      makeReady: ({ key }) => {
+        const record = records.of(key);
+        if (!isBlocked(record)) return false;
         retries.letThrough(record);
         this.serve();
         return true;
@@ -499,7 +510,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     if (this.#flushed === undefined) this.#flushed = delays;
     else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
-    this.#retries?.openAll();
+    this.#retries?.open();
     if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#slices.addNext();
     this.#setDelayTimer();

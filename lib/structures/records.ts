@@ -200,7 +200,7 @@ export class Records {
     return this.#pages[record >> PAGE_BITS]!.keys[record & PLACE];
   }
 
-  /** Returns the state of a record; 0 if it is free. */
+  /** Returns the state of a record; 0 if it is free, and for {@linkcode NONE}. */
   stateOf(record: number): number {
     const page = this.#pages[record >> PAGE_BITS];
     return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;

@@ -382,11 +382,24 @@ Deno.test("rule 18: a blocked retry that is made ready by the hook is a first at
   }
 });
 
+Deno.test("rule 18: a first attempt counts from its own time if the clock has moved since the one before", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(limiter(), { clock, retryBudget: { ratio: 1, minRate: 0 } });
+  for (const key of ["1", "2", "3"]) queue.add(key);
+  for (const _ of "12") queue.done(queue.tryGet()!.item);
+  clock.time = 10_000;
+  assertEquals(takeAll(queue), ["3"]);
+  for (const key of ["a", "b"]) queue.addRateLimited(key);
+  await clock.advance(10);
+  assertEquals([takeAll(queue), queue.snapshot().blocked], [["a"], 1]);
+  queue.shutDown();
+});
+
 Deno.test("rule 18: each first attempt counts, also of many within a millisecond of the system clock", async () => {
   for (const discipline of [undefined, createPriorityDiscipline(), createFairDiscipline({ groupOf: () => "all" })]) {
     const retryBudget = { ratio: 1, minRate: 0 };
     using queue = createRateLimitingQueue<string>(limiter(1), { retryBudget, discipline });
-    const items = ["a", "b", "c", "d", "e"];
+    const items = Array.from({ length: 40 }, (_, i) => `${10 + i}`);
     for (const item of items) queue.add(item);
     takeAll(queue);
     for (const item of items) queue.addRateLimited(item);
