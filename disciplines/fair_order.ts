@@ -157,12 +157,12 @@ export class FairOrder implements Order, OrderGroups {
   /** Groups that would be idle but must be remembered until a time, by that time. */
   readonly #kept = new NumberHeap<Group>();
   /**
-   * Groups of records, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
-   * discipline.
+   * Groups by record, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
+   * discipline. Not in the fields of the records, because each of several nested orders has a group for a record.
    */
-  readonly #homes = new Map<number, Group>();
-  /** Hand-outs that are not done; `undefined` unless turns are charged by time. */
-  readonly #runs: Map<number, Run> | undefined;
+  readonly #homes: (Group | undefined)[] = [];
+  /** Hand-outs that are not done, by record; `undefined` unless turns are charged by time. */
+  readonly #runs: (Run | undefined)[] | undefined;
   /** Mean duration of all items, for groups of which none is done yet. */
   readonly #mean = new Mean(1);
   /** Virtual time. */
@@ -184,7 +184,7 @@ export class FairOrder implements Order, OrderGroups {
     this.#weights = weights;
     this.#maxPerGroup = maxPerGroup;
     this.#ratePerGroup = ratePerGroup;
-    if (by === "time") this.#runs = new Map();
+    if (by === "time") this.#runs = [];
     this.#makeWithin = within;
     this.usesTime = within !== undefined;
   }
@@ -261,7 +261,7 @@ export class FairOrder implements Order, OrderGroups {
     const now = this.#timeFor(group);
     try {
       group.within.push(record);
-      if (this.#makeWithin !== undefined) this.#homes.set(record, group);
+      if (this.#makeWithin !== undefined) this.#homes[record] = group;
     } finally {
       this.#settle(group, now);
     }
@@ -282,7 +282,7 @@ export class FairOrder implements Order, OrderGroups {
   }
 
   touch(record: number, before: number): void {
-    const group = this.#homes.get(record);
+    const group = this.#homes[record];
     if (group === undefined) return;
     const now = this.#timeFor(group);
     try {
@@ -293,23 +293,23 @@ export class FairOrder implements Order, OrderGroups {
   }
 
   done(record: number, durationMs?: number): void {
-    const group = this.#homes.get(record);
+    const group = this.#homes[record];
     if (group === undefined) return;
     let now: number | undefined;
     try {
-      now = this.#runs?.has(record) ? this.#time() : this.#timeFor(group);
+      now = this.#runs?.[record] !== undefined ? this.#time() : this.#timeFor(group);
     } finally { // even if the clock throws, because the record would count as processing forever
       this.#end(record, group, now, durationMs);
     }
   }
 
   #end(record: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
-    this.#homes.delete(record);
+    this.#homes[record] = undefined;
     group.processing--;
     if (group.pause?.probe === record) group.pause = undefined;
-    const run = this.#runs?.get(record);
+    const run = this.#runs?.[record];
     if (run !== undefined) {
-      this.#runs!.delete(record);
+      this.#runs![record] = undefined;
       this.#correct(group, run, durationMs ?? (now ?? run.beganAt) - run.beganAt);
     }
     try {
@@ -374,14 +374,14 @@ export class FairOrder implements Order, OrderGroups {
     const cost = this.#costOf(group);
     if (this.#runs !== undefined || group.rate !== undefined) {
       group.rate?.start(now);
-      this.#runs?.set(record, { beganAt: now, charged: cost / group.cost });
+      if (this.#runs !== undefined) this.#runs[record] = { beganAt: now, charged: cost / group.cost };
     }
     if (group.pause !== undefined) group.pause.probe = record;
     if (group.countsProcessing) {
       this.awaitsDone = true;
       group.processing++;
-      this.#homes.set(record, group);
-    } else if (this.#makeWithin !== undefined) this.#homes.delete(record);
+      this.#homes[record] = group;
+    } else if (this.#makeWithin !== undefined) this.#homes[record] = undefined;
     group.finish = group.start + cost;
     this.#latestFinish = Math.max(this.#latestFinish, group.finish);
     this.#moveTo(Math.max(this.#now, group.start));
@@ -447,7 +447,10 @@ export class FairOrder implements Order, OrderGroups {
   #forget(group: Group): void {
     group.heap = undefined;
     this.#groups.delete(group.name);
-    if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // small numbers keep virtual time exact
+    if (this.#groups.size > 0) return;
+    this.#now = this.#latestFinish = 0; // small numbers keep virtual time exact
+    this.#homes.length = 0; // frees memory
+    if (this.#runs !== undefined) this.#runs.length = 0;
   }
 
   /**
