@@ -56,11 +56,14 @@ export {
 } from "./lib/queue/work_queue.ts";
 export {
   createDelayingQueue,
+  createRetryBudget,
   type DelayingQueue,
   type DelayingQueueOptions,
+  type RetryBudget,
   type RetryBudgetOptions,
 } from "./lib/queue/delaying_queue.ts";
 export {
+  createGivenUpStore,
   createRateLimitingQueue,
   type GivenUpEntry,
   type GivenUpOptions,
@@ -68,6 +71,8 @@ export {
   type GivenUpQueue,
   type GivenUpRetention,
   type GivenUpSelection,
+  type GivenUpStore,
+  NOT_COUNTED,
   type RateLimitedAddOptions,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,

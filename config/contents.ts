@@ -6,8 +6,9 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
-import { LiveRetention } from "../lib/queue/retention.ts";
-import { LiveRetryBudget } from "../lib/queue/live_retry_budget.ts";
+import { LiveRetention, storeWith } from "../lib/queue/given_up_store.ts";
+import { LiveDuration } from "../lib/queue/live_duration.ts";
+import { LiveRetryBudget } from "../lib/queue/retry_budget.ts";
 import { isTokenBucket } from "../lib/tokens/is_token_bucket.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { bucketLimiter } from "../limiters/bucket.ts";
@@ -27,12 +28,20 @@ import type { ConfigContents, QueueDescription } from "./work_queue_config.ts";
 
 /** Options of a queue in a document, after its limiter and its throttle have been built. */
 type QueueSettings =
-  & { readonly limiter: RateLimiter }
-  & OptionsOf<typeof queueOptions, {
-    limiter: RateLimiter;
-    discipline: QueueDiscipline<unknown>;
-    throttle: Throttle;
-  }>;
+  & {
+    readonly limiter: RateLimiter;
+    readonly retryBudget: LiveRetryBudget | undefined;
+    readonly keepGivenUp: LiveRetention | undefined;
+    readonly forgetAfter: LiveDuration | undefined;
+  }
+  & Omit<DocumentOptions, "limiter" | "retryBudget" | "keepGivenUp" | "forgetAfter">;
+
+/** Options of a queue in a document, with built parts. */
+type DocumentOptions = OptionsOf<typeof queueOptions, {
+  limiter: RateLimiter;
+  discipline: QueueDiscipline<unknown>;
+  throttle: Throttle;
+}>;
 
 /** Options for creating a queue: its limiter, its discipline, and the other options from the document. */
 export type QueueTerms =
@@ -68,7 +77,9 @@ export class Contents implements ConfigContents {
   readonly #budgets: Map<string, LiveRetryBudget>;
   /** Retentions of given-up items by the name of the queue, likewise. */
   readonly #retentions: Map<string, LiveRetention>;
-  /** Changes of the budgets and retentions. */
+  /** Times until failures are forgotten by the name of the queue, likewise. */
+  readonly #forgetTimes: Map<string, LiveDuration>;
+  /** Changes of the budgets, the retentions and these times. */
   readonly #liveChanges: (() => void)[] = [];
   /** Limiters of this document, by the stable limiter that delegates to them. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
@@ -86,8 +97,8 @@ export class Contents implements ConfigContents {
 
     const named = new Map<string, RateLimiter>();
     const build = (tree: PartTree<RateLimiter>) => isName(tree) ? named.get(tree.name)! : builder.part(tree);
-    const open = (path: string, limiter: RateLimiter, queue?: string) => {
-      const place = places.open(path, limiter, queue);
+    const open = (path: string, limiter: RateLimiter) => {
+      const place = places.open(path, limiter);
       this.#standing.set(place, limiter);
       return place;
     };
@@ -103,15 +114,17 @@ export class Contents implements ConfigContents {
     for (const [name, tree] of document.throttles) this.#throttles.set(name, builder.part(tree));
     this.#budgets = new Map(before && before.#budgets);
     this.#retentions = new Map(before && before.#retentions);
+    this.#forgetTimes = new Map(before && before.#forgetTimes);
     for (const [name, { parts, ...others }] of document.queues) {
       const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<Throttle> };
       const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
-      const { retryBudget, keepGivenUp } = options as Partial<QueueSettings>;
+      const { retryBudget, keepGivenUp, forgetAfter } = options as Partial<DocumentOptions>;
       this.#queues.set(name, {
-        ...options as Omit<QueueSettings, "limiter" | "throttle">,
+        ...options as Omit<DocumentOptions, "limiter" | "throttle" | "retryBudget" | "keepGivenUp" | "forgetAfter">,
         retryBudget: this.#live(this.#budgets, name, retryBudget, (value) => new LiveRetryBudget(value)),
         keepGivenUp: this.#live(this.#retentions, name, keepGivenUp, (value) => new LiveRetention(value)),
-        limiter: open(`${queuePath(name)}/limiter`, build(limiter), name),
+        forgetAfter: this.#live(this.#forgetTimes, name, forgetAfter, (value) => new LiveDuration(value)),
+        limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
         throttle: throttle && builder.part(throttle),
       });
     }
@@ -140,7 +153,7 @@ export class Contents implements ConfigContents {
   }
 
   /** Returns the live value of a queue's option. If the option is removed, existing queues keep their value. */
-  #live<V, Live extends { change(value: V): void }>(
+  #live<V, Live extends { update(value: V): void }>(
     lives: Map<string, Live>,
     name: string,
     value: V | undefined,
@@ -149,7 +162,7 @@ export class Contents implements ConfigContents {
     const live = lives.get(name);
     if (value === undefined) lives.delete(name);
     else if (live === undefined) lives.set(name, make(value));
-    else this.#liveChanges.push(() => live.change(value));
+    else this.#liveChanges.push(() => live.update(value));
     return lives.get(name);
   }
 
@@ -178,7 +191,12 @@ export class Contents implements ConfigContents {
 
   /** Returns the options for creating the queue with the given name. */
   queueTerms(name: string): QueueTerms {
-    const terms: QueueTerms = find(this.#queues, "queue", name);
+    const { keepGivenUp, forgetAfter, ...settings } = find(this.#queues, "queue", name);
+    const terms: QueueTerms = {
+      ...settings,
+      keepGivenUp: keepGivenUp && storeWith(keepGivenUp), // each queue needs a store of its own
+      forgetAfter: forgetAfter as LiveDuration & number | undefined, // only code of this package may give it to a queue
+    };
     return pick(terms, QUEUE_OPTIONS);
   }
 

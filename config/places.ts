@@ -1,5 +1,4 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { calledFor } from "../limiters/of_queues.ts";
 
 /**
  * Stable limiters, by their place in the documents. A place is the JSON Pointer to a named limiter or to the limiter of
@@ -15,11 +14,10 @@ export class Places {
 
   /**
    * Returns the stable limiter of a place. If the place is new, creates a stable limiter that delegates to `limiter`.
-   * `queue` is the name of the queue, if the place is the limiter of a queue.
    */
-  open(path: string, limiter: RateLimiter, queue?: string): LiveLimiter {
+  open(path: string, limiter: RateLimiter): LiveLimiter {
     let place = this.#places.get(path);
-    if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter, queue));
+    if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter));
     return place;
   }
 
@@ -63,10 +61,8 @@ export class LiveLimiter implements RateLimiter {
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];
   #others: PropertyKey[] = [];
-  readonly #queue: string | undefined;
 
-  constructor(limiter: RateLimiter, queue?: string) {
-    this.#queue = queue;
+  constructor(limiter: RateLimiter) {
     LiveLimiter.put(limiter, this);
   }
 
@@ -75,29 +71,20 @@ export class LiveLimiter implements RateLimiter {
    * limiter to which they delegate.
    */
   static put(limiter: RateLimiter, live: LiveLimiter): void {
-    const queue = live.#queue;
-    live.when = asCalledFor(queue, limiter.when.bind(limiter));
-    live.forget = asCalledFor(queue, limiter.forget.bind(limiter));
-    live.numRequeues = asCalledFor(queue, limiter.numRequeues.bind(limiter));
+    live.when = limiter.when.bind(limiter);
+    live.forget = limiter.forget.bind(limiter);
+    live.numRequeues = limiter.numRequeues.bind(limiter);
     for (const member of live.#others) delete (live as object as Record<PropertyKey, unknown>)[member];
     const others = membersOf(limiter);
     live.#others = [...others.keys()];
     for (const [member, { value, enumerable = false }] of others) {
       Object.defineProperty(live, member, {
-        ...accessorTo(limiter, member, value, queue),
+        ...accessorTo(limiter, member, value),
         enumerable,
         configurable: true,
       });
     }
   }
-}
-
-/** Returns a method that is called for a queue, if there is one. */
-function asCalledFor<Args extends unknown[], R>(
-  queue: string | undefined,
-  method: (...args: Args) => R,
-): (...args: Args) => R {
-  return queue === undefined ? method : calledFor(queue, method);
 }
 
 /** Returns the members that only some limiters have, such as `bucket`, including members of their classes. */
@@ -125,11 +112,10 @@ function accessorTo(
   limiter: object,
   member: PropertyKey,
   value: unknown,
-  queue: string | undefined,
 ): Pick<PropertyDescriptor, "get" | "set"> {
   const target = limiter as Record<PropertyKey, unknown>;
   const set = (value: unknown) => void (target[member] = value);
   if (typeof value !== "function") return { get: () => target[member], set };
-  const method = asCalledFor(queue, (...args) => (target[member] as () => unknown).apply(target, args as []));
+  const method = (...args: unknown[]) => (target[member] as (...args: unknown[]) => unknown).apply(target, args);
   return { get: () => method, set };
 }

@@ -50,6 +50,17 @@ export const queueOptions = {
     description:
       'Effect of adding an item that is already delayed: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now; "fold" hands it out once, now or, if it failed, when its retry is due.',
   },
+  forgetAfter: {
+    serves: "queue",
+    inForce: "now",
+    stays: true,
+    onReload:
+      "Changes when existing queues forget failures. Adding or removing the option applies only to queues that are created later.",
+    kind: "duration",
+    required: false,
+    description:
+      "Time from the end of an item's last delay until its failures are forgotten. Never if omitted. Must be longer than an attempt takes; otherwise, every failure counts as the first.",
+  },
   retryBudget: {
     serves: "queue",
     inForce: "now",

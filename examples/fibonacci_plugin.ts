@@ -21,16 +21,16 @@ const fibonacci = defineLimiter({
     let { unit, maxDelay } = options;
     const failures = new Map<unknown, number>();
     const count = (key: unknown) => failures.get(key) ?? 0;
-    const delayAfter = (failures: number) => {
-      let [delay, next] = [unit, unit];
-      for (let i = 1; i < failures && delay < maxDelay; i++) [delay, next] = [next, delay + next];
+    const next = (failures: number) => {
+      let [delay, following] = [unit, unit];
+      for (let i = 1; i < failures && delay < maxDelay; i++) [delay, following] = [following, delay + following];
       return Math.min(delay, maxDelay);
     };
     return {
-      delayAfter, // queues on Redis require this method
+      next, // called by queues, which count the failures themselves
       when(item, key = item) {
         failures.set(key, count(key) + 1);
-        return delayAfter(count(key));
+        return next(count(key));
       },
       forget: (item, key = item) => void failures.delete(key),
       numRequeues: (item, key = item) => count(key),

@@ -16,12 +16,12 @@ export default ({ limiters }) => {
     create({ step }) {
       const failures = new Map();
       const count = (key) => failures.get(key) ?? 0;
-      const delayAfter = (failures) => failures * step;
+      const next = (failures) => failures * step;
       return {
-        delayAfter,
+        next, // called by queues, which count the failures themselves
         when(item, key = item) {
           failures.set(key, count(key) + 1);
-          return delayAfter(count(key));
+          return next(count(key));
         },
         forget: (item, key = item) => void failures.delete(key),
         numRequeues: (item, key = item) => count(key),

@@ -10,7 +10,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { TokenLevel } from "../lib/tokens/token_level.ts";
 import { TokenLimiter } from "./bucket_limiter.ts";
-import { doublingDelay, FailureLimiter, LastingCounts } from "./failures.ts";
+import { doublingDelay, FailureLimiter } from "./failures.ts";
 import { MaxOfLimiter } from "./max_of_limiter.ts";
 
 export type * from "./types.ts";
@@ -50,7 +50,7 @@ export function createDefaultControllerLimiter<T = unknown>(
   requireRules("create default controller limiter", options, { clock: A_CLOCK });
   const [{ baseDelay, maxDelay }, { rate, burst }] = defaultControllerConfig.limiters;
   const bucket = new TokenLimiter(new TokenLevel(rate, burst, options.clock));
-  return new MaxOfLimiter([new FailureLimiter(doublingDelay(baseDelay, maxDelay), new LastingCounts()), bucket]);
+  return new MaxOfLimiter([new FailureLimiter(doublingDelay(baseDelay, maxDelay)), bucket]);
 }
 
 /**
@@ -72,5 +72,5 @@ export function createDefaultControllerLimiter<T = unknown>(
  * @returns The limiter.
  */
 export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
-  return new FailureLimiter(doublingDelay(1, 1_000_000), new LastingCounts());
+  return new FailureLimiter(doublingDelay(1, 1_000_000));
 }

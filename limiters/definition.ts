@@ -10,6 +10,7 @@ export const limiterKind: PartKind<"limiter", RateLimiter> = {
   word: "limiter",
   name: "rate limiter",
   hasNames: true,
+  elsewhere: { forgetAfter: "is an option of the queue, not of a limiter" },
   is: (value): value is RateLimiter => hasMethods(value, "when", "forget", "numRequeues"),
 };
 

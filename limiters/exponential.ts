@@ -12,15 +12,15 @@
  * @module
  */
 
-import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
+import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { ExpiringCounts } from "./expiring_counts.ts";
-import { doublingDelay, FailureLimiter, forgetAfterField } from "./failures.ts";
+import { createCounting } from "./counting_in_code.ts";
+import type { LimiterDefinition } from "./definition.ts";
+import { doublingDelay, FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -28,7 +28,6 @@ export type * from "./types.ts";
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "Delay after an item's first failure." },
   maxDelay: { kind: "duration", description: "Maximum delay, regardless of the number of failures." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "exponential" }`. */
@@ -42,11 +41,9 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
       : undefined,
   create: /* @__PURE__ */ builtIn(
     1,
-    ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
-      new FailureLimiter(doublingDelay(baseDelay, maxDelay), new ExpiringCounts(forgetAfter, clock)),
+    ({ baseDelay, maxDelay }) => new FailureLimiter(doublingDelay(baseDelay, maxDelay)),
   ),
-  update: (limiter: FailureLimiter, { baseDelay, maxDelay, forgetAfter }) =>
-    limiter.change(doublingDelay(baseDelay, maxDelay), forgetAfter),
+  update: (limiter: FailureLimiter, { baseDelay, maxDelay }) => limiter.change(doublingDelay(baseDelay, maxDelay)),
 };
 
 /**
@@ -77,7 +74,7 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createExponentialLimiter<T = unknown>(
-  options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
+  options: OptionsInput<typeof exponentialOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(exponentialLimiter, { duration: durationKind }, options, { clock: A_CLOCK });
+  return createCounting(exponentialLimiter, { duration: durationKind }, options);
 }

@@ -1,14 +1,5 @@
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import type { Field } from "../registry/fields.ts";
-
-/** Option `forgetAfter`, which all limiters that count failures have. */
-export const forgetAfterField = {
-  kind: "duration",
-  required: false,
-  description: "Time from the end of an item's last delay until its failures are forgotten. Never if omitted. " +
-    "Must be longer than an attempt takes; otherwise, every failure counts as the first.",
-} as const satisfies Field;
 
 /** Returns the delay after a number of failures, in milliseconds. The number is 1 after the first failure. */
 export type DelayAfter = (failures: number) => number;
@@ -17,21 +8,17 @@ export type DelayAfter = (failures: number) => number;
 export interface FailureCounts {
   /** Time from the end of a key's last delay until the key's count expires, in milliseconds; `Infinity` for never. */
   readonly forgetAfter: number;
-  /** Changes `forgetAfter`. Absent if counts never expire. `delayAfter` computes the delays that applied until now. */
-  changeForgetAfter?(forgetAfter: number, delayAfter: DelayAfter): void;
   /** Counts one more failure of a key. Returns the key's delay, as computed by `delayAfter`. */
   add(key: unknown, delayAfter: DelayAfter): number;
   /** Returns the count of a key. */
   get(key: unknown): number;
-  /** Removes the latest failure of a key from its count. */
-  uncount(key: unknown): void;
   delete(key: unknown): void;
   /** Reports whether no failures are counted. */
   isEmpty(): boolean;
 }
 
 /** Failure counts that never expire. */
-export class LastingCounts implements FailureCounts {
+class LastingCounts implements FailureCounts {
   readonly forgetAfter: number = Infinity;
   readonly #counts = new ChurnMap<unknown, number>();
 
@@ -45,12 +32,6 @@ export class LastingCounts implements FailureCounts {
     return this.#counts.get(key) ?? 0;
   }
 
-  uncount(key: unknown): void {
-    const count = this.get(key) - 1;
-    if (count > 0) this.#counts.set(key, count);
-    else this.delete(key);
-  }
-
   delete(key: unknown): void {
     this.#counts.delete(key);
   }
@@ -60,28 +41,25 @@ export class LastingCounts implements FailureCounts {
   }
 }
 
-/**
- * Limiter that counts the failures of each key since the key was last forgotten. The delay is a function of that count.
- */
+/** Limiter whose delay is a function of the number of failures. It counts the failures for which `when` is called. */
 export class FailureLimiter implements RateLimiter {
-  readonly #counts: FailureCounts;
+  #counts: FailureCounts = new LastingCounts();
   #delayAfter: DelayAfter;
 
-  constructor(delayAfter: DelayAfter, counts: FailureCounts) {
+  constructor(delayAfter: DelayAfter) {
     this.#delayAfter = delayAfter;
-    this.#counts = counts;
   }
 
   when(item: unknown, key: unknown = item): number {
     return this.#counts.add(key, this.#delayAfter);
   }
 
-  get forgetAfter(): number {
-    return this.#counts.forgetAfter;
+  next(failures: number): number {
+    return this.#delayAfter(failures);
   }
 
-  uncount(item: unknown, key: unknown = item): void {
-    this.#counts.uncount(key);
+  get forgetAfter(): number {
+    return this.#counts.forgetAfter;
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -92,21 +70,18 @@ export class FailureLimiter implements RateLimiter {
     return this.#counts.get(key);
   }
 
-  delayAfter(failures: number): number {
-    return this.#delayAfter(failures);
-  }
-
   atRest(): boolean {
     return this.#counts.isEmpty();
   }
 
-  /**
-   * Changes the delays and the expiry of counts from now on. Existing counts are kept, and delays that were already
-   * returned stay the same.
-   */
-  change(delayAfter: DelayAfter, forgetAfter: number = Infinity): void {
-    if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter!(forgetAfter, this.#delayAfter);
+  /** Changes the delays from now on. Existing counts are kept, and delays that were already returned stay the same. */
+  change(delayAfter: DelayAfter): void {
     this.#delayAfter = delayAfter;
+  }
+
+  /** Replaces the counts. */
+  countWith(counts: FailureCounts): void {
+    this.#counts = counts;
   }
 }
 

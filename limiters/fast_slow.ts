@@ -12,15 +12,15 @@
  * @module
  */
 
-import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
+import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind, integerKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { ExpiringCounts } from "./expiring_counts.ts";
-import { type DelayAfter, FailureLimiter, forgetAfterField } from "./failures.ts";
+import { createCounting } from "./counting_in_code.ts";
+import type { LimiterDefinition } from "./definition.ts";
+import { type DelayAfter, FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -29,7 +29,6 @@ export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "Delay after each of an item's first failures." },
   slowDelay: { kind: "duration", description: "Delay after each further failure." },
   maxFastAttempts: { kind: "integer", min: 0, description: "Number of failures that get the fast delay." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "fast-slow" }`. */
@@ -37,12 +36,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
   type: "fast-slow",
   description: "Retries an item quickly a few times, then slowly.",
   options: fastSlowOptions,
-  create: /* @__PURE__ */ builtIn(
-    1,
-    ({ forgetAfter, ...delays }, { clock }) =>
-      new FailureLimiter(fastThenSlow(delays), new ExpiringCounts(forgetAfter, clock)),
-  ),
-  update: (limiter: FailureLimiter, { forgetAfter, ...delays }) => limiter.change(fastThenSlow(delays), forgetAfter),
+  create: /* @__PURE__ */ builtIn(1, (delays) => new FailureLimiter(fastThenSlow(delays))),
+  update: (limiter: FailureLimiter, delays) => limiter.change(fastThenSlow(delays)),
 };
 
 /**
@@ -69,9 +64,9 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createFastSlowLimiter<T = unknown>(
-  options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
+  options: OptionsInput<typeof fastSlowOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options, { clock: A_CLOCK });
+  return createCounting(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options);
 }
 
 /** Returns the function that computes the delay after a number of failures. */

@@ -16,18 +16,18 @@
  * @module
  */
 
-import { A_CLOCK } from "../lib/base/arguments.ts";
+import { NOT_COUNTED } from "../lib/base/brands.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
-import { isSameKey } from "../lib/base/keys.ts";
-import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { FailedAttempt, FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
-import { durationKind } from "../registry/option_kinds.ts";
+import type { Field } from "../registry/fields.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
-import { OfQueues } from "./of_queues.ts";
+import { createForgetting } from "./counting_in_code.ts";
+import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { nextOf, tellForgotten } from "./next.ts";
 
 export type * from "./types.ts";
 
@@ -37,23 +37,22 @@ export const ignoreEarlyOptions = {
     kind: "limiter",
     description: "Limiter that counts the other failures, as a config or a name. It may contain other limiters.",
   },
-  forgetAfter: {
-    kind: "duration",
-    default: "1h",
-    description: "Time from the end of an item's last delay until the time of that end is forgotten.",
-  },
 } as const satisfies LimiterFields;
+
+/** Option `forgetAfter`, for a limiter that is used by hand. */
+const forgetAfterField = {
+  kind: "duration",
+  default: "1h",
+  description: "Time from the end of an item's last delay until the time of that end is forgotten.",
+} as const satisfies Field;
 
 /** Definition of `{ "type": "ignore-early" }`. */
 export const ignoreEarlyLimiter: LimiterDefinition<"ignore-early", typeof ignoreEarlyOptions> = {
   type: "ignore-early",
   description: "Does not count failures of attempts that began before the retry was due.",
   options: ignoreEarlyOptions,
-  create: /* @__PURE__ */ builtIn(
-    1,
-    ({ limiter, forgetAfter }, { clock }) => new IgnoreEarlyLimiter(limiter, forgetAfter, clock),
-  ),
-  update: (part: IgnoreEarlyLimiter, { limiter, forgetAfter }) => part.change(limiter, forgetAfter),
+  create: /* @__PURE__ */ builtIn(1, ({ limiter }, { clock }) => new IgnoreEarlyLimiter(limiter, clock)),
+  update: (part: IgnoreEarlyLimiter, { limiter }) => part.change(limiter),
 };
 
 /**
@@ -97,95 +96,67 @@ export function createIgnoreEarlyLimiter<T = unknown>(
   limiter: RateLimiter<T>,
   options: { forgetAfter?: Duration | undefined; clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
-  return createLimiter(
+  return createForgetting(
     ignoreEarlyLimiter,
-    { limiter: onePart(limiterKind), duration: durationKind },
+    { limiter: onePart(limiterKind) },
     { ...options, limiter },
-    { clock: A_CLOCK },
+    forgetAfterField,
+    (made, forgetAfter) => (made as IgnoreEarlyLimiter).forgetDueTimesAfter(forgetAfter!),
   );
 }
 
 /** Milliseconds by which an attempt may begin before it is due, because sums of times are rounded. */
 const ROUNDING = 0.001;
 
-/** Retry of a key. */
-interface Retry {
-  readonly dueAt: number;
-  /** Time at which the latest attempt began; `undefined` if its failure has been judged. */
-  startedAt: number | undefined;
-  /** Whether a failure of the latest attempt is ignored. */
-  isEarly: boolean;
-}
-
-class Retries {
-  /** Latest retry of each key. */
-  readonly byKey = new ChurnMap<unknown, Retry>();
-  readonly pruner = new Pruner(this.byKey);
-  /** Latest key for which `when` was called, and what `uncount` restores. */
-  latest: { readonly key: unknown; readonly isEarly: boolean; readonly before: Retry | undefined } | undefined;
-}
+/** Time from the end of a key's last delay until that time is forgotten, in milliseconds. */
+const FORGET_AFTER = 3_600_000;
 
 class IgnoreEarlyLimiter implements RateLimiter {
   #limiter: RateLimiter;
-  #forgetAfter: number;
   readonly #clock: Clock;
-  readonly #retries = new OfQueues(() => new Retries());
+  /** End of the last delay of each key for which `when` was called. */
+  readonly #dueTimes = new ChurnMap<unknown, number>();
+  readonly #pruner = new Pruner(this.#dueTimes);
+  #forgetAfter = FORGET_AFTER;
 
-  constructor(limiter: RateLimiter, forgetAfter: number, clock: Clock) {
+  constructor(limiter: RateLimiter, clock: Clock) {
     this.#limiter = limiter;
-    this.#forgetAfter = forgetAfter;
     this.#clock = clock;
   }
 
-  change(limiter: RateLimiter, forgetAfter: number): void {
+  change(limiter: RateLimiter): void {
     this.#limiter = limiter;
-    this.#forgetAfter = forgetAfter;
   }
 
-  begin(_item: unknown, key: unknown): void {
-    const retry = this.#retries.current.byKey.get(key);
-    if (retry !== undefined) judge(retry, retry.startedAt = this.#clock.now());
-  }
-
-  ignores(_item: unknown, key: unknown): boolean {
-    return this.#retries.current.byKey.get(key)?.isEarly === true;
+  forgetDueTimesAfter(ms: number): void {
+    this.#forgetAfter = ms;
   }
 
   when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const now = this.#clock.now();
-    const retries = this.#retries.current;
-    const before = retries.byKey.get(key);
-    const isEarly = before !== undefined && judge(before, attempt?.startedAt ?? before.startedAt ?? now);
-    if (isEarly) {
-      before.startedAt = undefined;
-      retries.latest = { key, isEarly, before };
-      return Math.max(before.dueAt - now, 0);
-    }
+    const dueBefore = this.#dueTimes.get(key);
+    if (isEarly(dueBefore, attempt?.startedAt ?? now)) return Math.max(dueBefore! - now, 0);
     const delay = this.#limiter.when(item, key, attempt);
-    retries.latest = { key, isEarly, before };
-    retries.pruner.prune(({ dueAt }) => dueAt + this.#forgetAfter <= now);
-    const dueAt = now + Math.max(delay, attempt?.minDelay ?? 0);
-    retries.byKey.set(key, { dueAt, startedAt: undefined, isEarly: false });
+    this.#pruner.prune((dueAt) => dueAt + this.#forgetAfter <= now);
+    this.#dueTimes.set(key, now + Math.max(delay, attempt?.minDelay ?? 0));
     return delay;
+  }
+
+  next(failures: number, item: unknown, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED {
+    const { dueAt, startedAt } = retry;
+    return isEarly(dueAt, startedAt) ? NOT_COUNTED : nextOf(this.#limiter, failures, item, key, retry);
+  }
+
+  forgotten(item: unknown, key: unknown): void {
+    tellForgotten(this.#limiter, item, key);
   }
 
   get forgetAfter(): number | undefined {
     return this.#limiter.forgetAfter;
   }
 
-  uncount(item: unknown, key: unknown = item): void {
-    const retries = this.#retries.current;
-    const { latest } = retries;
-    if (latest === undefined || !isSameKey(latest.key, key)) return this.#limiter.uncount?.(item, key);
-    retries.latest = undefined;
-    if (latest.isEarly) return;
-    if (latest.before === undefined) retries.byKey.delete(key);
-    else retries.byKey.set(key, latest.before);
-    this.#limiter.uncount?.(item, key);
-  }
-
   forget(item: unknown, key: unknown = item): void {
-    this.#retries.current.byKey.delete(key);
+    this.#dueTimes.delete(key);
     this.#limiter.forget(item, key);
   }
 
@@ -194,12 +165,11 @@ class IgnoreEarlyLimiter implements RateLimiter {
   }
 
   atRest(): boolean {
-    for (const { byKey } of this.#retries) if (byKey.size > 0) return false;
-    return this.#limiter.atRest?.() === true;
+    return this.#dueTimes.size === 0 && this.#limiter.atRest?.() === true;
   }
 }
 
-/** Judges whether an attempt that began at this time is early. */
-function judge(retry: Retry, startedAt: number): boolean {
-  return retry.isEarly = retry.dueAt - startedAt > ROUNDING;
+/** Reports whether an attempt that began at this time is early. */
+function isEarly(dueAt: number | undefined, startedAt: number): boolean {
+  return dueAt !== undefined && dueAt - startedAt > ROUNDING;
 }

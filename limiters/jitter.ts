@@ -20,11 +20,12 @@
 import { A_FUNCTION, requireOptions } from "../lib/base/arguments.ts";
 import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
-import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { numberKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { WrappingLimiter } from "./wrapping_limiter.ts";
 
 export type * from "./types.ts";
 
@@ -96,47 +97,26 @@ export function createJitterLimiter<T = unknown>(
   );
 }
 
-class JitterLimiter implements RateLimiter {
-  #limiter: RateLimiter;
+class JitterLimiter extends WrappingLimiter {
   #spread: number;
   readonly #random: Random;
 
   constructor(limiter: RateLimiter, spread: number, random: Random) {
-    this.#limiter = limiter;
+    super(limiter);
     this.#spread = spread;
     this.#random = random;
   }
 
   change(limiter: RateLimiter, spread: number): void {
-    this.#limiter = limiter;
+    this.limiter = limiter;
     this.#spread = spread;
   }
 
-  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
+  protected override changer(): (delay: number) => number {
     const random = this.#random();
     if (!(typeof random === "number" && random >= 0 && random <= 1)) {
       throw limiterError("spread delay", "random()", "must be a number from 0 to 1", random);
     }
-    return this.#limiter.when(item, key, attempt) * (1 - this.#spread * random);
-  }
-
-  get forgetAfter(): number | undefined {
-    return this.#limiter.forgetAfter;
-  }
-
-  uncount(item: unknown, key: unknown = item): void {
-    this.#limiter.uncount?.(item, key);
-  }
-
-  forget(item: unknown, key: unknown = item): void {
-    this.#limiter.forget(item, key);
-  }
-
-  numRequeues(item: unknown, key: unknown = item): number {
-    return this.#limiter.numRequeues(item, key);
-  }
-
-  atRest(): boolean {
-    return this.#limiter.atRest?.() === true;
+    return (delay) => delay * (1 - this.#spread * random);
   }
 }

@@ -1,4 +1,6 @@
-import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { NOT_COUNTED } from "../lib/base/brands.ts";
+import type { FailedAttempt, FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { nextOf, tellForgotten } from "./next.ts";
 
 /** Limiter that returns the longest delay and the highest count of several limiters. */
 export class MaxOfLimiter implements RateLimiter {
@@ -13,19 +15,28 @@ export class MaxOfLimiter implements RateLimiter {
   }
 
   when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
-    const limiters = this.#limiters;
     let longest = 0;
-    let asked = 0;
-    try {
-      for (; asked < limiters.length; asked++) {
-        longest = Math.max(longest, limiters[asked]!.when(item, key, attempt));
-      }
-    } catch (error) {
-      // Undo the earlier calls. Otherwise, another call to `when` would count the same failure twice.
-      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key);
-      throw error;
+    for (const limiter of this.#limiters) longest = Math.max(longest, limiter.when(item, key, attempt));
+    return longest;
+  }
+
+  /** A failure that one of the limiters doesn't count is not counted. */
+  next(failures: number, item: unknown, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED {
+    let longest = 0;
+    for (const limiter of this.#limiters) {
+      const delay = nextOf(limiter, failures, item, key, retry);
+      if (delay === NOT_COUNTED) return NOT_COUNTED;
+      longest = Math.max(longest, delay);
     }
     return longest;
+  }
+
+  get countsFailures(): boolean {
+    return this.#limiters.some(({ countsFailures }) => countsFailures !== false);
+  }
+
+  forgotten(item: unknown, key: unknown): void {
+    for (const limiter of this.#limiters) tellForgotten(limiter, item, key);
   }
 
   /** The longest `forgetAfter` among the limiters that count failures. */
@@ -35,10 +46,6 @@ export class MaxOfLimiter implements RateLimiter {
       longest = forgetAfter === undefined ? undefined : Math.max(longest ?? 0, forgetAfter);
     }
     return longest;
-  }
-
-  uncount(item: unknown, key: unknown = item): void {
-    for (const limiter of this.#limiters) limiter.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -53,14 +60,5 @@ export class MaxOfLimiter implements RateLimiter {
 
   atRest(): boolean {
     return this.#limiters.every((limiter) => limiter.atRest?.() === true);
-  }
-}
-
-/** Undoes a call to `when`. Never throws. */
-function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
-  try {
-    limiter.uncount?.(item, key);
-  } catch {
-    // Ignored, so that the error of the limiter that failed first is reported.
   }
 }

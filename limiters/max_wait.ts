@@ -17,11 +17,12 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
-import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { WrappingLimiter } from "./wrapping_limiter.ts";
 
 export type * from "./types.ts";
 
@@ -69,41 +70,20 @@ export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDe
   });
 }
 
-class MaxWaitLimiter implements RateLimiter {
-  #limiter: RateLimiter;
+class MaxWaitLimiter extends WrappingLimiter {
   #maxDelay: number;
 
   constructor(limiter: RateLimiter, maxDelay: number) {
-    this.#limiter = limiter;
+    super(limiter);
     this.#maxDelay = maxDelay;
   }
 
   change(limiter: RateLimiter, maxDelay: number): void {
-    this.#limiter = limiter;
+    this.limiter = limiter;
     this.#maxDelay = maxDelay;
   }
 
-  when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
-    return Math.min(this.#limiter.when(item, key, attempt), this.#maxDelay);
-  }
-
-  get forgetAfter(): number | undefined {
-    return this.#limiter.forgetAfter;
-  }
-
-  uncount(item: unknown, key: unknown = item): void {
-    this.#limiter.uncount?.(item, key);
-  }
-
-  forget(item: unknown, key: unknown = item): void {
-    this.#limiter.forget(item, key);
-  }
-
-  numRequeues(item: unknown, key: unknown = item): number {
-    return this.#limiter.numRequeues(item, key);
-  }
-
-  atRest(): boolean {
-    return this.#limiter.atRest?.() === true;
+  protected override changer(): (delay: number) => number {
+    return (delay) => Math.min(delay, this.#maxDelay);
   }
 }

@@ -17,7 +17,8 @@
  */
 
 import { limiterError } from "../lib/base/errors.ts";
-import type { FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { NOT_COUNTED } from "../lib/base/brands.ts";
+import type { FailedAttempt, FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { inSlices } from "../lib/structures/in_slices.ts";
@@ -28,6 +29,7 @@ import { stringKind } from "../registry/option_kinds.ts";
 import { partTemplate } from "../registry/options_in_code.ts";
 import { builtIn } from "./built_in.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { nextOf, tellForgotten } from "./next.ts";
 
 export type * from "./types.ts";
 
@@ -184,12 +186,18 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.of(item, key).when(item, key, attempt);
   }
 
-  begin(item: unknown, key: unknown): void {
-    this.#find(item, key)?.begin?.(item, key);
+  next(failures: number, item: unknown, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED {
+    return nextOf(this.of(item, key), failures, item, key, retry);
   }
 
-  ignores(item: unknown, key: unknown): boolean {
-    return this.#find(item, key)?.ignores?.(item, key) === true;
+  /** The `countsFailures` of the latest group's limiter, as for `forgetAfter`. */
+  get countsFailures(): boolean | undefined {
+    return this.#latest && this.#upToDate(this.#latest).countsFailures;
+  }
+
+  forgotten(item: unknown, key: unknown): void {
+    const limiter = this.#find(item, key);
+    if (limiter !== undefined) tellForgotten(limiter, item, key);
   }
 
   /**
@@ -198,10 +206,6 @@ class LimiterOfGroups implements PerGroupLimiter {
    */
   get forgetAfter(): number | undefined {
     return this.#latest && this.#upToDate(this.#latest).forgetAfter;
-  }
-
-  uncount(item: unknown, key: unknown = item): void {
-    this.#find(item, key)?.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {

@@ -12,15 +12,15 @@
  * @module
  */
 
-import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
+import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
-import { durationKind, durationsKind } from "../registry/option_kinds.ts";
+import { durationsKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { ExpiringCounts } from "./expiring_counts.ts";
-import { type DelayAfter, FailureLimiter, forgetAfterField } from "./failures.ts";
+import { createCounting } from "./counting_in_code.ts";
+import type { LimiterDefinition } from "./definition.ts";
+import { type DelayAfter, FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -31,7 +31,6 @@ export const stepsOptions = {
     minItems: 1,
     description: "Delay after each failure of an item, in order. The last delay repeats.",
   },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "steps" }`. */
@@ -39,12 +38,8 @@ export const stepsLimiter: LimiterDefinition<"steps", typeof stepsOptions> = {
   type: "steps",
   description: "Takes the delays of an item from a list.",
   options: stepsOptions,
-  create: /* @__PURE__ */ builtIn(
-    1,
-    ({ delays, forgetAfter }, { clock }) =>
-      new FailureLimiter(oneAfterAnother(delays), new ExpiringCounts(forgetAfter, clock)),
-  ),
-  update: (limiter: FailureLimiter, { delays, forgetAfter }) => limiter.change(oneAfterAnother(delays), forgetAfter),
+  create: /* @__PURE__ */ builtIn(1, ({ delays }) => new FailureLimiter(oneAfterAnother(delays))),
+  update: (limiter: FailureLimiter, { delays }) => limiter.change(oneAfterAnother(delays)),
 };
 
 /**
@@ -69,9 +64,9 @@ export const stepsLimiter: LimiterDefinition<"steps", typeof stepsOptions> = {
  * @throws {TypeError} If `delays` is empty, or an option is unknown, missing, or has the wrong type.
  */
 export function createStepsLimiter<T = unknown>(
-  options: OptionsInput<typeof stepsOptions> & { clock?: Clock | undefined },
+  options: OptionsInput<typeof stepsOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(stepsLimiter, { durations: durationsKind, duration: durationKind }, options, { clock: A_CLOCK });
+  return createCounting(stepsLimiter, { durations: durationsKind }, options);
 }
 
 /** Returns the function that computes the delay after a number of failures. */

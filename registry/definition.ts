@@ -29,6 +29,8 @@ export interface PartKind<Word extends string = string, Part = unknown> {
   readonly onlyType?: string;
   /** Type of a config that has no `type`. By default, configs must have one. */
   readonly defaultType?: string;
+  /** Options that parts of this kind don't have, by name, with a phrase that says where they are. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   /** Reports whether a value is a part of this kind. */
   is(value: unknown): value is Part;
   /** Prepares a part that a definition has created, and returns it. */

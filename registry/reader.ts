@@ -65,12 +65,19 @@ export class ConfigReader {
     if (this.issues.length > 0) throw new ConfigError(this.#action, this.issues);
   }
 
-  /** Reads an object of options according to their declarations. */
-  readOptions(fields: Fields<string>, input: Readonly<Record<string, unknown>>, path: string): OptionsTree {
+  /** Reads an object of options according to their declarations. `elsewhere` says where other options are. */
+  readOptions(
+    fields: Fields<string>,
+    input: Readonly<Record<string, unknown>>,
+    path: string,
+    elsewhere: PartKind["elsewhere"] = {},
+  ): OptionsTree {
     for (const option of Object.keys(input)) {
       if (Object.hasOwn(fields, option) || input[option] === undefined) continue;
-      const message = `${inspect(option)} is not an option here`;
-      this.fail(`${path}/${escapePointer(option)}`, message, () => suggest(option, Object.keys(fields)));
+      const place = own(elsewhere, option);
+      const message = `${inspect(option)} ${place ?? "is not an option here"}`;
+      const findHint = place === undefined ? () => suggest(option, Object.keys(fields)) : undefined;
+      this.fail(`${path}/${escapePointer(option)}`, message, findHint);
     }
     const plain: Record<string, unknown> = {};
     const parts: Record<string, PartTree | readonly PartTree[]> = {};
@@ -155,7 +162,7 @@ export class ConfigReader {
     if (kind.onlyType === undefined) delete input["type"];
     const issuesBefore = this.issues.length;
     this.#depth++;
-    const options = this.readOptions(definition.options, input, path);
+    const options = this.readOptions(definition.options, input, path, kind.elsewhere);
     this.#depth--;
     if (this.issues.length === issuesBefore) this.#checkRules(definition, options, input, path);
     return { kind, definition, path, ...options };

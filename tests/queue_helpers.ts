@@ -3,6 +3,7 @@ import {
   adaptDiscipline,
   type Lease,
   type QueueDiscipline,
+  type RateLimiter,
   type ReadyEntry,
   type Shutdown,
   type WorkQueue,
@@ -45,6 +46,15 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   promise.then(settle, settle);
   await flush();
   return settled;
+}
+
+/** Returns a limiter as users write them, without `next`. It calls `limiter`, which counts as by hand. */
+export function withoutNext<T>(limiter: RateLimiter<T>): RateLimiter<T> {
+  return {
+    when: (item, key, attempt) => limiter.when(item, key, attempt),
+    forget: (item, key) => limiter.forget(item, key),
+    numRequeues: (item, key) => limiter.numRequeues(item, key),
+  };
 }
 
 /** Lets pending promises settle. On a slow machine, a pool may pause. Then this function also waits for the pause. */

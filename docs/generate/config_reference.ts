@@ -157,8 +157,9 @@ ${reloadTable()}
 
 Counts survive a reload:
 
-- A limiter or bucket keeps its failure counts and tokens if the new document has the same type at the same place. The
-  place of a limiter in a list is its index.
+- The failures that a queue has counted stay, whatever its next limiter is.
+- A bucket keeps its tokens, and a limiter the counts of calls by hand, if the new document has the same type at the same
+  place. The place of a limiter in a list is its index.
 - A limiter of another type starts afresh. A limiter of your own whose options change also starts afresh, unless its
   definition has [\`update\`](extend.md#survive-a-reload).
 - The limiters of a \`per-group\` limiter follow its new \`limiter\` by the same rules. If the \`separator\` of a \`per-group\`

@@ -15,6 +15,9 @@ export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.ter
  */
 export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
 
+/** Result of a limiter's `next` for a failure that is not counted. */
+export const NOT_COUNTED: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.notCounted");
+
 /** Key of a queue's `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 

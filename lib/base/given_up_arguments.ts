@@ -36,7 +36,13 @@ export function redriveRuns(): Error {
   return argumentError(REDRIVE, reason, Error);
 }
 
-/** Rule for the option `keepGivenUp`. */
+/** Rule for the maximum age of given-up items. */
+export const A_MAX_AGE: Rule = [
+  (value: unknown) => (tryParseDuration(value) ?? 0) >= 1,
+  "must be a duration of at least 1 ms",
+];
+
+/** Rule for the option `keepGivenUp` of queues outside the process. */
 export const A_RETENTION: Rule = [
   isRetention,
   "must be a positive integer, or an object with a positive integer 'max' and a 'maxAge'",

@@ -55,6 +55,16 @@ export interface RetryBudgetOptions {
   minRate: number;
 }
 
+/** Budget for retries whose options can be changed. Made by {@linkcode createRetryBudget}. */
+export interface RetryBudget extends Readonly<RetryBudgetOptions> {
+  /**
+   * Changes the options. They apply to all queues that have this budget, also to retries that are blocked now.
+   *
+   * @throws {TypeError} If `options` is not an object of the non-negative numbers `ratio` and `minRate`.
+   */
+  update(options: RetryBudgetOptions): void;
+}
+
 /** Options of {@linkcode createDelayingQueue}. */
 export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   /**
@@ -91,32 +101,15 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    */
   addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
-   * Budget for retries: a retry that is due becomes ready only if there is budget. Until then, it is blocked, in order,
-   * and takes no worker. No limit by default.
+   * Budget for retries, made by {@linkcode createRetryBudget}: a retry that is due becomes ready only if there is
+   * budget. Until then, it is blocked, in order, and takes no worker. No limit by default.
    *
    * A retry is an item that was delayed by `addRateLimited`: by a pool, after a failure or because of `requeue`, or by
    * your own code. All other attempts are first attempts, such as the attempt after an add of a processing item. If a
    * blocked retry is added, it becomes ready at once, as a first attempt, unless `addWhileDelayed` is `"fold"`. A drain
    * waits for blocked retries; with `delayed: "flush"`, it makes them ready at once, as first attempts.
-   *
-   * @example One retry for ten first attempts, and one every second
-   * ```ts
-   * import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
-   * import { FakeTime } from "@std/testing/time";
-   * import { assertEquals } from "@std/assert";
-   *
-   * using time = new FakeTime();
-   * const limiter = createExponentialLimiter<string>({ baseDelay: 100, maxDelay: "1m" });
-   * using queue = createRateLimitingQueue(limiter, { retryBudget: { ratio: 0.1, minRate: 1 } });
-   * for (const key of ["a", "b", "c"]) queue.addRateLimited(key);
-   *
-   * time.tick(100);
-   * assertEquals([queue.length, queue.snapshot().blocked], [1, 2]);
-   * time.tick(1000);
-   * assertEquals([queue.length, queue.snapshot().blocked], [2, 1]);
-   * ```
    */
-  retryBudget?: RetryBudgetOptions | undefined;
+  retryBudget?: RetryBudget | undefined;
   /**
    * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
    * save it. All calls are made before `shutDown` returns or, if a signal ends the drain, before the call to `abort()`

@@ -134,6 +134,17 @@ export interface RedriveProgress {
   running: boolean;
 }
 
+/** Store for the given-up items of one queue. Made by {@linkcode createGivenUpStore}. */
+export interface GivenUpStore extends Readonly<GivenUpRetention> {
+  /**
+   * Changes the limits. Items over the new limits are dropped.
+   *
+   * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
+   * @throws {RangeError} If `max` is a number but not a positive integer, or `maxAge` is shorter than 1 ms.
+   */
+  update(options: GivenUpRetention): void;
+}
+
 /** Limits on the given-up items that a queue keeps. */
 export interface GivenUpRetention {
   /** Maximum number of items, a positive integer. The oldest items are dropped first. */

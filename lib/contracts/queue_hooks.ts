@@ -44,6 +44,12 @@ export interface QueueHooks<T> {
   allDelayed?(): Iterable<DelayedItem<T>>;
 
   /**
+   * Reports whether the last attempt at an item failed, and its failures were not forgotten since. Without the hook, a
+   * dashboard knows only the failures that it has seen.
+   */
+  isFailing?(item: T): boolean;
+
+  /**
    * Whether the queue keeps given-up items, so that `givenUp` of the queue returns them. Without the hook, a dashboard
    * shows no given-up items of an in-memory queue.
    */

@@ -1,3 +1,5 @@
+import type { NOT_COUNTED } from "../base/brands.ts";
+
 /**
  * Decides how long an item is delayed before its next attempt.
  *
@@ -43,46 +45,54 @@ export interface RateLimiter<T = unknown> {
   atRest?(): boolean;
   /**
    * Time from the end of an item's last delay until the limiter forgets the item, in milliseconds; `Infinity` for
-   * never. Pools forget their count of the item's attempts at the same time. Omit this property in a limiter that
-   * doesn't count retries.
+   * never. Only for counts of the limiter's own: a queue has an option `forgetAfter` for the failures that it counts.
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Undoes the latest call to `when` for the item. When one of several combined limiters throws, the combining limiter
-   * calls this method on the limiters that have already counted the retry. Without this method, the retry remains
-   * counted.
-   */
-  uncount?(item: T, key?: unknown): void;
-  /**
-   * Notes that an attempt begins now at an item that was tried before. Pools call this method. Without it, the limiter
-   * knows only the time at which `when` is called.
-   */
-  begin?(item: T, key: unknown): void;
-  /**
-   * Reports whether a failure of the item's latest attempt is not counted. Pools don't count such a failure either, so
-   * it brings the item no closer to `maxRetries`. Without this method, all failures are counted.
-   */
-  ignores?(item: T, key: unknown): boolean;
-  /**
-   * Returns the delay after the given number of failures. Only for limiters whose delays depend on this number alone,
-   * and not on the item, the time or other items. `when` returns `delayAfter(1)` after the first failure since the item
-   * was last forgotten, `delayAfter(2)` after the second, and so on; `numRequeues` returns the number of those
-   * failures.
+   * Returns the delay after so many failures of an item. A queue calls this method instead of `when`, and counts the
+   * failures itself. So queues that share a limiter share its tokens, but not its counts. Engines, such as a queue on
+   * Redis, accept only limiters with this method.
    *
-   * A limiter with this method also works on engines that count failures elsewhere, such as a queue shared by several
-   * processes. In-memory queues don't need this method: for them, it is called only to display limiters. Omit this
-   * method if the delays depend on anything else.
+   * Unlike `when`, this method must not count failures.
    *
-   * @param failures The number of failures: a positive integer.
-   * @returns The delay in milliseconds, a finite number.
+   * @param failures The number of failures since the item was last forgotten, including this one: a positive integer.
+   * @param item The item.
+   * @param key The item's key. If the key is `undefined`, an object that stands for it.
+   * @param retry The failed attempt, and the item's previous delay.
+   * @returns The delay in milliseconds, a finite number; or {@linkcode NOT_COUNTED} for a failure that is not counted.
+   * Then, the retry stays due when the previous delay ends, and the failure doesn't count for `maxRetries`. A queue
+   * asks about the last attempt only if it began before the previous delay was over.
    */
-  delayAfter?(failures: number): number;
+  next?(failures: number, item: T, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED;
+  /**
+   * Whether delays depend on the number of failures, for a limiter with `next`. With `false`, `numRequeues` of a queue
+   * is 0, and the queue doesn't remember items that were added by hand with `addRateLimited`. Default: `true`.
+   */
+  readonly countsFailures?: boolean | undefined;
+  /**
+   * Called when a queue forgets the failures of an item, for a limiter with `next`. Limiters that combine others call
+   * `forget` of those that have no `next`. Without this method, nothing is called.
+   */
+  forgotten?(item: T, key: unknown): void;
 }
 
 /** Attempt that failed, as far as limiters are concerned. */
 export interface FailedStart {
-  /** Time at which the attempt began, in milliseconds by the queue's clock. Default: as noted by `begin`, or now. */
+  /** Time at which the attempt began, in milliseconds by the queue's clock. Default: now. */
   readonly startedAt?: number | undefined;
   /** Minimum delay of the retry, in milliseconds. The limiter's delay may be shorter. Default: 0. */
   readonly minDelay?: number | undefined;
+}
+
+/** Attempt that failed, for {@linkcode RateLimiter.next}. */
+export interface FailedAttempt {
+  /** Time at which the attempt began, in milliseconds by the queue's clock. */
+  readonly startedAt: number;
+  /**
+   * Time at which the item's previous delay ended or will end, in milliseconds by the queue's clock; `undefined` if
+   * there was none since the item was last forgotten.
+   */
+  readonly dueAt: number | undefined;
+  /** Minimum delay of the retry, in milliseconds. The limiter's delay may be shorter. */
+  readonly minDelay: number;
 }

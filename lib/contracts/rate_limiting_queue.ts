@@ -1,6 +1,6 @@
 import type { Duration } from "../base/duration.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "./delaying_queue.ts";
-import type { GivenUpQueue, GivenUpRetention } from "./given_up.ts";
+import type { GivenUpQueue, GivenUpStore } from "./given_up.ts";
 import type { AddOptions } from "./work_queue.ts";
 
 /**
@@ -56,36 +56,20 @@ export interface RateLimitedAddOptions extends AddOptions {
 /** Options of {@linkcode createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   /**
-   * Number of given-up items that the queue keeps: the newest of those that its pools gave up. An object with this
-   * number as `max` can also limit their age with `maxAge`. The program can list kept items with `givenUp`, add them
-   * again with `redrive`, and forget them with `discard`. The items are in memory, so they end with the process. By
+   * Store in which the queue keeps the items that its pools give up, made by {@linkcode createGivenUpStore}. The
+   * program can list kept items with `givenUp`, add them again with `redrive`, and forget them with `discard`. By
    * default, the queue keeps none.
    *
    * A key that is added again, now or with a delay, is no longer given up, so the queue forgets its given-up item.
-   *
-   * @example Keep the newest 1,000 items for a week, and try them again
-   * ```ts
-   * import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
-   * import { assertEquals } from "@std/assert";
-   *
-   * const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), {
-   *   keepGivenUp: { max: 1000, maxAge: "168h" },
-   * });
-   * let isDown = true;
-   * const pool = runWorkers(queue, (order) => {
-   *   if (isDown) throw new Error(`no stock for ${order}`);
-   * }, { maxRetries: 0, onError() {} });
-   * queue.add("order 1");
-   * await queue.whenIdle();
-   *
-   * const { items: [given], total } = await queue.givenUp({ search: "stock" });
-   * assertEquals([given?.item, given?.error, total], ["order 1", "Error: no stock for order 1", 1]);
-   * isDown = false;
-   * assertEquals(await queue.redrive({ rate: 10 }), { redriven: 1, left: 0, running: false });
-   * await queue.shutDownWithDrain();
-   * await pool.finished;
-   * assertEquals((await queue.givenUp()).total, 0);
-   * ```
    */
-  keepGivenUp?: number | GivenUpRetention | undefined;
+  keepGivenUp?: GivenUpStore | undefined;
+  /**
+   * Time from the end of an item's last delay until its failures are forgotten. So keys for which `forget` is never
+   * called, such as the keys of deleted objects, don't accumulate. Must be longer than an attempt takes; otherwise,
+   * every failure counts as the first. Only for limiters with `next`, as all built-in ones are: any other limiter
+   * counts failures itself, and forgets them when it likes.
+   *
+   * @default {never}
+   */
+  forgetAfter?: Duration | undefined;
 }

@@ -2,9 +2,20 @@ import { firstErrorReporter } from "../base/first_error.ts";
 import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import type { Records } from "../structures/records.ts";
-import type { LiveRetryBudget } from "./live_retry_budget.ts";
+import type { RETRIES } from "./opt_ins.ts";
 import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
-import { RetryBudget } from "./retry_budget.ts";
+import { RetryCredit } from "./retry_credit.ts";
+
+/** Retry budget, as queues see it. */
+export interface MakesRetries {
+  [RETRIES](queue: BudgetedQueue): BlockedRetries;
+}
+
+/** Options of a retry budget that may change. */
+interface LiveOptions extends RetryBudgetOptions {
+  /** Calls `callback` when the options change. Returns an unsubscribe function. */
+  watch(callback: () => void): () => void;
+}
 
 /** Queue whose retries need budget. */
 export interface BudgetedQueue {
@@ -21,17 +32,17 @@ export interface BudgetedQueue {
  */
 export class BlockedRetries {
   readonly #queue: BudgetedQueue;
-  readonly #options: RetryBudgetOptions & Partial<Pick<LiveRetryBudget, "watch">>;
-  readonly #budget: RetryBudget;
+  readonly #options: LiveOptions;
+  readonly #budget: RetryCredit;
   /** The link of a blocked record is its slot. */
   readonly #records = new NumberHeap<number>();
   /** Function that stops watching the options. Defined while retries are blocked. */
   #unwatch: (() => void) | undefined;
   readonly #report = firstErrorReporter("make retry ready");
 
-  constructor(options: RetryBudgetOptions, queue: BudgetedQueue) {
+  constructor(options: LiveOptions, queue: BudgetedQueue) {
     this.#options = options;
-    this.#budget = new RetryBudget(options);
+    this.#budget = new RetryCredit(options);
     this.#queue = queue;
   }
 
@@ -89,7 +100,7 @@ export class BlockedRetries {
   }
 
   #changed(): void {
-    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch?.(() => this.#queue.changed(this.length));
+    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#queue.changed(this.length));
     else this.#unwatch = this.#unwatch?.() as undefined;
     try {
       this.#queue.changed(this.#records.length);

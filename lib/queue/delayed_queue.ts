@@ -17,8 +17,9 @@ import { NumberHeap } from "../structures/number_heap.ts";
 import { NONE } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE } from "../structures/watchers.ts";
-import { BlockedRetries } from "./blocked_retries.ts";
+import type { BlockedRetries, MakesRetries } from "./blocked_retries.ts";
 import { PAUSE } from "./groups.ts";
+import { RETRIES } from "./opt_ins.ts";
 import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
 import {
   AGAIN,
@@ -107,7 +108,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     });
     if (retryBudget !== undefined) {
       this.tellsTaken = true;
-      this.#retries = new BlockedRetries(retryBudget, {
+      this.#retries = (retryBudget as object as MakesRetries)[RETRIES]({
         records: this.records,
         push: (record) => this.pushToOrder(record),
         changed: (count) => {
@@ -150,9 +151,17 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   /** Adds an item after the delay of a limiter, unless the queue is shutting down and doesn't take the item back. */
-  protected retryAfter(record: number, key: unknown, item: T, ms: number, priority: number, hasFailed: boolean): void {
+  protected retryAfter(
+    record: number,
+    key: unknown,
+    item: T,
+    ms: number,
+    priority: number,
+    hasFailed: boolean,
+    now: number,
+  ): void {
     if (this.ignoresAdds && !this.takesBack(record)) return;
-    this.delayItem(record, key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET, hasFailed);
+    this.delayItem(record, key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET, hasFailed, now);
   }
 
   /** Returns the time at which a delayed item is due, by the queue's clock; `undefined` if the item is not delayed. */
@@ -354,6 +363,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
    *
    * @param record The record of the key; `NONE` if it has none.
    * @param hasFailed Whether the item is delayed because an attempt at it failed.
+   * @param now The current time, if it is known.
    */
   protected delayItem(
     record: number,
@@ -363,6 +373,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     priority: number,
     marks = 0,
     hasFailed = false,
+    now?: number,
   ): void {
     // If the key was done before its attempt ended, nothing is folded.
     const folds = hasFailed && this.folds && record !== NONE &&
@@ -371,7 +382,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       if (record === NONE) this.addNew(key, item, priority, marks);
       else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
     } else {
-      this.#delay(key, record, item, this.time.now() + ms, priority, marks);
+      this.#delay(key, record, item, (now ?? this.time.now()) + ms, priority, marks);
       if (folds) this.#fold(record);
       this.#measureDelayed();
     }

@@ -12,6 +12,7 @@ import { delayingRules } from "./options.ts";
 
 export type * from "../contracts/delaying_queue.ts";
 export * from "./work_queue.ts";
+export { createRetryBudget } from "./retry_budget.ts";
 
 /**
  * Creates a {@linkcode DelayingQueue}.

@@ -29,10 +29,8 @@ import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.
 import type { DrainOptions } from "../contracts/work_queue.ts";
 import type { GivenUpEnding } from "../contracts/work_source.ts";
 import { MAX_BURST, nextTask } from "../structures/burst.ts";
-import { NONE } from "../structures/records.ts";
 import { type KeptEntry, KeptItems, matcherOf } from "./kept_items.ts";
 import { LimitedQueue } from "./limited_queue.ts";
-import { FAILING } from "./positions.ts";
 import type { RecordLease } from "./record_queue.ts";
 import { Redrive } from "./redrive.ts";
 
@@ -41,18 +39,14 @@ const MAX_CHECKED = 10_000;
 
 /** Layer 3 that keeps the items that its pools give up. */
 export class KeepingQueue<T> extends LimitedQueue<T> {
-  readonly #retention: number | GivenUpRetention;
+  readonly #retention: GivenUpRetention;
   readonly #isReferenced: boolean;
   readonly #kept = new KeptItems<T>();
   readonly #errors: ErrorOutput;
   #dropped = 0;
   #redrive: Redrive<T> | undefined = undefined;
 
-  constructor(
-    limiter: RateLimiter<T>,
-    options: RateLimitingQueueOptions<T>,
-    retention: number | GivenUpRetention,
-  ) {
+  constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>, retention: GivenUpRetention) {
     super(limiter, options);
     this.#retention = retention;
     this.#isReferenced = options.ref ?? true;
@@ -70,7 +64,16 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
   }
 
   protected override delayItem(
-    ...added: [record: number, key: unknown, item: T, ms: number, priority: number, marks?: number, hasFailed?: boolean]
+    ...added: [
+      record: number,
+      key: unknown,
+      item: T,
+      ms: number,
+      priority: number,
+      marks?: number,
+      hasFailed?: boolean,
+      now?: number,
+    ]
   ): void {
     const entry = this.#entryOf(added[1]);
     super.delayItem(...added);
@@ -165,7 +168,6 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     const { item, key } = lease;
     const record = this.recordOfLease(lease);
     if (this.willRunAgain(record)) return;
-    const isFailing = record !== NONE && (this.records.stateOf(record) & FAILING) !== 0;
     const now = this.time.now();
     this.#kept.add({
       item,
@@ -174,7 +176,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
       attempts,
       reason,
       group: this.#groupOf(item, key),
-      firstFailedAt: (isFailing ? this.failures.firstFailureOf(record) : undefined) ?? now,
+      firstFailedAt: this.failures.firstFailureOf(record) ?? now,
       givenUpAt: now,
     });
     this.#dropOld();

@@ -1,3 +1,4 @@
+import { NOT_COUNTED } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
@@ -9,18 +10,19 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
-import type { FailedStart, RateLimiter } from "../contracts/rate_limiter.ts";
+import type { QueueHooks } from "../contracts/queue_hooks.ts";
+import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
   RateLimitedAddOptions,
   RateLimitingQueue,
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
 import type { GivenUpEnding } from "../contracts/work_source.ts";
-import { FailureRecords } from "../structures/failure_records.ts";
-import { NONE, RecordList } from "../structures/records.ts";
+import { NONE } from "../structures/records.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
+import { FailedKeys } from "./failed_keys.ts";
+import { liveDuration } from "./live_duration.ts";
 import { priorityOf } from "./options.ts";
-import { COUNTED, FAILING, POSITION, REMEMBERED } from "./positions.ts";
 import type { RecordLease } from "./record_queue.ts";
 
 const ADD = "add item";
@@ -28,55 +30,87 @@ const ADD = "add item";
 /** Delay, in milliseconds, of an item that could not be added again with the limiter's delay. */
 const RETRY_DELAY = 1000;
 
-/**
- * Number of remembered keys that are checked for each attempt that is remembered. If only one were checked, new keys
- * could be added as fast as expired keys are removed.
- */
-const LOOKS = 2;
-
-/**
- * Layer 3: delays items as long as the limiter says. Remembers the number of attempts of pools at each key that has
- * failed, until the key is forgotten by `forget`, or by the limiter after a time (`forgetAfter`).
- */
+/** Layer 3: counts the failures of each key, and delays items as long as the limiter says. */
 export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
-  protected readonly failures: FailureRecords;
-  /** Records of the remembered keys, in the order in which they are checked for expiry. */
-  readonly #remembered: RecordList;
-  /** Number of keys whose last attempt failed. Includes keys that expired and were not forgotten yet. */
-  failing = 0;
-  /** Callbacks of `watchForgotten`; `undefined` until it is first called. */
-  #watchers: Set<(key: unknown) => void> | undefined = undefined;
+  protected readonly failures: FailedKeys;
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
     this.#limiter = limiter;
-    this.failures = new FailureRecords(this.records);
-    this.#remembered = new RecordList(this.failures);
+    const after = options.forgetAfter === undefined ? undefined : liveDuration(options.forgetAfter);
+    const tell = (key: unknown, item: unknown) => this.#tellForgotten(key, item as T);
+    this.failures = new FailedKeys(this.records, { after, clock: this.time, tell });
+  }
+
+  protected override hooks(): QueueHooks<T> {
+    return { ...super.hooks(), isFailing: (item) => this.isFailing(this.key(item)) };
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
     const priority = priorityOf(options, ["priority", "minDelay", "startedAt"]);
     const minDelay = requireDuration(ADD, "minDelay", options?.minDelay ?? 0);
-    requireDuration(ADD, "startedAt", options?.startedAt ?? 0);
+    const now = this.time.now();
+    const startedAt = requireDuration(ADD, "startedAt", options?.startedAt ?? now);
     const key = this.key(item);
-    const delay = this.#askLimiter(item, key, options && { ...options, minDelay });
-    this.retryAfter(this.records.of(key), key, item, Math.max(delay, minDelay), priority, false);
+    const before = this.records.of(key);
+    const delay = this.#ask(before, key, item, startedAt, minDelay, now);
+    let record = this.#recordNow(before, key);
+    const ms = this.#delayOf(record, delay, minDelay, now);
+    if (delay !== NOT_COUNTED && this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
+      record = this.failures.count(record, key, item, now + ms);
+    }
+    this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
-  #askLimiter(item: T, key: unknown, attempt: FailedStart | undefined): number {
-    const delay = this.#limiter.when(item, limiterKey(key), attempt);
-    if (Number.isFinite(delay)) return delay;
-    throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
+  /**
+   * Returns the delay after one more failure of a key. Must be called before the failure is counted. The record may be
+   * another one afterwards, because failures expire, and because the limiter may change the queue.
+   */
+  #ask(
+    before: number,
+    key: unknown,
+    item: T,
+    startedAt: number,
+    minDelay: number,
+    now: number,
+  ): number | typeof NOT_COUNTED {
+    this.failures.forgetExpired(now);
+    const limiter = this.#limiter;
+    if (limiter.next === undefined) {
+      const delay = limiter.when(item, limiterKey(key), { startedAt, minDelay });
+      if (Number.isFinite(delay)) return delay;
+      throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
+    }
+    const record = before === NONE ? NONE : this.#recordNow(before, key);
+    const failures = this.failures.countOf(record, now);
+    const dueAt = failures === 0 ? undefined : this.failures.endOf(record);
+    const delay = limiter.next(failures + 1, item, limiterKey(key), { startedAt, dueAt, minDelay });
+    if (delay === NOT_COUNTED || Number.isFinite(delay)) return delay;
+    throw limiterError(ADD, "next", "of the limiter must return a finite number of milliseconds", delay);
+  }
+
+  /** Returns the record that a key has now, given the one that it had before. */
+  #recordNow(before: number, key: unknown): number {
+    return before !== NONE && this.records.has(before, key) ? before : this.records.of(key);
+  }
+
+  /** Returns the delay that the queue uses: for a failure that is not counted, the rest of the previous delay. */
+  #delayOf(record: number, delay: number | typeof NOT_COUNTED, minDelay: number, now: number): number {
+    if (delay !== NOT_COUNTED) return Math.max(delay, minDelay);
+    return this.failures.countOf(record, now) === 0 ? minDelay : Math.max(this.failures.endOf(record) - now, minDelay);
   }
 
   forget(item: T): void {
     const key = this.key(item);
-    this.#forget(this.#mayRemember ? this.records.of(key) : NONE, key, item);
+    this.#forgetFailures(this.#mayRemember ? this.records.of(key) : NONE, key, item);
   }
 
   numRequeues(item: T): number {
-    return this.#limiter.numRequeues(item, limiterKey(this.key(item)));
+    const key = this.key(item);
+    const limiter = this.#limiter;
+    if (limiter.next === undefined) return limiter.numRequeues(item, limiterKey(key));
+    return limiter.countsFailures === false ? 0 : this.failures.countOf(this.records.of(key));
   }
 
   givenUp(_options?: GivenUpOptions): Promise<GivenUpPage<T>> {
@@ -101,23 +135,16 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Begins an attempt. Returns its number, from 1. */
   begin(lease: RecordLease<T>): number {
-    if (this.#remembered.first === NONE) return 1; // the common case: nothing has failed
-    const { key, item } = lease;
-    const record = this.recordOfLease(lease);
-    const attempts = this.#isRemembered(record, item) ? this.failures.attemptsOf(record) : 0;
-    if (attempts > 0) {
-      try {
-        this.#limiter.begin?.(item, limiterKey(key));
-      } catch {
-        // The limiter then judges the attempt without knowing when it began.
-      }
-    }
-    return attempts + 1;
+    if (this.failures.size === 0) return 1; // the common case: nothing has failed
+    const failures = this.failures.countOf(this.recordOfLease(lease));
+    if (failures > 0) lease.startedAt = this.time.now();
+    return failures + 1;
   }
 
   /**
-   * Adds an item again after the limiter's delay or after `minDelay` milliseconds, whichever is longer. Throws only if
-   * the limiter throws. Any other error is reported, and the item loses at most its delay.
+   * Counts an attempt that failed or asked for another one, and adds its item again after the limiter's delay or after
+   * `minDelay` milliseconds, whichever is longer. Throws only if the limiter throws. Any other error is reported, and
+   * the item loses at most its delay.
    */
   retry(
     lease: RecordLease<T>,
@@ -127,9 +154,16 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     report: (error: unknown) => void,
   ): void {
     const { key, item } = lease;
-    const delay = Math.max(this.#askLimiter(item, key, minDelay > 0 ? { minDelay } : undefined), minDelay);
+    const now = this.time.now();
+    const before = this.recordOfLease(lease);
+    const startedAt = Math.min(this.#startOf(lease, before) ?? now, now);
+    const delay = this.#ask(before, key, item, startedAt, minDelay, now);
     try {
-      this.retryAfter(this.recordOfLease(lease), key, item, delay, priority, hasFailed);
+      let record = this.recordOfLease(lease);
+      const ms = this.#delayOf(record, delay, minDelay, now);
+      if (delay !== NOT_COUNTED) record = this.failures.count(record, key, item, now + ms);
+      record = this.#setFailing(record, lease, hasFailed, now + ms);
+      this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
       report(error);
       this.#retryWithoutLimiter(lease, Math.max(minDelay, RETRY_DELAY), priority, hasFailed);
@@ -137,8 +171,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   /**
-   * Adds an item of a pool again without calling the limiter, which has already counted the failure. If that fails as
-   * well, adds the item without a delay, because retrying it too early is better than losing it.
+   * Adds an item of a pool again without asking the limiter. If that fails as well, adds the item without a delay,
+   * because retrying it too early is better than losing it.
    */
   #retryWithoutLimiter(lease: RecordLease<T>, delay: number, priority: number, hasFailed: boolean): void {
     const record = this.recordOfLease(lease);
@@ -155,133 +189,82 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (!this.ignoresAdds) this.delayItem(this.recordOfLease(lease), lease.key, lease.item, delay, priority);
   }
 
-  /**
-   * Remembers the number of attempts at a key, and whether the last one failed. Must be called right after the `when`
-   * of the limiter.
-   */
-  remember(lease: RecordLease<T>, attempts: number, hasFailed: boolean): void {
-    const { key, item } = lease;
-    const { records } = this;
-    const forgets = this.#forgets;
-    const isCounted = !forgets || this.#isKnown(item, key);
-    if (forgets) this.#forgetExpired();
-    if (this.isIgnored(lease)) attempts--;
-    const known = this.recordOfLease(lease);
-    const before = known === NONE ? 0 : records.stateOf(known);
-    const flags = REMEMBERED | (isCounted ? COUNTED : 0) | (hasFailed ? FAILING : 0);
-    const record = known === NONE ? records.take(key, flags, item, 0) : known;
-    records.setState(record, before & ~(FAILING | COUNTED) | flags);
-    if ((before & POSITION) === 0) records.setItem(record, item);
-    this.failures.setAttempts(record, attempts);
-    if ((before & REMEMBERED) === 0) this.#remembered.append(record);
-    if ((before & FAILING) !== 0) {
-      if (!hasFailed) this.#failLess(key);
-    } else if (hasFailed) {
-      this.failing++;
-      this.beganFailing(record);
-    }
+  /** Notes that an attempt has failed although it has not ended. */
+  beginFailing(lease: RecordLease<T>): void {
+    this.#setFailing(this.recordOfLease(lease), lease, true);
+  }
+
+  /** Sets whether an attempt failed. Returns the record of the key. */
+  #setFailing(before: number, { key, item }: RecordLease<T>, hasFailed: boolean, end?: number): number {
+    const isFirst = hasFailed && !this.failures.isFailing(before);
+    const record = this.failures.setFailing(before, key, item, hasFailed, end);
+    if (isFirst) this.beganFailing(record);
+    return record;
   }
 
   /** Called when an attempt at a key failed, and the previous one did not. */
   protected beganFailing(_record: number): void {}
 
-  /** Reports whether the limiter doesn't count a failure of the latest attempt. */
-  isIgnored({ key, item }: RecordLease<T>): boolean | undefined {
-    return this.#limiter.ignores?.(item, limiterKey(key));
+  /** Reports whether the limiter doesn't count a failure of an attempt. It is asked only about early attempts. */
+  isIgnored(lease: RecordLease<T>): boolean {
+    const { key, item } = lease;
+    const record = this.recordOfLease(lease);
+    const startedAt = this.#startOf(lease, record);
+    if (startedAt === undefined || this.#limiter.next === undefined) return false;
+    if (this.failures.countOf(record, startedAt) === 0 || startedAt >= this.failures.endOf(record)) return false;
+    return this.#ask(record, key, item, startedAt, 0, startedAt) === NOT_COUNTED;
+  }
+
+  /**
+   * Returns the time at which an attempt began; `undefined` if its key had no failures then and has none now. If its
+   * first failure was counted during the attempt, returns a time before the end of the delay after that failure.
+   */
+  #startOf({ startedAt }: RecordLease<T>, record: number): number | undefined {
+    if (startedAt !== undefined || this.failures.countOf(record, -Infinity) === 0) return startedAt;
+    return this.failures.endOf(record) - 1;
+  }
+
+  /** Number of keys whose last attempt failed and that were not forgotten since. */
+  get failing(): number {
+    return this.failures.failing;
   }
 
   /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
-  isFailing(key: unknown, item: T): boolean {
-    const record = this.records.of(key);
-    return this.#isRemembered(record, item) && (this.records.stateOf(record) & FAILING) !== 0;
+  isFailing(key: unknown): boolean {
+    return this.failures.isFailing(this.records.of(key));
+  }
+
+  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.failures.watch(callback);
   }
 
   /** Forgets the failures of an item. */
   forgetLeased(lease: RecordLease<T>): void {
-    this.#forget(this.#mayRemember ? this.recordOfLease(lease) : NONE, lease.key, lease.item);
+    this.#forgetFailures(this.#mayRemember ? this.recordOfLease(lease) : NONE, lease.key, lease.item);
   }
 
   /** Called when an item is given up. */
   keep(_lease: RecordLease<T>, _attempts: number, _ending: GivenUpEnding): void {}
 
-  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
-  watchForgotten(callback: (key: unknown) => void): () => void {
-    const watchers = this.#watchers ??= new Set();
-    watchers.add(callback);
-    return () => void watchers.delete(callback);
-  }
-
   /** Whether a record may have something that `forget` ends. */
   get #mayRemember(): boolean {
-    return this.folds || this.#remembered.first !== NONE;
+    return this.folds || this.failures.size > 0;
   }
 
-  #forget(record: number, key: unknown, item: T): void {
+  #forgetFailures(record: number, key: unknown, item: T): void {
     if (record !== NONE) {
       if (this.folds) this.endFolding(record);
-      this.#forgetAttempts(record);
+      this.failures.forget(record);
     }
-    this.#limiter.forget(item, limiterKey(key));
+    this.#tellForgotten(key, item);
   }
 
-  #forgetAttempts(record: number): void {
-    const { records } = this;
-    const state = records.stateOf(record);
-    if ((state & REMEMBERED) === 0) return;
-    const key = records.keyOf(record);
-    const rest = state & ~(REMEMBERED | FAILING | COUNTED);
-    this.#remembered.remove(record);
-    if (rest === 0) records.free(record);
-    else {
-      records.setState(record, rest);
-      if ((rest & POSITION) === 0) records.setItem(record, undefined);
-    }
-    if ((state & FAILING) !== 0) this.#failLess(key);
-  }
-
-  /** Forgets the next remembered keys that have expired. */
-  #forgetExpired(): void {
-    const remembered = this.#remembered;
-    for (let look = 0; look < LOOKS && remembered.first !== NONE; look++) {
-      const record = remembered.first;
-      remembered.remove(record);
-      remembered.append(record); // before the limiter is asked, which may forget the key
-      if (this.#hasExpired(record, this.itemOf(record))) this.#forgetAttempts(record);
-    }
-  }
-
-  /** Whether the limiter forgets keys after a time. */
-  get #forgets(): boolean {
-    return (this.#limiter.forgetAfter ?? Infinity) < Infinity;
-  }
-
-  /** Reports whether the attempts at a key are remembered. Forgets them if they have expired. */
-  #isRemembered(record: number, item: T): boolean {
-    if (record === NONE || (this.records.stateOf(record) & REMEMBERED) === 0) return false;
-    if (!this.#hasExpired(record, item)) return true;
-    this.#forgetAttempts(record);
-    return false;
-  }
-
-  #hasExpired(record: number, item: T): boolean {
-    if ((this.records.stateOf(record) & COUNTED) === 0 || !this.#forgets) return false;
-    return !this.#isKnown(item, this.records.keyOf(record));
-  }
-
-  /** Reports whether the limiter still has a count for the item. Returns `true` if the limiter throws. */
-  #isKnown(item: T, key: unknown): boolean {
-    try {
-      return this.#limiter.numRequeues(item, limiterKey(key)) !== 0;
-    } catch {
-      return true;
-    }
-  }
-
-  /** Subtracts a key from the failing keys, and tells the watchers. */
-  #failLess(key: unknown): void {
-    this.failing--;
-    if (this.#watchers === undefined) return;
-    for (const tell of this.#watchers) tell(key);
+  /** Tells the limiter that the failures of a key are forgotten. */
+  #tellForgotten(key: unknown, item: T): void {
+    const limiter = this.#limiter;
+    if (limiter.next === undefined) limiter.forget(item, limiterKey(key));
+    else limiter.forgotten?.(item, limiterKey(key));
   }
 }
 

@@ -5,7 +5,6 @@ import {
   A_CLOCK,
   A_FUNCTION,
   A_NON_NEGATIVE_INTEGER,
-  A_RETRY_BUDGET,
   A_SIGNAL,
   A_STRING,
   hasMethods,
@@ -18,6 +17,7 @@ import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddOptions, DrainOptions, SnapshotOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
+import { brings, RETRIES } from "./opt_ins.ts";
 import { makesOrder } from "./order.ts";
 
 const ADD = "add item";
@@ -136,7 +136,7 @@ export function delayingRules(
     maxSleep,
     ref: A_BOOLEAN,
     onDrop: A_FUNCTION,
-    retryBudget: A_RETRY_BUDGET,
+    retryBudget: [(value: unknown) => brings(value, RETRIES), "must be made by createRetryBudget()"],
     addWhileDelayed: [
       (value: unknown) => value === "keep" || value === "replace" || value === "fold",
       'must be one of "keep", "replace", "fold"',

@@ -27,9 +27,7 @@ export const EXEMPT = 256;
 /** The ready key is not a first attempt. */
 export const REPEATED = 512;
 
-/** The number of attempts at the key is remembered. The record keeps its item, if the item is not the key. */
+/** Failures of the key are remembered. The record keeps its item, if the item is not the key. */
 export const REMEMBERED = 1024;
 /** The last attempt at the key failed. */
 export const FAILING = 2048;
-/** The limiter has counted the key, and will therefore forget it eventually. */
-export const COUNTED = 4096;

@@ -88,15 +88,10 @@ export class QueueSource<T> implements WorkSource<T> {
     report: Report<T>,
   ): void {
     this.#queue.retry(attempt.lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
-    try {
-      this.#queue.remember(attempt.lease, attempt.number, hasFailed);
-    } catch (error) { // a `Map` has reached the runtime's maximum size
-      report(error, attempt);
-    }
   }
 
-  timedOut({ lease, number }: SourceAttempt<T>): void {
-    this.#queue.remember(lease, number, true);
+  timedOut({ lease }: SourceAttempt<T>): void {
+    this.#queue.beginFailing(lease);
   }
 
   pause({ key, lease: { item } }: SourceAttempt<T>, scope: "group" | "queue", ms: number): boolean {
@@ -111,7 +106,7 @@ export class QueueSource<T> implements WorkSource<T> {
     return true;
   }
 
-  isIgnored({ lease }: SourceAttempt<T>): boolean | undefined {
+  isIgnored({ lease }: SourceAttempt<T>): boolean {
     return this.#queue.isIgnored(lease);
   }
 
@@ -145,8 +140,8 @@ export class QueueSource<T> implements WorkSource<T> {
     return this.#queue.failing;
   }
 
-  isFailing(key: unknown, item: T): boolean {
-    return this.#queue.isFailing(key, item);
+  isFailing(key: unknown): boolean {
+    return this.#queue.isFailing(key);
   }
 
   watchForgotten(callback: (key: unknown) => void): () => void {

@@ -7,18 +7,20 @@
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import { setBrand, SOURCE } from "../base/brands.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
-import { invalidArgument } from "../base/errors.ts";
-import { A_RETENTION } from "../base/given_up_arguments.ts";
+import { argumentError, invalidArgument } from "../base/errors.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
-import { KeepingQueue } from "./keeping_queue.ts";
 import { LimitedQueue } from "./limited_queue.ts";
+import { liveDurationRule } from "./live_duration.ts";
+import { brings, KEEPER } from "./opt_ins.ts";
 import { delayingRules } from "./options.ts";
 import { QueueSource } from "./queue_source.ts";
 
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
+export { NOT_COUNTED } from "../base/brands.ts";
+export { createGivenUpStore } from "./given_up_store.ts";
 export * from "./delaying_queue.ts";
 
 /**
@@ -50,8 +52,10 @@ export * from "./delaying_queue.ts";
  * @param limiter Decides how long an item is delayed. Several queues may share it.
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown or has an invalid value.
+ * @throws {TypeError} If `limiter` is not a rate limiter or has `forgetAfter`, or an option is unknown or has an
+ * invalid value.
  * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
+ * @throws {Error} If another queue has the store of the option `keepGivenUp`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createRateLimitingQueue<T>(
@@ -66,14 +70,23 @@ export function createRateLimitingQueue<T>(
   }
   requireRules(ACTION, options, {
     ...delayingRules(timeoutRule()),
-    keepGivenUp: A_RETENTION,
+    keepGivenUp: [(value: unknown) => brings(value, KEEPER), "must be made by createGivenUpStore()"],
+    forgetAfter: liveDurationRule(),
   });
+  if (limiter.next !== undefined && (limiter.forgetAfter ?? Infinity) < Infinity) {
+    throw argumentError(ACTION, "'forgetAfter' is an option of the queue, not of its limiter", TypeError);
+  }
   const { keepGivenUp } = options;
   const queue = keepGivenUp === undefined
     ? new LimitedQueue(limiter, options)
-    : new KeepingQueue(limiter, options, keepGivenUp);
+    : (keepGivenUp as object as MakesKeeper)[KEEPER](limiter, options);
   setBrand(queue, SOURCE, () => new QueueSource(queue));
   return queue;
 }
 
 const ACTION = "create rate limiting queue";
+
+/** Store of given-up items, as `createRateLimitingQueue` sees it. */
+interface MakesKeeper {
+  [KEEPER]<T>(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>): LimitedQueue<T>;
+}

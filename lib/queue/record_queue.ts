@@ -58,6 +58,8 @@ export class RecordLease<T> implements Lease<T> {
   readonly item: T;
   readonly priority: number;
   readonly key: unknown;
+  /** Time at which an attempt of a pool began, if the queue remembers failures of the key. */
+  startedAt: number | undefined = undefined;
   readonly #queue: RecordQueue<T>;
   readonly #record: number;
   readonly #handOut: number;

@@ -1,66 +1,73 @@
-import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
-
-/** Time, in milliseconds, until the credit of a first attempt expires. */
-const LIFETIME = 10_000;
-/** Credit that a retry costs. Credit is counted in whole numbers, so that no rounding error adds up. */
-const COST = 1_000_000;
-/** Milliseconds whose first attempts are counted together, to save memory. Their credit expires with the earliest. */
-const STEP = 10;
+import { A_RETRY_BUDGET, requireRule } from "../base/arguments.ts";
+import { setBrand } from "../base/brands.ts";
+import type { RetryBudget, RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+import { Watchers } from "../structures/watchers.ts";
+import { BlockedRetries, type BudgetedQueue } from "./blocked_retries.ts";
+import { RETRIES } from "./opt_ins.ts";
 
 /**
- * Budget for retries, after RetryBudget of Twitter's Finagle. Each first attempt deposits credit for `ratio` retries,
- * which expires ten seconds after the attempt began. In addition, `minRate` retries per second need no credit.
+ * Creates a budget for retries, for the option `retryBudget`. Queues that share the object share its options, but each
+ * has a budget of its own.
  *
- * So, for all times s < t, the retries in (s, t] are at most `ratio` × the first attempts in (s − 10 s, t] + `minRate`
- * × (t − s) + 1.
+ * @example One retry for ten first attempts, and one every second
+ * ```ts
+ * import { createExponentialLimiter, createRateLimitingQueue, createRetryBudget } from "@workqueue/core";
+ * import { FakeTime } from "@std/testing/time";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using time = new FakeTime();
+ * const limiter = createExponentialLimiter<string>({ baseDelay: 100, maxDelay: "1m" });
+ * const retryBudget = createRetryBudget({ ratio: 0.1, minRate: 1 });
+ * using queue = createRateLimitingQueue(limiter, { retryBudget });
+ * for (const key of ["a", "b", "c"]) queue.addRateLimited(key);
+ *
+ * time.tick(100);
+ * assertEquals([queue.length, queue.snapshot().blocked], [1, 2]);
+ * retryBudget.update({ ratio: 0.1, minRate: 10 });
+ * time.tick(100);
+ * assertEquals([queue.length, queue.snapshot().blocked], [2, 1]);
+ * ```
+ *
+ * @param options The retries for each first attempt, and per second.
+ * @returns The budget.
+ * @throws {TypeError} If `options` is not an object of the non-negative numbers `ratio` and `minRate`.
  */
-export class RetryBudget {
-  readonly #options: RetryBudgetOptions;
-  /** Deposits that have not expired, the earliest first. */
-  readonly #deposits: { readonly at: number; credit: number }[] = [];
-  /** Credit that is left, and credit of the deposits that was used. The earliest credit is used first. */
-  #left = 0;
-  #used = 0;
-  /** Time of the latest retry that needed no credit. */
-  #latest = -Infinity;
+export function createRetryBudget(options: RetryBudgetOptions): RetryBudget {
+  requireRule("create retry budget", "options", options, A_RETRY_BUDGET);
+  return new LiveRetryBudget(options);
+}
 
-  /** @param options The options. They are read at each use, because a reload may change them. */
-  constructor(options: RetryBudgetOptions) {
-    this.#options = options;
+/** Options of a retry budget that can be changed. Queues with blocked retries watch them. */
+export class LiveRetryBudget implements RetryBudget {
+  #options: RetryBudgetOptions;
+  readonly #watchers = new Watchers();
+
+  constructor({ ratio, minRate }: RetryBudgetOptions) {
+    this.#options = { ratio, minRate };
+    setBrand(
+      this,
+      RETRIES,
+      (queue: BudgetedQueue) => new BlockedRetries(this, queue),
+    );
   }
 
-  /** Time from which a retry is allowed without credit; `Infinity` if never. */
-  get opensAt(): number {
-    const { minRate } = this.#options;
-    return minRate > 0 ? this.#latest + 1000 / minRate : Infinity;
+  get ratio(): number {
+    return this.#options.ratio;
   }
 
-  /** Records that a first attempt began. */
-  deposit(now: number): void {
-    const credit = Math.floor(this.#options.ratio * COST + 0.001);
-    this.#expire(now);
-    this.#left += credit;
-    const last = this.#deposits.at(-1);
-    if (last !== undefined && now - last.at < STEP) last.credit += credit;
-    else this.#deposits.push({ at: now, credit });
+  get minRate(): number {
+    return this.#options.minRate;
   }
 
-  /** Takes the budget of one retry. Reports whether there is enough. */
-  withdraw(now: number): boolean {
-    this.#expire(now);
-    if (this.#left >= COST) {
-      this.#left -= COST;
-      this.#used += COST;
-    } else if (now < this.opensAt) return false;
-    else this.#latest = now;
-    return true;
+  update(options: RetryBudgetOptions): void {
+    requireRule("update retry budget", "options", options, A_RETRY_BUDGET);
+    const { ratio, minRate } = options;
+    this.#options = { ratio, minRate };
+    this.#watchers.tell();
   }
 
-  #expire(now: number): void {
-    while (this.#deposits.length > 0 && this.#deposits[0]!.at <= now - LIFETIME) {
-      const { credit } = this.#deposits.shift()!;
-      this.#left -= Math.max(credit - this.#used, 0);
-      this.#used = Math.max(this.#used - credit, 0);
-    }
+  /** Calls `callback` when the options change. Returns an unsubscribe function. */
+  watch(callback: () => void): () => void {
+    return this.#watchers.add(callback);
   }
 }

@@ -43,7 +43,7 @@ export class Page {
   entries: unknown[] | undefined = undefined;
   /** Fields of delays. Created when a key is first delayed. */
   delays: DelayFields | undefined = undefined;
-  /** Fields of failures. Created when an attempt at a key is first remembered. */
+  /** Fields of failures. Created when a failure of a key is first remembered. */
   failures: FailureFields | undefined = undefined;
   /** Time and turn of each record, side by side, and previous records: for an order other than first in, first out. */
   readonly numbers: Float64Array | undefined;
@@ -71,10 +71,12 @@ class DelayFields {
   }
 }
 
-/** Fields of the records whose attempts are remembered. */
+/** Fields of the records whose failures are remembered. */
 export class FailureFields {
-  /** Number of attempts and two links of each record, side by side: an array for each would take more memory. */
-  readonly numbers: Int32Array = new Int32Array(3 * PAGE);
+  /** Number of failures and slot of each record, side by side: an array for each would take more memory. */
+  readonly numbers: Int32Array = new Int32Array(2 * PAGE);
+  /** Ends of the last delays after a failure. */
+  readonly ends: Float64Array = new Float64Array(PAGE);
   /** Times of first failures. Created when one is first set. */
   times: Float64Array | undefined = undefined;
 }
@@ -334,7 +336,8 @@ export class Records {
     }
   }
 
-  #has(record: number, key: unknown): boolean {
+  /** Reports whether a record is that of a key. */
+  has(record: number, key: unknown): boolean {
     const page = this.#pages[record >> PAGE_BITS];
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key);
@@ -397,7 +400,7 @@ export class Records {
 
   /** Removes the outdated entries. If there are many entries, removes the outdated ones of one part. */
   #sweep(): void {
-    this.#map = swept(this.#map, (record, key) => this.#has(record, key));
+    this.#map = swept(this.#map, (record, key) => this.has(record, key));
   }
 }
 

@@ -56,11 +56,3 @@ export function giveBackGrant(level: TokenLevel, grant: Grant): void {
   if (grant.usableAt > time) cancelGrant(level, grant);
   else if (level.rate !== Infinity) level.add(grant.tokens, time);
 }
-
-/** Puts the token of a grant back, unless it is no longer the latest grant. */
-export function undoTake(level: TokenLevel, grant: number): void {
-  if (grant !== level.grants) return;
-  const event = level.lastEvent;
-  const rate = level.rate || Infinity; // at a rate of 0, the previous event would never come
-  giveBackGrant(level, { tokens: 1, rate, usableAt: event + level.paused, event });
-}

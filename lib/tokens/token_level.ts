@@ -27,8 +27,6 @@ export class TokenLevel {
   readonly clock: Clock;
   rate: number;
   burst: number;
-  /** Number of grants that took tokens, which identifies the latest grant. */
-  grants = 0;
   /** Time from which the most recently granted tokens may be used, in the level's own time; possibly in the past. */
   lastEvent = -FOREVER;
   /** End of the last pause, in the clock's time; in the past or in the future. */
@@ -87,7 +85,6 @@ export class TokenLevel {
     this.last = now;
     this.#tokens = tokens;
     this.lastEvent = time + wait - this.paused;
-    this.grants++;
     return wait;
   }
 

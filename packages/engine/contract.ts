@@ -28,7 +28,8 @@ export interface RemoteQueueOptions<T = string> {
    */
   limiter?: LimiterConfig | undefined;
   /**
-   * Limiter types that `limiter` may use. A type that is not built in needs `delayAfter`.
+   * Limiter types that `limiter` may use. A type that is not built in needs `next`, which each process calls for the
+   * failures that it reports. On an engine, `next` gets no `dueAt`, and can't return `NOT_COUNTED`.
    *
    * @default {limiters}
    */
@@ -67,6 +68,15 @@ export interface RemoteQueueOptions<T = string> {
    * @default {the limits that the engine has, which is 10,000 items for a new queue}
    */
   keepGivenUp?: number | GivenUpRetention | undefined;
+  /**
+   * Time from the end of an item's last delay until its failures are forgotten, as for in-memory queues. So keys for
+   * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than an
+   * attempt takes; otherwise, every failure counts as the first. The time of the process that reports a failure
+   * applies. After a reload of the document, a changed time applies from an item's next failure.
+   *
+   * @default {never}
+   */
+  forgetAfter?: Duration | undefined;
   /**
    * Time that other processes wait before they take over the items of a lost process. A process renews its lease while
    * it processes items. All processes of a queue should use the same duration. From 100 ms to one day.
@@ -286,7 +296,8 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   forget(item: T): Promise<void>;
 
   /**
-   * Returns the number of an item's failures that the limiter has counted since the failures were last forgotten.
+   * Returns the number of an item's failures since the failures were last forgotten. The result is always 0 if the
+   * limiter doesn't count, as a bucket.
    *
    * @param item The item, or another item with the same key.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
@@ -433,7 +444,10 @@ export interface QueueCounts {
   delayed: number;
   /** Items that were handed out and are not done. */
   processing: number;
-  /** Items that have failed and whose failures have not been forgotten. */
+  /**
+   * Items that have failed and whose failures have not been forgotten. With `forgetAfter`, the number may include items
+   * whose failures were forgotten in the meantime.
+   */
   failing: number;
   /** Items that were given up. Engines keep only the newest. */
   givenUp: number;

@@ -40,7 +40,7 @@ export function settingsIn(
   partitions = 1,
 ): LiveSettings {
   requireOwnBuckets(action, document);
-  const { limiter, throttle, keepGivenUp, retryBudget } = document.describe(name);
+  const { limiter, throttle, keepGivenUp, retryBudget, forgetAfter } = document.describe(name);
   if (partitions > 1 && throttle?.path.startsWith("/limiters/")) {
     const message = "a queue with partitions needs a bucket of its own, as a limiter's bucket is divided among them";
     throw new ConfigError(action, [{ path: `/queues/${escapePointer(name)}/throttle`, message }]);
@@ -51,7 +51,7 @@ export function settingsIn(
     return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
   });
   return {
-    limiter: planLimiterFor(engine, action, limiter, partitions),
+    limiter: planLimiterFor(engine, action, limiter, { partitions, forgetAfter }),
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
     keepGivenUp,

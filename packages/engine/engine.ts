@@ -34,8 +34,19 @@ export interface EngineLimiter {
    * failure needs its own input. Throws if the limiter throws.
    *
    * @param failures The number of the item's earlier failures, as far as this process knows.
+   * @param failed The item. Missing if this process can't read the item.
    */
-  given(failures: number): string;
+  given(failures: number, failed?: FailedItem): string;
+}
+
+/** Item that failed, for limiters that only this process can evaluate. Times are in milliseconds. */
+export interface FailedItem {
+  readonly item: unknown;
+  readonly key: string;
+  /** Time at which the attempt began, by this process's clock. */
+  readonly startedAt: number;
+  /** Minimum delay of the retry. */
+  readonly minDelay: number;
 }
 
 /** Key and payload of an item. */
@@ -423,7 +434,7 @@ export interface QueueEngine {
   /** Forgets a key's failures. */
   forget(key: string): Promise<void>;
 
-  /** Resolves to the number of a key's failures. */
+  /** Resolves to the number of a key's failures, or to 0 if the limiter doesn't count. */
   numRequeues(key: string): Promise<number>;
 
   /** Pauses the queue. Resolves to the number of the pause. */

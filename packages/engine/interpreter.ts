@@ -1,7 +1,7 @@
 import { ConfigError, type DisciplineDescription, type LimiterDescription } from "@workqueue/core";
 import { type DisciplinePlan, type OrderKind, planDiscipline } from "./discipline_plan.ts";
 import type { LimiterKind } from "./limiter_nodes.ts";
-import { type LimiterPlan, planLimiter } from "./limiter_plan.ts";
+import { type LimiterPlan, planLimiter, type PlanSettings } from "./limiter_plan.ts";
 import type { PlannedPart } from "./planned_part.ts";
 
 /**
@@ -20,16 +20,15 @@ export interface Interpreter {
 /**
  * Creates the plan for a limiter of an engine.
  *
- * @param partitions The number of the queue's partitions, which share the tokens of buckets.
  * @throws {ConfigError} If the engine can't evaluate the limiter. The error lists every reason with its path.
  */
 export function planLimiterFor(
   engine: Interpreter,
   action: string,
   limiter: LimiterDescription,
-  partitions?: number,
+  settings?: PlanSettings,
 ): LimiterPlan {
-  const plan = planLimiter(action, limiter, undefined, partitions);
+  const plan = planLimiter(action, limiter, settings);
   requireKnown(action, engine.product, engine.limiters, plan.parts);
   return plan;
 }

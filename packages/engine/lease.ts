@@ -1,4 +1,4 @@
-import type { Outcome } from "@workqueue/core";
+import { type Outcome, systemClock } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
 import { classNameOf } from "./class_name.ts";
 import type { RemoteLease } from "./contract.ts";
@@ -26,6 +26,10 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly priority: number;
   readonly trace: string | undefined;
   readonly token: bigint;
+  /** Whether this process could read the item. */
+  readonly isReadable: boolean;
+  /** Time at which the work began, in milliseconds by the clock of this process. */
+  startedAt: number = systemClock.now();
   /** Whether the work began before a retry of the item was due. */
   readonly isEarly: boolean;
   /** Whether an attempt of a pool has begun. */
@@ -42,8 +46,10 @@ export class HeldLease<T> implements RemoteLease<T> {
     item: T,
     { key, token, failures, priority = 0, trace, isEarly = false }: TakenKey,
     events: LeaseEvents<T>,
+    isReadable = true,
   ) {
     this.item = item;
+    this.isReadable = isReadable;
     this.key = key;
     this.token = BigInt(token);
     this.attempt = failures + 1;

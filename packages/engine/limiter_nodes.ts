@@ -6,27 +6,18 @@
  */
 
 /**
- * Failure count of a limiter:
- *
- * - `0`: the limiter counts each failure once;
- * - `[0, TIMES, NTH]`: the limiter occurs TIMES times in the plan, and this is occurrence number NTH;
- * - `[INDEX, FORGET_AFTER]`: the limiter has its own count, which expires.
- */
-export type Counting = 0 | readonly [number, number, number?];
-
-/**
- * Limiter in a plan that counts failures: its kind, its count, and details. Durations are in milliseconds. The process
- * computes the delay of a `given` limiter.
+ * Limiter in a plan whose delay depends on the key's number of failures: its kind, and details. Durations are in
+ * milliseconds. The process computes the delay of a `given` limiter.
  */
 export type CountingNode =
-  | readonly ["exponential", Counting, baseDelay: number, maxDelay: number]
-  | readonly ["fast-slow", Counting, fastDelay: number, slowDelay: number, maxFastAttempts: number]
-  | readonly ["steps", Counting, delays: readonly number[]]
-  | readonly ["given", Counting];
+  | readonly ["exponential", baseDelay: number, maxDelay: number]
+  | readonly ["fast-slow", fastDelay: number, slowDelay: number, maxFastAttempts: number]
+  | readonly ["steps", delays: readonly number[]]
+  | readonly ["given"];
 
 /**
- * Limiter in a plan that does not count failures itself: its kind, and details. A detail that is an array is an inner
- * limiter. A negative rate stands for an infinite rate. All groups share a `named` limiter.
+ * Limiter in a plan whose delay does not depend on the number of failures itself: its kind, and details. A detail that
+ * is an array is an inner limiter. A negative rate stands for an infinite rate. All groups share a `named` limiter.
  */
 export type OtherNode =
   | readonly ["bucket", id: string, rate: number, burst: number]
@@ -45,8 +36,15 @@ export type LimiterKind = LimiterNode[0];
 /** Limiter of a kind in a plan. */
 export type LimiterNodeOf<Kind extends LimiterKind> = Extract<LimiterNode, readonly [Kind, ...unknown[]]>;
 
-/**
- * Decoded plan: the limiter, the number of counts that expire, whether all counts do, and the milliseconds for which
- * due times are kept, if early failures are not counted.
- */
-export type LimiterTree = readonly [limiter: LimiterNode, passing?: number, isPassing?: number, keepsDue?: number];
+/** Rules in a plan for counting the failures of keys. */
+export interface FailureRules {
+  /** Whether failures of attempts that began before the retry was due are not counted. Default: `false`. */
+  readonly ignoresEarly?: boolean;
+  /** Milliseconds from the end of a key's last delay until its failures are forgotten. Default: never. */
+  readonly forgetAfter?: number;
+  /** Whether delays depend on the number of failures. If not, adds by hand leave no count. Default: `true`. */
+  readonly counts?: boolean;
+}
+
+/** Decoded plan: the limiter, and the rules that differ from the defaults, if any. */
+export type LimiterTree = readonly [limiter: LimiterNode, rules?: FailureRules];

@@ -9,16 +9,20 @@ import {
   ConfigError,
   type ConfigIssue,
   type LimiterDescription,
+  NOT_COUNTED,
   type QueueDescription,
   type Random,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
-import type { AttemptBucket, EngineLimiter } from "./engine.ts";
+import type { AttemptBucket, EngineLimiter, FailedItem } from "./engine.ts";
 import { type DescribedOptions, type PlannedPart, refuseOthers } from "./planned_part.ts";
-import type { Counting, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
+import type { CountingNode, FailureRules, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
 const FOREVER = 1e13;
+
+/** Delays in place of those of custom limiters for items that this process can't read: doubled with each failure. */
+const UNREADABLE = { baseDelay: 5, maxDelay: 1_000_000 };
 
 /** Limiter in the form in which an engine evaluates it. */
 export interface LimiterPlan extends EngineLimiter {
@@ -38,9 +42,21 @@ export interface LimiterPlan extends EngineLimiter {
    * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
    *
    * @param failures The number of the item's earlier failures, as far as this process knows.
+   * @param failed The item. Missing if this process can't read the item: then custom limiters aren't called, and the
+   * delay is that of a default backoff.
    * @throws {RangeError} If a random number is not from 0 to 1, or a delay is not finite.
    */
-  given(failures: number): string;
+  given(failures: number, failed?: FailedItem): string;
+}
+
+/** Settings of a plan. */
+export interface PlanSettings {
+  /** Function that returns random numbers from 0 to 1. Default: `Math.random`. */
+  readonly random?: Random | undefined;
+  /** Number of the queue's partitions, which share the tokens of buckets. Default: 1. */
+  readonly partitions?: number | undefined;
+  /** Option `forgetAfter` of the queue, in milliseconds. Default: never. */
+  readonly forgetAfter?: number | undefined;
 }
 
 /**
@@ -48,32 +64,34 @@ export interface LimiterPlan extends EngineLimiter {
  *
  * @param action The action, for error messages.
  * @param limiter The description of the limiter.
- * @param random A function that returns random numbers from 0 to 1.
- * @param partitions The number of the queue's partitions, which share the tokens of buckets.
  * @throws {ConfigError} If an engine can't evaluate the limiter. The error lists every reason with its path.
  */
 export function planLimiter(
   action: string,
   limiter: LimiterDescription,
-  random: Random = Math.random,
-  partitions = 1,
+  { random = Math.random, partitions = 1, forgetAfter }: PlanSettings = {},
 ): LimiterPlan {
   const planner = new Planner(action, limiter, random, partitions);
   const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early";
   const tree = planner.plan(limiter, false);
   if (planner.issues.length > 0) throw new ConfigError(action, planner.issues);
-  const { draws, passing, hasLasting, needsFailures, parts } = planner;
-  const isPassing = passing > 0 && !hasLasting ? 1 : 0;
-  const keepsDue = Math.min(limiter.options["forgetAfter"] as number, FOREVER);
-  const plan: LimiterTree = ignoresEarly
-    ? [tree, passing, isPassing, keepsDue]
-    : passing > 0
-    ? [tree, passing, isPassing]
-    : [tree];
-  const text = JSON.stringify(plan);
-  const given = (failures: number) =>
-    JSON.stringify([needsFailures ? failures : -1, ...draws.map((draw) => draw(failures))]);
-  return { text, needsFailures, ignoresEarly, parts, given: draws.length === 0 ? () => "" : given };
+  const { draws, needsFailures, parts } = planner;
+  const counts = planner.counts || ignoresEarly; // the engine must remember when a delay ends
+  const rules: FailureRules = {
+    ...ignoresEarly && { ignoresEarly },
+    ...forgetAfter !== undefined && { forgetAfter: Math.min(forgetAfter, FOREVER) },
+    ...!counts && { counts },
+  };
+  const plan: LimiterTree = Object.keys(rules).length === 0 ? [tree] : [tree, rules];
+  const given = (failures: number, failed?: FailedItem) =>
+    JSON.stringify([needsFailures ? failures : -1, ...draws.map((draw) => draw(failures, failed))]);
+  return {
+    text: JSON.stringify(plan),
+    needsFailures,
+    ignoresEarly,
+    parts,
+    given: draws.length === 0 ? () => "" : given,
+  };
 }
 
 /** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
@@ -157,40 +175,30 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   return parts;
 }
 
+/** Computes one number of the input for a failure. */
+type Draw = (failures: number, failed: FailedItem | undefined) => number;
+
 class Planner {
   readonly issues: ConfigIssue[] = [];
   /** Functions that compute the input for a failure, in the order in which the limiters are asked. */
-  readonly draws: ((failures: number) => number)[] = [];
+  readonly draws: Draw[] = [];
   /** Limiters in the plan. */
   readonly parts: PlannedPart[] = [];
   needsFailures = false;
-  /** Whether any limiter keeps its count until `forget`. */
-  hasLasting = false;
+  /** Whether any delay depends on the number of failures. */
+  counts = false;
   readonly #root: LimiterDescription;
   readonly #random: Random;
   readonly #partitions: number;
-  /** Number of times that each limiter is asked per failure. */
-  readonly #times = new Map<string, number>();
-  /** Number of times that each limiter has been added to the plan so far. */
-  readonly #met = new Map<string, number>();
-  /** Paths of the limiters whose counts expire, by index. */
-  readonly #passing: string[] = [];
 
   constructor(action: string, root: LimiterDescription, random: Random, partitions: number) {
     this.#root = root;
     this.#partitions = partitions;
     this.#random = random;
-    const parts = partsOf(root);
-    if (parts.length > MAX_LIMITERS) {
+    if (partsOf(root).length > MAX_LIMITERS) {
       const message = `a limiter must not ask more than ${MAX_LIMITERS} others in a queue that processes share`;
       throw new ConfigError(action, [{ path: root.path, message }]);
     }
-    for (const { path } of parts) this.#times.set(path, (this.#times.get(path) ?? 0) + 1);
-  }
-
-  /** Number of limiters whose counts expire. */
-  get passing(): number {
-    return this.#passing.length;
   }
 
   plan(part: LimiterDescription, isInGroup: boolean): LimiterNode {
@@ -234,35 +242,32 @@ class Planner {
 
   #planCustom(part: LimiterDescription): LimiterNode {
     const { type, path } = part;
-    const counting = this.counting(path, undefined);
-    const [, times = 1, nth = 1] = counting === 0 ? [] : counting;
     try {
       const limiter = part.create();
-      if (typeof limiter.delayAfter !== "function") {
+      if (typeof limiter.next !== "function") {
         const message = `${
           JSON.stringify(type)
-        } must have 'delayAfter' in a queue that processes share, because the engine counts the failures`;
+        } must have 'next' in a queue that processes share, because the engine counts the failures`;
         this.issues.push({ path, message });
       }
-      this.draws.push((failures) => requireDelay(type, limiter.delayAfter!(failures * times + nth)));
+      this.draws.push((failures, failed) => {
+        if (failed === undefined) return Math.min(UNREADABLE.baseDelay * 2 ** failures, UNREADABLE.maxDelay);
+        const { item, key, startedAt, minDelay } = failed;
+        return requireDelay(type, limiter.next!(failures + 1, item, key, { startedAt, dueAt: undefined, minDelay }));
+      });
+      if (limiter.countsFailures !== false) this.counts = true;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       this.issues.push(...error.issues);
     }
     this.needsFailures = true;
-    return ["given", counting];
+    return ["given"];
   }
 
-  counting(path: string, forgetAfter: unknown): Counting {
-    if (typeof forgetAfter === "number") {
-      if (!this.#passing.includes(path)) this.#passing.push(path);
-      return [this.#passing.indexOf(path) + 1, forgetAfter];
-    }
-    this.hasLasting = true;
-    const times = this.#times.get(path)!;
-    const nth = (this.#met.get(path) ?? 0) + 1;
-    this.#met.set(path, nth);
-    return times === 1 ? 0 : [0, times, nth];
+  /** Returns the node of a limiter whose delay depends on the number of failures. */
+  counting(node: CountingNode): CountingNode {
+    this.counts = true;
+    return node;
   }
 
   /**
@@ -291,7 +296,7 @@ interface BuiltInPlan<Type extends BuiltInType> {
 }
 
 /**
- * Plan of each built-in limiter. `undefined` for a limiter that is planned like a custom one, with `delayAfter`. A
+ * Plan of each built-in limiter. `undefined` for a limiter that is planned like a custom one, with `next`. A
  * limiter of the core without an entry is a type error.
  */
 const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined } = {
@@ -304,21 +309,21 @@ const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined
   },
   "exponential": {
     version: 1,
-    plan(planner, part, { baseDelay, maxDelay, forgetAfter, ...others }) {
+    plan(planner, part, { baseDelay, maxDelay, ...others }) {
       planner.refuseOthers(part, others);
-      return ["exponential", planner.counting(part.path, forgetAfter), baseDelay, maxDelay];
+      return planner.counting(["exponential", baseDelay, maxDelay]);
     },
   },
   "fast-slow": {
     version: 1,
-    plan(planner, part, { fastDelay, slowDelay, maxFastAttempts, forgetAfter, ...others }) {
+    plan(planner, part, { fastDelay, slowDelay, maxFastAttempts, ...others }) {
       planner.refuseOthers(part, others);
-      return ["fast-slow", planner.counting(part.path, forgetAfter), fastDelay, slowDelay, maxFastAttempts];
+      return planner.counting(["fast-slow", fastDelay, slowDelay, maxFastAttempts]);
     },
   },
   "ignore-early": {
     version: 1,
-    plan(planner, part, { limiter, forgetAfter: _, ...others }, isInGroup) { // `planLimiter` has the other option
+    plan(planner, part, { limiter, ...others }, isInGroup) { // `planLimiter` adds the rule
       planner.refuseOthers(part, others);
       planner.requireOutermost(part);
       return planner.plan(limiter, isInGroup);
@@ -355,9 +360,9 @@ const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined
   },
   "steps": {
     version: 1,
-    plan(planner, part, { delays, forgetAfter, ...others }) {
+    plan(planner, part, { delays, ...others }) {
       planner.refuseOthers(part, others);
-      return ["steps", planner.counting(part.path, forgetAfter), delays];
+      return planner.counting(["steps", delays]);
     },
   },
 };
@@ -375,8 +380,13 @@ function requireRandom(random: unknown): number {
 
 function requireDelay(type: string, delay: unknown): number {
   if (Number.isFinite(delay)) return delay as number;
-  const message = `Cannot compute delay of ${
-    JSON.stringify(type)
-  }: 'delayAfter()' must be a finite number, got ${delay}`;
+  const action = `Cannot compute delay of ${JSON.stringify(type)}`;
+  if (delay === NOT_COUNTED) {
+    const message =
+      `${action}: in a queue that processes share, 'next()' of a custom limiter can't return NOT_COUNTED, ` +
+      `because the engine counts the failures`;
+    throw withCode("WQ_LIMITER", new TypeError(message));
+  }
+  const message = `${action}: 'next()' must be a finite number, got ${String(delay)}`;
   throw withCode("WQ_LIMITER", new RangeError(message));
 }

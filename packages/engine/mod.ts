@@ -30,13 +30,15 @@ export type * from "./engine.ts";
 export { retentionOf } from "./given_up.ts";
 export { type Interpreter, planDisciplineFor, planLimiterFor } from "./interpreter.ts";
 export type * from "./limiter_nodes.ts";
-export { type BucketPlan, type LimiterPlan, planBucket, planLimiter } from "./limiter_plan.ts";
+export { type BucketPlan, type LimiterPlan, planBucket, planLimiter, type PlanSettings } from "./limiter_plan.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
 export {
   ADDS_WHILE_DELAYED,
   AN_INTERVAL,
+  budgetOf,
   COMMON_OPTIONS,
   type DocumentOption,
+  forgetAfterOf,
   intervalsOf,
   OWN_OPTIONS,
   requireInterval,

@@ -1,5 +1,6 @@
 /** Rules for the options of queues of any engine. */
 
+import type { RetryBudgetOptions } from "@workqueue/core";
 import {
   A_FUNCTION,
   A_POSITIVE_INTEGER,
@@ -28,13 +29,14 @@ export type DocumentOption =
   | "disciplines"
   | "retryBudget"
   | "keepGivenUp"
+  | "forgetAfter"
   | "addWhileDelayed";
 
 /** Shortest and longest allowed interval, in milliseconds. */
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Rule that accepts any value, because `requireInterval` checks intervals. */
+/** Rule that accepts any value, because `requireInterval` and `forgetAfterOf` check durations. */
 export const AN_INTERVAL: RulesOf<string>[string] = [() => true, ""];
 
 /** Rules for the options that can be set for all queues of a document, and also for a single queue. */
@@ -63,6 +65,7 @@ export const OWN_OPTIONS: RulesOf<DocumentOption> = {
   disciplines: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of disciplines"],
   retryBudget: A_RETRY_BUDGET,
   keepGivenUp: A_RETENTION,
+  forgetAfter: AN_INTERVAL,
   addWhileDelayed: [
     (value: unknown) => typeof value === "string" && Object.hasOwn(ADDS_WHILE_DELAYED, value),
     `must be one of ${Object.keys(ADDS_WHILE_DELAYED).map((value) => JSON.stringify(value)).join(", ")}`,
@@ -83,6 +86,27 @@ export function intervalsOf(
     leaseDuration: requireInterval(action, "leaseDuration", leaseDuration),
     callTimeout: requireInterval(action, "callTimeout", callTimeout),
   };
+}
+
+/** Returns a copy of the options of a retry budget, which may be an object of `createRetryBudget`. */
+export function budgetOf({ ratio, minRate }: RetryBudgetOptions): RetryBudgetOptions {
+  return { ratio, minRate };
+}
+
+/**
+ * Returns the option `forgetAfter` in milliseconds, if it is given.
+ *
+ * @throws {TypeError} If it is not a duration.
+ * @throws {RangeError} If it is negative.
+ */
+export function forgetAfterOf(
+  action: string,
+  { forgetAfter }: Pick<RemoteQueueOptions, "forgetAfter">,
+): number | undefined {
+  if (forgetAfter === undefined) return undefined;
+  const ms = requireDuration(action, "forgetAfter", forgetAfter);
+  if (ms >= 0) return ms;
+  throw invalidArgument(action, "forgetAfter", "must be at least 0 ms", ms);
 }
 
 /**

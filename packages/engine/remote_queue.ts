@@ -1,15 +1,16 @@
-import type {
-  Duration,
-  GivenUpOptions,
-  GivenUpPage,
-  GivenUpRetention,
-  GivenUpSelection,
-  MetricsProvider,
-  RedriveOptions,
-  RedriveProgress,
-  RetryBudgetOptions,
-  Shutdown,
-  SnapshotOptions,
+import {
+  type Duration,
+  type GivenUpOptions,
+  type GivenUpPage,
+  type GivenUpRetention,
+  type GivenUpSelection,
+  type MetricsProvider,
+  type RedriveOptions,
+  type RedriveProgress,
+  type RetryBudgetOptions,
+  type Shutdown,
+  type SnapshotOptions,
+  systemClock,
 } from "@workqueue/core";
 import {
   A_LIMIT,
@@ -271,9 +272,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = { ...this.#items.write("add item", item), trace };
       const isNewest = !this.#items.wasHandedOut(item);
+      const failed = { item, key: entry.key, startedAt: systemClock.now(), minDelay };
       let failures: number | undefined = 0;
       do {
-        const given = this.#engine.limiter.given(failures);
+        const given = this.#engine.limiter.given(failures, failed);
         failures = await this.#engine.addRateLimited(entry, isNewest, given, minDelay, priority);
       } while (failures !== undefined);
       this.#metrics?.retried();
@@ -612,7 +614,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
    */
   #refuse(taken: TakenKey, error: unknown): HeldLease<T> {
     this.#errors.write(new Error(`Cannot take ${inspect(taken.key)}: ${messageOf(error)}`, { cause: error }));
-    return new HeldLease(undefined as T, taken, this.#leaseEvents);
+    return new HeldLease(undefined as T, taken, this.#leaseEvents, false);
   }
 
   #carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer> {
@@ -666,7 +668,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     }
   }
 
-  #finishOf({ key, token }: HeldLease<T>, ending: LeaseEnding, failures: number): Finish {
+  #finishOf(lease: HeldLease<T>, ending: LeaseEnding, failures: number): Finish {
+    const { key, token, item, startedAt } = lease;
     const { limiter } = this.#engine;
     const finish = { key, token: `${token}`, kind: ending.kind };
     switch (ending.kind) {
@@ -676,8 +679,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       case "failed": {
         const reason = "error" in ending ? lineOf(ending.error) : "";
         const priority = "priority" in ending ? ending.priority : undefined;
-        const [plan, given] = [limiter.text, limiter.given(failures)];
-        return { ...finish, delay: ending.minDelay, plan, given, reason, priority };
+        const { minDelay } = ending;
+        const given = limiter.given(failures, lease.isReadable ? { item, key, startedAt, minDelay } : undefined);
+        return { ...finish, delay: minDelay, plan: limiter.text, given, reason, priority };
       }
       case "givenUp":
         return { ...finish, reason: lineOf(ending.error), why: ending.reason };

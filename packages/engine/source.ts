@@ -1,4 +1,4 @@
-import type { MetricsProvider, Shutdown, ThrottleDescription } from "@workqueue/core";
+import { type MetricsProvider, type Shutdown, systemClock, type ThrottleDescription } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/internal";
 import {
   type Ending,
@@ -115,6 +115,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     const { held } = lease as PoolLease<T>;
     if (held === this.#first) this.#first = undefined;
     held.hasBegun = true;
+    held.startedAt = systemClock.now();
     return held.attempt;
   }
 

@@ -74,6 +74,7 @@ export type RedisQueuesOptions = Omit<
   | "disciplines"
   | "retryBudget"
   | "keepGivenUp"
+  | "forgetAfter"
   | "addWhileDelayed"
   | "keyOf"
 >;

@@ -3,9 +3,11 @@ import { invalidArgument, requireRule } from "@workqueue/core/internal";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   ADDS_WHILE_DELAYED,
+  budgetOf,
   createRemoteQueue,
   type DisciplinePlan,
   entryOf,
+  forgetAfterOf,
   intervalsOf,
   type LiveRemoteQueue,
   type LiveSettings,
@@ -19,7 +21,7 @@ import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { namesOf } from "./division.ts";
 import { RedisEngine, type RedisEngineSettings } from "./engine.ts";
 import { REDIS } from "./interpreter.ts";
-import { A_NAME, A_NUMBER_OF_PARTITIONS, forgetAfterOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
+import { A_NAME, A_NUMBER_OF_PARTITIONS, expireAfterOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { PartitionedRedisEngine, partOfBudget, partOfRetention } from "./partitioned_engine.ts";
 import { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
@@ -64,7 +66,10 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   requireRedisOptions(ACTION, options, OF_QUEUE);
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
-  const plan = planLimiterFor(REDIS, ACTION, limiters.describe(limiter as LimiterConfig), options.partitions);
+  const { partitions } = options;
+  const forgetAfter = forgetAfterOf(ACTION, options);
+  const described = limiters.describe(limiter as LimiterConfig);
+  const plan = planLimiterFor(REDIS, ACTION, described, { partitions, forgetAfter });
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
   const order = discipline && planDisciplineFor(REDIS, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
@@ -89,14 +94,14 @@ export function openQueue<T>(
     limiter,
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
-    retryBudget,
-    forgetAfter: forgetAfterOf(ACTION, options),
+    retryBudget: retryBudget && budgetOf(retryBudget),
+    expireAfter: expireAfterOf(ACTION, options),
   };
   const { partitions = 1 } = options;
   const engine = partitions === 1
     ? new RedisEngine(connection, scripts, settings)
     : createPartitions(connection, settings, partitions);
-  const throttleStore = new RedisThrottleStore(connection, throttleScripts, settings.forgetAfter);
+  const throttleStore = new RedisThrottleStore(connection, throttleScripts, settings.expireAfter);
   const queue = createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
   const separator = discipline?.separator ?? null;
   return Object.assign(queue, {

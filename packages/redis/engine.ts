@@ -37,7 +37,7 @@ export interface RedisEngineSettings extends EngineSettings {
   /** Retry budget to put in force. By default, the budget that the server has stays in force. */
   readonly retryBudget?: RetryBudgetOptions | undefined;
   /** Milliseconds without calls after which an empty queue is forgotten. By default, as the server has it. */
-  readonly forgetAfter?: number | undefined;
+  readonly expireAfter?: number | undefined;
   /** Division of the queue, if the engine is for one of its partitions. */
   readonly partitioning?: Partitioning | undefined;
 }
@@ -78,7 +78,7 @@ export class RedisEngine implements Engine {
   readonly #discipline: DisciplinePlan | undefined;
   #retention: Retention | undefined;
   #retryBudget: RetryBudgetOptions | undefined;
-  readonly #forgetAfter: number | undefined;
+  readonly #expireAfter: number | undefined;
   readonly #stopReconnecting: () => void;
   /** Whether the definition was sent. */
   #isDefined = false;
@@ -101,7 +101,7 @@ export class RedisEngine implements Engine {
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#retryBudget = settings.retryBudget;
-    this.#forgetAfter = settings.forgetAfter;
+    this.#expireAfter = settings.expireAfter;
     this.#partitioning = settings.partitioning;
     this.#key = `workqueue:{${settings.name}}:meta`;
     // A server that has lost its data learns of what is stored there.
@@ -401,7 +401,7 @@ export class RedisEngine implements Engine {
       plan: this.#discipline?.text,
       max,
       maxAgeMs: maxAge,
-      forgetMs: this.#forgetAfter,
+      expireMs: this.#expireAfter,
     };
     try {
       await this.#putInForce(definition, this.#discipline?.weights);
@@ -412,10 +412,10 @@ export class RedisEngine implements Engine {
 
   async #putInForce(definition: ArgumentsOf<"define">[0], weights: readonly RowOf<"define">[] = []): Promise<void> {
     const known = this.#born;
-    const { born, forgetAfterMs, isMore } = await this.#call("define", definition, weights);
+    const { born, expireAfterMs, isMore } = await this.#call("define", definition, weights);
     if (known !== "" && born !== known) this.#lose(known);
     this.#born = born;
-    this.#forgottenAfter = forgetAfterMs;
+    this.#forgottenAfter = expireAfterMs;
     if (isMore) await this.#dropOld();
   }
 

@@ -19,7 +19,7 @@ import { PRODUCT } from "./product.ts";
 const A_SECRET: Rule = [() => true, ""];
 
 /** Longest time after which an empty queue is forgotten, in milliseconds. */
-const MAX_FORGET_AFTER = 3650 * 86_400_000;
+const MAX_EXPIRE_AFTER = 3650 * 86_400_000;
 
 /** Largest number of partitions of a queue. */
 const MAX_PARTITIONS = 256;
@@ -67,7 +67,7 @@ export function requireRedisOptions(action: string, options: object, rules: Read
   refuseMemoryOptions(PRODUCT, action, options);
   requireRules(action, options, rules);
   intervalsOf(action, options);
-  forgetAfterOf(action, options);
+  expireAfterOf(action, options);
   requireServer(action, options);
 }
 
@@ -77,12 +77,12 @@ export function requireRedisOptions(action: string, options: object, rules: Read
  * @throws {TypeError} If it is not a duration.
  * @throws {RangeError} If it is out of range.
  */
-export function forgetAfterOf(
+export function expireAfterOf(
   action: string,
   { forgetQueuesAfter }: { readonly forgetQueuesAfter?: Duration | undefined },
 ): number | undefined {
   if (forgetQueuesAfter === undefined) return undefined;
-  return requireInterval(action, "forgetQueuesAfter", forgetQueuesAfter, MAX_FORGET_AFTER, "ten years");
+  return requireInterval(action, "forgetQueuesAfter", forgetQueuesAfter, MAX_EXPIRE_AFTER, "ten years");
 }
 
 /**

@@ -62,7 +62,7 @@ export class Partitioning {
   /** Lets the server forget the division after some milliseconds, unless a process opens the queue before that. */
   async forgetIn(ms: number): Promise<void> {
     forgetScript ??= createScript(forgetPartitions.lua(""));
-    const args = forgetPartitions.write({ own: this.#text, forgetMs: ms });
+    const args = forgetPartitions.write({ own: this.#text, expireMs: ms });
     await this.#connection.run(forgetScript, `workqueue:{${this.#name}}:meta`, args, { retry: "always" });
   }
 

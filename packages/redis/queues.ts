@@ -10,8 +10,8 @@ import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.
 export interface RedisQueues {
   /**
    * Opens a queue as the document describes it. Reloads of the document change the queue's limiter, `throttle`,
-   * `keepGivenUp` and `retryBudget` until the queue object is shut down. Reloads also change the worker pools that
-   * `config.runWorkers` started.
+   * `forgetAfter`, `keepGivenUp` and `retryBudget` until the queue object is shut down. Reloads also change the worker
+   * pools that `config.runWorkers` started.
    *
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.

@@ -6,26 +6,26 @@ import { THROTTLE_SCRIPTS, type ThrottleScripts } from "./scripts/throttle_scrip
 export class RedisThrottleStore implements ThrottleStore {
   readonly #connection: Connection;
   readonly #scripts: ThrottleScripts;
-  readonly #forgetMs: number | undefined;
+  readonly #expireMs: number | undefined;
 
-  /** @param forgetAfter Milliseconds without calls after which a throttle is forgotten; 30 days by default. */
-  constructor(connection: Connection, scripts: ThrottleScripts, forgetAfter: number | undefined) {
+  /** @param expireAfter Milliseconds without calls after which a throttle is forgotten; 30 days by default. */
+  constructor(connection: Connection, scripts: ThrottleScripts, expireAfter: number | undefined) {
     this.#connection = connection;
     this.#scripts = scripts;
-    this.#forgetMs = forgetAfter;
+    this.#expireMs = expireAfter;
   }
 
   async permits(id: string, request: PermitsRequest): Promise<PermitsReply> {
     const { write, read } = THROTTLE_SCRIPTS.permits;
     const options = { retry: "always" } as const;
-    const args = write({ ...request, forgetMs: this.#forgetMs });
+    const args = write({ ...request, expireMs: this.#expireMs });
     return read(await this.#connection.run(this.#scripts.permits, `${id}:state`, args, options));
   }
 
   async tokens(id: string, request: TokensRequest): Promise<TokensReply> {
     const { write, read, retry } = THROTTLE_SCRIPTS.tokens;
     const rate = request.rate === Infinity ? -1 : request.rate;
-    const args = write({ ...request, rate, forgetMs: this.#forgetMs });
+    const args = write({ ...request, rate, expireMs: this.#expireMs });
     return read(await this.#connection.run(this.#scripts.tokens, `${id}:state`, args, { retry }));
   }
 

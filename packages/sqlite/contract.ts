@@ -42,6 +42,7 @@ export type SqliteQueuesOptions = Omit<
   | "disciplines"
   | "retryBudget"
   | "keepGivenUp"
+  | "forgetAfter"
   | "addWhileDelayed"
   | "keyOf"
 >;

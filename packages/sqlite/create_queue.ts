@@ -2,9 +2,11 @@ import { disciplines as defaultDisciplines, type LimiterConfig, limiters as defa
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 import {
   ADDS_WHILE_DELAYED,
+  budgetOf,
   createRemoteQueue,
   type DisciplinePlan,
   entryOf,
+  forgetAfterOf,
   intervalsOf,
   type LiveRemoteQueue,
   type LiveSettings,
@@ -56,7 +58,8 @@ export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): S
   requireSqliteOptions(ACTION, options, OF_QUEUE, ["name", "path"]);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
-  const plan = planLimiterFor(SQLITE, ACTION, limiters.describe(limiter as LimiterConfig));
+  const forgetAfter = forgetAfterOf(ACTION, options);
+  const plan = planLimiterFor(SQLITE, ACTION, limiters.describe(limiter as LimiterConfig), { forgetAfter });
   const order = discipline && planDisciplineFor(SQLITE, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
   return openQueue(options, settings, order);
@@ -82,7 +85,7 @@ export function openQueue<T>(
     limiter,
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
-    retryBudget,
+    retryBudget: retryBudget && budgetOf(retryBudget),
     clock,
   };
   const parts = options.thread ? openThreadParts(path, options.thread, settings) : openPartsNow(path, settings);

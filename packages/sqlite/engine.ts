@@ -136,9 +136,8 @@ export class SqliteEngine implements Engine {
   ): Promise<number | undefined> {
     return this.#call(this.#durability, (queue) => {
       makeDueReady(queue);
-      const { now } = queue.tx;
       const least = toMicroseconds(minDelay);
-      const result = queue.failures.when(this.limiter.text, entry.key, given, now, least);
+      const result = queue.failures.when(this.limiter.text, entry.key, given, undefined, least);
       if ("failures" in result) return result.failures;
       const item = queue.tx.item(entry.key);
       if (isNewest || item.payload === null) keepPayload(queue, entry, this.#rules);

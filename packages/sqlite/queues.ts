@@ -10,8 +10,8 @@ import { OF_ONE_QUEUE, OF_QUEUES, requireSqliteOptions } from "./options.ts";
 export interface SqliteQueues {
   /**
    * Opens a queue as the document describes it. Reloads of the document change the queue's limiter, `throttle`,
-   * `keepGivenUp` and `retryBudget` until the queue object is shut down. Reloads also change the worker pools that
-   * `config.runWorkers` started.
+   * `forgetAfter`, `keepGivenUp` and `retryBudget` until the queue object is shut down. Reloads also change the worker
+   * pools that `config.runWorkers` started.
    *
    * @param name The name of the queue, in the document and in the file.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.

@@ -136,20 +136,26 @@ Deno.test("a limiter is built once and shared by all that name it", () => {
   assertEquals(created, ["c"]);
   const c = config.limiter("c");
   assertStrictEquals(config.limiter("c"), c);
-  config.queue("one").addRateLimited("x");
+  c.when("x");
   assertEquals(c.numRequeues("x"), 1);
-  config.queue("two").addRateLimited("x");
-  assertEquals([c.numRequeues("x"), created.length], [4, 1]); // three more calls to the limiter
+  config.limiter("both").when("x");
+  assertEquals(c.numRequeues("x"), 4); // three more calls to the limiter
+  const [one, two] = [config.queue("one"), config.queue("two")];
+  for (const queue of [one, two, two]) queue.addRateLimited("x");
+  assertEquals([one.numRequeues("x"), two.numRequeues("x"), c.numRequeues("x")], [1, 2, 4]); // each queue counts
+  assertEquals(created.length, 1);
 });
 
-Deno.test("queues that are made for one name share their limiter, even one of their own", () => {
-  const config = loadConfig({ queues: { q: { limiter: EXPONENTIAL }, r: { limiter: EXPONENTIAL }, s: {} } });
-  const requeues = (name: string) => config.queue<string>(name).numRequeues("a");
-  for (const name of ["q", "s"]) {
-    using queue = config.queue<string>(name);
-    queue.addRateLimited("a");
-  }
-  assertEquals([requeues("q"), requeues("r"), requeues("s")], [1, 0, 1]);
+Deno.test("queues that are made for one name share their limiter, even one of their own, and count apart", () => {
+  const bucket = { type: "bucket", rate: 1, burst: 1 };
+  const limiter = { type: "max-of", limiters: [EXPONENTIAL, bucket] };
+  const clock = new HandClock();
+  const config = loadConfig({ queues: { q: { limiter }, r: { limiter } } }, { clock });
+  const [one, other, apart] = ["q", "q", "r"].map((name) => config.queue<string>(name));
+  for (const queue of [one!, one!, other!, apart!]) queue.addRateLimited("a");
+  assertEquals([one, other, apart].map((queue) => queue!.numRequeues("a")), [2, 1, 1]);
+  const dues = [one, other, apart].map((queue) => queue!.snapshot().delayedItems[0]!.dueInMs);
+  assertEquals(dues, [1, 2000, 1], "the bucket has no token left for the second queue");
   assert(config.queue("q") !== config.queue("q"));
 });
 

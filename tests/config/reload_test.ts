@@ -107,17 +107,19 @@ Deno.test("rule 16: deadlines that were given stand, and the next ones are by th
 });
 
 Deno.test("rule 16: an option that was left out may be given, and one that was given may be left out", async () => {
-  const document = (forgetAfter?: number) => ({ limiters: { a: { ...backoff(1), forgetAfter } } });
+  const document = (forgetAfter?: number) => ({ queues: { q: { limiter: backoff(1), forgetAfter } } });
   const { clock, config } = load(document());
-  const a = config.limiter("a");
-  const counts: number[] = [];
-  for (const forgetAfter of [undefined, 5, undefined]) {
-    a.when("x");
+  const counts: number[][] = [];
+  const queues = [config.queue<string>("q")];
+  for (const forgetAfter of [5, undefined, 7]) {
     config.reload(document(forgetAfter));
+    queues.push(config.queue<string>("q"));
+    for (const queue of queues) queue.addRateLimited("x");
     await clock.advance(1000);
-    counts.push(a.numRequeues("x"));
+    counts.push(queues.map((queue) => queue.numRequeues("x")));
   }
-  assertEquals(counts, [1, 0, 1]);
+  // Queues keep what they were created with: no expiry for the first and the third.
+  assertEquals(counts, [[1, 0], [2, 0, 1], [3, 0, 2, 0]]);
 });
 
 Deno.test("rule 16: a bucket stays the same, with the tokens that are there and those that are owed", async () => {
@@ -133,7 +135,7 @@ Deno.test("rule 16: a bucket stays the same, with the tokens that are there and 
   assertEquals(tokens.tokens, 5);
 });
 
-Deno.test("rule 16: limiters of another type start afresh, and references to the old one lead to the new one", () => {
+Deno.test("rule 16: limiters of another type start afresh, and references follow, and queues keep their counts", () => {
   const { config } = load({
     limiters: { a: backoff(1), around: { type: "max-of", limiters: ["a", backoff(1)] } },
     queues: { q: { limiter: "a" } },
@@ -146,10 +148,11 @@ Deno.test("rule 16: limiters of another type start afresh, and references to the
     limiters: { a: fastSlow, around: { type: "max-of", limiters: ["a", backoff(1)] } },
     queues: { q: { limiter: "a" } },
   });
-  assertEquals([a.numRequeues("x"), q.numRequeues("x"), around.numRequeues("x")], [0, 0, 3]);
+  assertEquals([a.numRequeues("x"), q.numRequeues("x"), around.numRequeues("x")], [0, 1, 3]);
   assertEquals([a.when("x"), a.when("x")], [3, 30]);
+  q.cancelDelayed("x");
   q.addRateLimited("x");
-  assertEquals([q.numRequeues("x"), around.when("x")], [1, 30]);
+  assertEquals([q.numRequeues("x"), q.snapshot().delayedItems[0]!.dueInMs, around.when("x")], [2, 30, 30]);
 });
 
 Deno.test("rule 16: parts are matched by place and type, whatever becomes of those around them", () => {
@@ -205,21 +208,27 @@ Deno.test("rule 16: the limiter that a queue is given by default takes part as a
   queue.addRateLimited("x");
   config.reload({ queues: { q: { limiter: written } } });
   assertEquals([queue.numRequeues("x"), config.describe("q").limiter.type], [1, "max-of"]);
+  const dueAfterFailure = () => {
+    queue.cancelDelayed("x");
+    queue.addRateLimited("x");
+    return queue.snapshot().delayedItems[0]!.dueInMs;
+  };
   config.reload({ queues: { q: { limiter: fastSlow } } });
-  assertEquals(queue.numRequeues("x"), 0);
+  assertEquals([queue.numRequeues("x"), dueAfterFailure()], [1, 30]);
   config.reload({ queues: { q: {} } });
-  queue.addRateLimited("x");
-  assertEquals(queue.numRequeues("x"), 1);
+  assertEquals([queue.numRequeues("x"), dueAfterFailure()], [2, 20]);
 });
 
-Deno.test("rule 16: a queue goes with its document from one limiter to another", () => {
+Deno.test("rule 16: a queue goes with its document from one limiter to another, and takes its counts along", () => {
   const named = { a: backoff(1), b: fastSlow };
   const { config } = load({ limiters: named, queues: { q: { limiter: "a" } } });
   const queue = config.queue<string>("q");
   queue.addRateLimited("x");
-  for (const [limiter, count] of [["b", 0], ["a", 1], [backoff(2), 0], ["a", 1]] as const) {
+  for (const [limiter, delay, count] of [["b", 30, 2], ["a", 4, 3], [backoff(2), 16, 4], ["a", 16, 5]] as const) {
     config.reload({ limiters: named, queues: { q: { limiter } } });
-    assertEquals(queue.numRequeues("x"), count);
+    queue.cancelDelayed("x");
+    queue.addRateLimited("x");
+    assertEquals([queue.snapshot().delayedItems[0]!.dueInMs, queue.numRequeues("x")], [delay, count]);
   }
 });
 
@@ -233,14 +242,14 @@ Deno.test("rule 16: a name of a name is the very limiter, and moves with it", ()
   three.when("x");
   config.reload({ ...chain("four"), queues: { q: { limiter: "one" } } });
   assertStrictEquals(config.limiter("one"), config.limiter("four"));
-  assertEquals([queue.numRequeues("x"), three.numRequeues("x")], [0, 1]);
+  assertEquals([queue.numRequeues("x"), three.numRequeues("x")], [1, 1]);
 
   config.reload({ ...chain(backoff(9)), queues: { q: { limiter: "one" } } });
   const one = config.limiter("one");
   queue.addRateLimited("x");
-  assertEquals([one.when("x"), one.when("x"), queue.numRequeues("x")], [9, 18, 1]);
+  assertEquals([one.when("x"), one.when("x"), queue.numRequeues("x")], [9, 18, 2]);
   config.reload({ ...chain("two"), queues: { q: { limiter: "one" } } });
-  assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 1], "a reference has what the name leads to");
+  assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 2], "a reference has what the name leads to");
 });
 
 Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unknown by its name until it is back", () => {
@@ -264,15 +273,15 @@ Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unkn
 
   config.reload({ limiters: { a: fastSlow }, queues: { q: { limiter: "a" } } });
   assertStrictEquals(config.limiter("a"), a);
-  assertEquals([queue.numRequeues("x"), a.when("x"), queue.numRequeues("x")], [0, 3, 0]);
+  assertEquals([queue.numRequeues("x"), a.when("x"), queue.numRequeues("x")], [2, 3, 2]);
 });
 
 Deno.test("the limiter of a name has the members of what stands behind it, and no others", () => {
   const { registry } = customRegistry();
   const { config } = load({ limiters: { a: bucket(1, 1) } }, { limiters: registry });
   const a = config.limiter("a") as unknown as BucketLimiter & PerGroupLimiter & Steps;
-  assert("bucket" in a && "atRest" in a);
-  assertFalse("of" in a || "delayAfter" in a || "standFor" in a);
+  assert("bucket" in a && "atRest" in a && "next" in a);
+  assertFalse("of" in a || "forgotten" in a || "standFor" in a);
   assertFalse(Object.hasOwn(a, "toString"), "as every object has it anyway");
   assertEquals(a.atRest!(), true);
 
@@ -284,7 +293,7 @@ Deno.test("the limiter of a name has the members of what stands behind it, and n
   assertEquals(of("x/1").when("x/1"), 2, "as one of a method that needs no 'this'");
 
   config.reload({ limiters: { a: { type: "stiff", step: 4 } } });
-  assertFalse("of" in a || "atRest" in a);
+  assertFalse("of" in a || "atRest" in a || "next" in a);
   assertEquals([a.double(), a.step, a.asked], [8, 4, 0]);
   a.when("x");
   a.step = 6;

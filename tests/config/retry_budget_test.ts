@@ -1,7 +1,7 @@
 /** Tests of `retryBudget` in documents. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type ConfigChange, ConfigError, loadConfig, type RateLimitingQueue } from "@workqueue/core";
+import { type ConfigChange, ConfigError, createRetryBudget, loadConfig, type RateLimitingQueue } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { takeAll } from "../queue_helpers.ts";
 
@@ -69,7 +69,7 @@ Deno.test("rule 18: adding or removing the option applies to queues that are cre
 Deno.test("rule 18: a budget in code overrides that of every document", async () => {
   const clock = new HandClock();
   const config = loadConfig(document(WIDE));
-  const queue = config.queue<string>("q", { clock, retryBudget: TIGHT });
+  const queue = config.queue<string>("q", { clock, retryBudget: createRetryBudget(TIGHT) });
   await retry(queue, clock, "a", "b");
   config.reload(document({ ratio: 1, minRate: 100 }));
   await clock.advance(50_000);

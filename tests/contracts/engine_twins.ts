@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   createRateLimitingQueue,
+  createRetryBudget,
   type DisciplineConfig,
   disciplines,
   type Lease,
@@ -146,7 +147,7 @@ export class Twins {
       clock: this.#clock,
       maxSleep: 1e9,
       addWhileDelayed,
-      retryBudget,
+      retryBudget: retryBudget && createRetryBudget(retryBudget),
       ...hasItems && { keyOf },
       ...discipline && { discipline: disciplines.build<Item | string>(discipline, { clock: this.#clock }) },
     });

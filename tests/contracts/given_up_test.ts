@@ -2,7 +2,11 @@ import { assertEquals } from "@std/assert";
 import {
   createExponentialLimiter,
   createFairDiscipline,
+  createGivenUpStore,
   createRateLimitingQueue,
+  createRetryBudget,
+  type GivenUpRetention,
+  type GivenUpStore,
   loadConfig,
   type RateLimitingQueueOptions,
 } from "@workqueue/core";
@@ -28,13 +32,22 @@ function subject(queue: KeepingSubject["queue"] & { shutDown(): void }, clock: H
   };
 }
 
+function storeOf(retention: number | GivenUpRetention): GivenUpStore {
+  return createGivenUpStore(typeof retention === "number" ? { max: retention } : retention);
+}
+
 /** Returns a function that creates a subject in memory with further options. */
 function inMemory(more: RateLimitingQueueOptions<string> = {}) {
   return ({ keepGivenUp, hasGroups }: KeepingSubjectOptions): KeepingSubject => {
     const clock = new HandClock(1e9);
     const discipline = hasGroups ? createFairDiscipline({ separator: "/" }) : undefined;
     return subject(
-      createRateLimitingQueue(limiter(), { clock, keepGivenUp, ...discipline && { discipline }, ...more }),
+      createRateLimitingQueue(limiter(), {
+        clock,
+        keepGivenUp: storeOf(keepGivenUp),
+        ...discipline && { discipline },
+        ...more,
+      }),
       clock,
     );
   };
@@ -43,11 +56,14 @@ function inMemory(more: RateLimitingQueueOptions<string> = {}) {
 givenUpSuite("in memory", inMemory());
 givenUpSuite("in memory with keyOf", inMemory({ keyOf: (item) => item }));
 givenUpSuite('in memory with "fold"', inMemory({ addWhileDelayed: "fold" }));
-givenUpSuite("in memory with a retry budget", inMemory({ retryBudget: { ratio: 1, minRate: 1000 } }));
+givenUpSuite(
+  "in memory with a retry budget",
+  inMemory({ retryBudget: createRetryBudget({ ratio: 1, minRate: 1000 }) }),
+);
 givenUpSuite("in memory with a discipline of the user", ({ keepGivenUp, hasGroups }) => {
   const clock = new HandClock();
   const discipline = hasGroups ? createFairDiscipline<string>({ separator: "/" }) : new HighestFirst<string>();
-  return subject(createRateLimitingQueue(limiter(), { clock, discipline, keepGivenUp }), clock);
+  return subject(createRateLimitingQueue(limiter(), { clock, discipline, keepGivenUp: storeOf(keepGivenUp) }), clock);
 });
 givenUpSuite("in memory, from a document", ({ keepGivenUp, hasGroups }) => {
   const clock = new HandClock();

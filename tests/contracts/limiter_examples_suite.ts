@@ -8,6 +8,7 @@ import { loadConfig } from "@workqueue/core";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
+import { CountedFailures } from "./counted_failures.ts";
 import { START } from "./engine_bench.ts";
 import type { LimiterTest, Step } from "./limiter_steps.ts";
 
@@ -22,12 +23,14 @@ export function limiterExamplesSuite(limiterTest: LimiterTest): void {
       const document = { queues: { q: { limiter: example } } };
       const { limiter } = loadConfig(document, { clock, random }).describe("q");
       const memory = limiter.create();
-      const plan = planLimiter("plan", limiter, random);
+      const plan = planLimiter("plan", limiter, { random });
+      const counted = new CountedFailures(clock);
       const steps: Step[] = [];
       const expected: number[] = [];
       for (let failures = 0; failures < FAILURES; failures++) {
         const time = START + clock.time * 1000;
-        expected.push(memory.when("a/1", "a/1", { startedAt: clock.time }), memory.numRequeues("a/1"));
+        const failed = { startedAt: clock.time, minDelay: 0, forgetAfter: undefined };
+        expected.push(counted.fail(memory, "a/1", failed).delay, counted.numRequeues(memory, "a/1"));
         steps.push(["when", time, plan.text, "a/1", plan.given(failures)], ["requeues", time, plan.text, "a/1"]);
         clock.time += Math.ceil(expected.at(-2)!); // the retry fails at once
       }

@@ -49,16 +49,19 @@ export function testLimiter(
     assertEquals(limiter.numRequeues("a"), counted);
   });
 
-  Deno.test(`every limiter, ${name}: delayAfter, where there is one, says beforehand what when will give`, () => {
-    const limiter = make();
-    if (limiter.delayAfter === undefined) return;
+  Deno.test(`every limiter, ${name}: next, where there is one, gives what when gives one that was made alike`, () => {
+    const [limiter, byHand] = [make(), make()];
+    if (limiter.next === undefined) return;
+    const retry = { startedAt: Infinity, dueAt: undefined, minDelay: 0 };
     for (let round = 0; round < 2; round++) {
       for (let failures = 1; failures <= 50; failures++) {
-        const delay = limiter.delayAfter(failures);
-        assertEquals([fail(limiter, "a"), limiter.numRequeues("a")], [delay, failures]);
+        assertEquals(limiter.next(failures, "a", "a", retry), fail(byHand, "a"), `${failures} failures`);
       }
-      fail(limiter, "b");
-      limiter.forget("a");
+      assertEquals(limiter.next(1, "b", "b", retry), fail(byHand, "b"));
+      limiter.forgotten?.("a", "a");
+      limiter.forgotten?.("b", "b");
+      byHand.forget("a");
+      byHand.forget("b");
     }
   });
 

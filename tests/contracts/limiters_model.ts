@@ -5,6 +5,7 @@ import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
 import fc from "fast-check";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
+import { CountedFailures } from "./counted_failures.ts";
 import { START } from "./engine_bench.ts";
 import type { LimiterTest, Step } from "./limiter_steps.ts";
 import { limiterConfig, OUTERMOST } from "./random_limiters.ts";
@@ -20,7 +21,7 @@ const linear = defineLimiter({
     const failures = new Map<unknown, number>();
     const count = (key: unknown) => failures.get(key) ?? 0;
     return {
-      delayAfter: (failures) => failures * step,
+      next: (failures) => failures * step,
       when(item, key = item) {
         failures.set(key, count(key) + 1);
         return count(key) * step;
@@ -33,7 +34,7 @@ const linear = defineLimiter({
 const registry = limiters.extend().register(linear);
 
 // Whole milliseconds plus half a microsecond. A failure is therefore never forgotten at exactly the microsecond of a
-// call, for which the in-memory limiter may round differently.
+// call, for which the reference may round differently.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
 const rate = fc.oneof(
@@ -48,7 +49,7 @@ const NAMES = ["one", "two", "three"];
 function config(names: number): fc.Arbitrary<object> {
   const maxDelay = fc.constantFrom(1e13, 1e300);
   const values = { "exponential": { maxDelay }, "bucket": { rate, burst } };
-  return limiterConfig({ registry, names: NAMES.slice(0, names), delay, forgetAfter, values });
+  return limiterConfig({ registry, names: NAMES.slice(0, names), delay, values });
 }
 
 const document = fc.record({
@@ -60,7 +61,8 @@ const document = fc.record({
     { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
     { weight: 2, arbitrary: fc.record({ type: fc.constantFrom(...OUTERMOST), limiter: config(3) }) },
   ),
-}).map(({ limiter, ...limiters }) => ({ limiters, queues: { q: { limiter } } }));
+  forgetAfter,
+}).map(({ limiter, forgetAfter, ...limiters }) => ({ limiters, queues: { q: { limiter, forgetAfter } } }));
 
 const KEYS = ["a/1", "a/2", "b/1", "b", "", "a::1", "é1", "a/1::é/2", "\u{1f600}/\0"];
 const key = fc.constantFrom(...KEYS);
@@ -71,7 +73,10 @@ const wait = fc.oneof(
 );
 const calls = fc.array(
   fc.record({
-    what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
+    what: fc.oneof(
+      { weight: 5, arbitrary: fc.constant("when") },
+      { weight: 2, arbitrary: fc.constantFrom("when by hand", "forget", "requeues") },
+    ),
     wait,
     key,
     lasts: fc.integer({ min: 0, max: 2_000_000 }),
@@ -88,6 +93,12 @@ function isClose(a: number, b: number): boolean {
   if (Math.min(a, b) > FAR) return true;
   return Math.abs(a - b) <= Math.max(0.001, Math.abs(a) * 1e-12);
 }
+
+/**
+ * Milliseconds by which attempts begin later for the reference, so that no attempt begins at exactly the time that is
+ * barely not early, for which the reference may round differently.
+ */
+const LATER = 0.0003;
 
 /** Registers the comparison of an engine with the limiters in memory. `limiterTest` registers a test. */
 export function limitersModel(limiterTest: LimiterTest): void {
@@ -109,36 +120,39 @@ export function limitersModel(limiterTest: LimiterTest): void {
           return drawn.at(-1)!;
         };
         for (const [, type] of JSON.stringify(document).matchAll(/"type":"([^"]*)"/g)) seen.add(type!);
-        const description = loadConfig(document, { limiters: registry, clock, random }).describe("q");
-        const memory = description.limiter.create();
-        const plan = planLimiter("plan", description.limiter, () => drawn.shift()!);
+        const { limiter, forgetAfter } = loadConfig(document, { limiters: registry, clock, random }).describe("q");
+        const memory = limiter.create();
+        const plan = planLimiter("plan", limiter, { random: () => drawn.shift()!, forgetAfter });
 
-        const failures = new Map<string, number>();
+        const failures = new CountedFailures(clock);
         const steps: Step[] = [];
         const expected: (number | undefined)[] = [];
         let time = 0;
         for (const { what, wait, key, lasts, minDelay } of calls) {
           time += wait;
           clock.time = time / 1000;
-          if (what === "when") {
-            clock.time = (time - lasts) / 1000;
-            memory.begin?.(key, key);
-            const isIgnored = memory.ignores?.(key, key) === true;
-            clock.time = time / 1000;
-            expected.push(memory.when(key, key, { minDelay: minDelay / 1000 }));
-            const given = isIgnored ? "" : plan.given(failures.get(key) ?? 0);
-            steps.push(["when", START + time, plan.text, key, given, START + time - lasts, minDelay]);
+          if (what === "when" || what === "when by hand") {
+            const isByHand = what === "when by hand";
+            const before = failures.count(key);
+            const { delay, isCounted } = failures.fail(memory, key, {
+              startedAt: isByHand ? undefined : (time - lasts) / 1000 + LATER,
+              minDelay: minDelay / 1000,
+              forgetAfter,
+            });
+            expected.push(delay);
+            const isIgnored = !isCounted && memory.countsFailures !== false;
+            const given = isIgnored ? "" : plan.given(before, { item: key, key, startedAt: 0, minDelay: 0 });
+            if (isByHand) steps.push([what, START + time, plan.text, key, given, minDelay]);
+            else steps.push([what, START + time, plan.text, key, given, START + time - lasts, minDelay]);
             if (isIgnored) ignored++;
-            else failures.set(key, (failures.get(key) ?? 0) + 1);
             assertEquals(drawn.length, 0);
             delays++;
           } else if (what === "forget") {
-            memory.forget(key);
-            failures.delete(key);
+            failures.forget(key);
             expected.push(undefined);
             steps.push(["forget", START + time, key]);
           } else {
-            expected.push(memory.numRequeues(key));
+            expected.push(failures.numRequeues(memory, key));
             steps.push(["requeues", START + time, plan.text, key]);
           }
         }

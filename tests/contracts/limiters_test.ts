@@ -76,21 +76,19 @@ const CHANGES: {
   ],
   "exponential": [
     ["its delays", backoff, { ...backoff, baseDelay: 1, maxDelay: 900 }],
-    ["to pass", backoff, { ...backoff, forgetAfter: 800 }],
-    ["how it passes", { ...backoff, forgetAfter: 800 }, { ...backoff, maxDelay: 50, forgetAfter: 2000 }],
   ],
   "fast-slow": [
     [
       "all of it",
       { type: "fast-slow", fastDelay: 1, slowDelay: 50, maxFastAttempts: 2 },
-      { type: "fast-slow", fastDelay: 3, slowDelay: 70, maxFastAttempts: 4, forgetAfter: 500 },
+      { type: "fast-slow", fastDelay: 3, slowDelay: 70, maxFastAttempts: 4 },
     ],
   ],
   "ignore-early": [
     [
       "its limiter",
       { type: "ignore-early", limiter: backoff },
-      { type: "ignore-early", limiter: { ...backoff, baseDelay: 7 }, forgetAfter: "1m" },
+      { type: "ignore-early", limiter: { ...backoff, baseDelay: 7 } },
     ],
   ],
   "jitter": [
@@ -126,7 +124,7 @@ const CHANGES: {
     [
       "the figures of its groups",
       { type: "per-group", separator: "/", limiter: backoff },
-      { type: "per-group", separator: "/", limiter: { ...backoff, baseDelay: 7, forgetAfter: 900 } },
+      { type: "per-group", separator: "/", limiter: { ...backoff, baseDelay: 7 } },
     ],
     [
       "the buckets of its groups",
@@ -136,7 +134,6 @@ const CHANGES: {
   ],
   "steps": [
     ["its delays", { type: "steps", delays: [5, 50, 500] }, { type: "steps", delays: [7, 70] }],
-    ["to pass", { type: "steps", delays: [5, 50] }, { type: "steps", delays: [5, 50], forgetAfter: 800 }],
   ],
 };
 for (const [type, changes] of Object.entries(CHANGES)) {

@@ -21,8 +21,6 @@ export interface RandomLimiters {
   readonly names: readonly string[];
   /** Values of durations. */
   readonly delay: fc.Arbitrary<number>;
-  /** Values of the option `forgetAfter`, which many types have. */
-  readonly forgetAfter: fc.Arbitrary<number | undefined>;
   readonly values: OptionValues;
 }
 
@@ -39,7 +37,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 export const OUTERMOST: readonly BuiltInType[] = ["ignore-early"];
 
 /** Generates a config that is not a name. */
-export function limiterConfig({ registry, names, delay, forgetAfter, values }: RandomLimiters): fc.Arbitrary<object> {
+export function limiterConfig({ registry, names, delay, values }: RandomLimiters): fc.Arbitrary<object> {
   const types = registry.types().filter((type) => !OUTERMOST.includes(type as BuiltInType))
     .toSorted((one, other) => Number(hasInner(registry, one)) - Number(hasInner(registry, other))); // for shrinking
   const { described } = fc.letrec<{ any: object | string; described: object }>((tie) => {
@@ -74,7 +72,6 @@ export function limiterConfig({ registry, names, delay, forgetAfter, values }: R
       }
     };
     const arbitraryOf = (type: string, option: string, field: LimiterField) => {
-      if (option === "forgetAfter") return forgetAfter;
       const own = (values as Record<string, Record<string, fc.Arbitrary<unknown>>>)[type]?.[option];
       const value = own ?? valueOf(field);
       return field.required === false || "default" in field ? fc.option(value, { nil: undefined }) : value;

@@ -5,6 +5,7 @@ import { type BuiltInOptions, defineLimiter, limiters, loadConfig } from "@workq
 import fc from "fast-check";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
+import { CountedFailures } from "./counted_failures.ts";
 import { START } from "./engine_bench.ts";
 import type { LimiterTest, Step } from "./limiter_steps.ts";
 
@@ -22,11 +23,13 @@ class Linear {
 
   constructor(public step: number) {}
 
-  delayAfter = (failures: number) => failures * this.step;
+  next(failures: number): number {
+    return failures * this.step;
+  }
 
   when(item: unknown, key = item): number {
     this.#failures.set(key, this.numRequeues(key) + 1);
-    return this.delayAfter(this.numRequeues(key));
+    return this.next(this.numRequeues(key));
   }
 
   forget(item: unknown, key = item): void {
@@ -76,8 +79,6 @@ const NUMBERS: Readonly<Record<Type, (draw: Draw, isInGroup: boolean) => object>
   "steps": (draw) => ({ delays: Array.from({ length: 1 + draw(4) }, () => draw(9000)) }),
 };
 
-// The half microsecond avoids differences in rounding; see limiters_model.ts.
-const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];
 
@@ -88,10 +89,10 @@ function config(names: number): fc.Arbitrary<Node> {
     const of = (options: Record<string, fc.Arbitrary<unknown>>, weight = 2) => ({ options, weight });
     // A type of the core without an entry doesn't compile.
     const types: Readonly<Record<Exclude<Type, "ignore-early">, ReturnType<typeof of>>> = {
-      "exponential": of({ baseDelay: delay, maxDelay: fc.constant(1e13), forgetAfter }, 3),
+      "exponential": of({ baseDelay: delay, maxDelay: fc.constant(1e13) }, 3),
       "bucket": of({ rate: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 5 }) }, 4),
-      "fast-slow": of({ fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4), forgetAfter }),
-      "steps": of({ delays: fc.array(delay, { minLength: 1, maxLength: 4 }), forgetAfter }),
+      "fast-slow": of({ fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4) }),
+      "steps": of({ delays: fc.array(delay, { minLength: 1, maxLength: 4 }) }),
       "linear": of({ step: delay }),
       "max-of": of({ limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }) }, 3),
       "max-wait": of({ limiter: tie("any"), maxDelay: delay }, 1),
@@ -146,25 +147,25 @@ export function reloadModel(limiterTest: LimiterTest): void {
         const config = loadConfig(contents(), { limiters: registry, clock, random });
         const memory = config.limiter<string>("root");
 
-        const failures = new Map<string, number>();
+        const failures = new CountedFailures(clock);
         const steps: Step[] = [];
         const expected: (number | undefined)[] = [];
         let time = 0;
         const call = (what: string, key: string) => {
           if (what === "forget") {
-            memory.forget(key);
-            failures.delete(key);
+            failures.forget(key);
             expected.push(undefined);
             steps.push(["forget", START + time, key]);
             return;
           }
-          const plan = planLimiter("plan", config.describe("q").limiter, () => drawn.shift()!);
+          const plan = planLimiter("plan", config.describe("q").limiter, { random: () => drawn.shift()! });
           if (what === "when") {
-            expected.push(memory.when(key));
-            steps.push(["when", START + time, plan.text, key, plan.given(failures.get(key) ?? 0)]);
-            failures.set(key, (failures.get(key) ?? 0) + 1);
+            const before = failures.count(key);
+            const failed = { startedAt: clock.time, minDelay: 0 };
+            expected.push(failures.fail(memory, key, { ...failed, forgetAfter: undefined }).delay);
+            steps.push(["when", START + time, plan.text, key, plan.given(before, { ...failed, item: key, key })]);
           } else {
-            expected.push(memory.numRequeues(key));
+            expected.push(failures.numRequeues(memory, key));
             steps.push(["requeues", START + time, plan.text, key]);
           }
         };

@@ -19,7 +19,7 @@ const own = defineLimiter({
   type: "own",
   description: "",
   options: {},
-  create: () => ({ when: () => 1, delayAfter: () => 1, forget() {}, numRequeues: () => 0 }),
+  create: () => ({ when: () => 1, next: () => 1, forget() {}, numRequeues: () => 0 }),
 });
 
 const bucket = { type: "bucket", rate: 1, burst: 1 };
@@ -53,7 +53,7 @@ function without<Table extends object>(table: Table, kind: keyof Table): Table {
 }
 
 /** Plans of limiters that no engine knows. The second also has a bucket, which must keep its token. */
-const UNKNOWN_LIMITERS = ['[["slow-start",0,5]]', '[["max-of",["bucket","b",1,1],["slow-start",0,5]]]'];
+const UNKNOWN_LIMITERS = ['[["slow-start",5]]', '[["max-of",["bucket","b",1,1],["slow-start",5]]]'];
 
 /** Plans of disciplines that no engine knows. */
 const UNKNOWN_DISCIPLINES = ['["deadline",5]', '["fair","],[\\"fifo\\"",["deadline",5],0,0,0,0,0]'];

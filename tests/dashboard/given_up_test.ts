@@ -1,5 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { createExponentialLimiter, createRateLimitingQueue, runWorkers, TerminalError } from "@workqueue/core";
+import {
+  createExponentialLimiter,
+  createGivenUpStore,
+  createRateLimitingQueue,
+  runWorkers,
+  TerminalError,
+} from "@workqueue/core";
 import type { SteerEvent } from "@workqueue/dashboard";
 import { HandClock } from "../helpers.ts";
 import { flush, takeAll } from "../queue_helpers.ts";
@@ -12,7 +18,7 @@ class Kept implements Disposable {
   readonly clock = new HandClock(1e6);
   readonly queue = createRateLimitingQueue<{ id: string }>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
     clock: this.clock,
-    keepGivenUp: 2000,
+    keepGivenUp: createGivenUpStore({ max: 2000 }),
     keyOf: ({ id }) => id,
   });
   readonly acts: Partial<SteerEvent>[] = [];

@@ -1,7 +1,7 @@
 /** Tests of the tree of limiters on the page, and of finding the limiter that decided an item's delay. */
 
 import { assertEquals } from "@std/assert";
-import { defineLimiter, limiters, loadConfig, type TokenBucket } from "@workqueue/core";
+import { defineLimiter, limiters, loadConfig, NOT_COUNTED, type TokenBucket } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
 import { limitsOf } from "../../packages/dashboard/watch/limiters.ts";
 import { HandClock } from "../helpers.ts";
@@ -146,7 +146,7 @@ Deno.test("limiters: third-party ones may describe their delays, refuse to be ma
   const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
   let isLoaded = false;
   const registry = limiters.extend()
-    .register(define("linear", () => ({ ...limiter, delayAfter: (failures: number) => failures * 1000 })))
+    .register(define("linear", () => ({ ...limiter, next: (failures: number) => failures * 1000 })))
     .register(define("silent", () => limiter))
     .register(define("once", () => {
       if (isLoaded) throw new Error("once only");
@@ -154,23 +154,25 @@ Deno.test("limiters: third-party ones may describe their delays, refuse to be ma
     }))
     .register(define("broken", () => ({
       ...limiter,
-      delayAfter() {
+      next() {
         throw new Error("broken");
       },
-    })));
+    })))
+    .register(define("uncounted", () => ({ ...limiter, next: () => NOT_COUNTED })))
+    .register(define("by item", () => ({ ...limiter, next: (_: number, item: { ms: number }) => item.ms })));
   const by = (type: string) => {
     isLoaded = false;
     const config = loadConfig({ queues: { images: { limiter: { type } } } }, { limiters: registry });
     isLoaded = true;
     return limitsOf(config, "images")!.decidedBy(3, 1000, 2000);
   };
-  assertEquals(["linear", "silent", "once", "broken"].map(by), [PATH, null, null, null]);
+  assertEquals(["linear", "silent", "once", "broken", "uncounted", "by item"].map(by), [PATH, ...Array(5).fill(null)]);
 });
 
 Deno.test("limiters: a search asks only for the items it finds which limiter decided", async () => {
   using time = new FakeTime();
   let asked = 0;
-  const delayAfter = () => {
+  const next = () => {
     asked++;
     return 60_000;
   };
@@ -178,7 +180,7 @@ Deno.test("limiters: a search asks only for the items it finds which limiter dec
     type: "counted",
     description: "One of the test.",
     options: {},
-    create: () => ({ when: () => 60_000, forget() {}, numRequeues: () => 1, delayAfter }),
+    create: () => ({ when: () => 60_000, forget() {}, numRequeues: () => 1, next }),
   }));
   const config = loadConfig({ queues: { images: { limiter: { type: "counted" } as never } } }, { limiters: registry });
   const queue = config.queue<string>("images");

@@ -6,6 +6,7 @@ import {
   createDefaultItemLimiter,
   createExponentialLimiter,
   createRateLimitingQueue,
+  createRetryBudget,
   runWorkers,
 } from "@workqueue/core";
 import { flush } from "../queue_helpers.ts";
@@ -14,7 +15,10 @@ import { Asked } from "./dashboards.ts";
 /** Starts a queue whose three items have failed. After their delay, one is tried again, and two wait for budget. */
 async function start(time: FakeTime, addWhileDelayed: "keep" | "replace" | "fold") {
   const limiter = createExponentialLimiter<string>({ baseDelay: 100, maxDelay: "1m" });
-  const queue = createRateLimitingQueue(limiter, { addWhileDelayed, retryBudget: { ratio: 0, minRate: 0.001 } });
+  const queue = createRateLimitingQueue(limiter, {
+    addWhileDelayed,
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 0.001 }),
+  });
   const attempts: string[] = [];
   let isDown = true;
   const pool = runWorkers(queue, (key) => {

@@ -4,6 +4,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import {
   createDelayingQueue,
   createFairDiscipline,
+  createRetryBudget,
   createWorkQueue,
   type DisciplineConfig,
   disciplines,
@@ -71,7 +72,8 @@ const DERIVED: Readonly<Record<string, (calls: Calls) => object>> = {
 for (const type of disciplines.types()) {
   const uses: Readonly<Record<string, (discipline: QueueDiscipline<string>) => WorkQueue<string>>> = {
     "of a queue": (discipline) => createWorkQueue({ discipline }),
-    "behind a retry budget": (discipline) => createDelayingQueue({ discipline, retryBudget: { ratio: 1, minRate: 1 } }),
+    "behind a retry budget": (discipline) =>
+      createDelayingQueue({ discipline, retryBudget: createRetryBudget({ ratio: 1, minRate: 1 }) }),
     "in a fair one": (discipline) =>
       createWorkQueue({ discipline: createFairDiscipline({ groupOf: () => "all", within: () => discipline }) }),
   };

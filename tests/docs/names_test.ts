@@ -58,8 +58,12 @@ const foreignFlags = new Set(Object.values(FOREIGN_FLAGS).flat());
 
 const names = await publicNames();
 
-/** Fields of documents, and of the records that the command writes. */
-const fields = new Set([...namesIn("schema/", /"(\w+)":/g), ...namesIn("packages/cli/report/", /\b([a-z]\w*)\??:/g)]);
+/** Fields of documents, of the records that the command writes, and of the state of a queue on Redis. */
+const fields = new Set([
+  ...namesIn("schema/", /"(\w+)":/g),
+  ...namesIn("packages/cli/report/", /\b([a-z]\w*)\??:/g),
+  ...namesIn("packages/redis/scripts/", /q\.meta, '(\w+)'/g),
+]);
 
 function namesIn(folder: string, pattern: RegExp): string[] {
   return [...Deno.readDirSync(new URL(folder, ROOT))].flatMap(({ name }) => {

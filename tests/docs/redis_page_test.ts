@@ -121,7 +121,8 @@ Deno.test("docs/redis.md: with a document, every option is given where the page 
   const rows = table("given to").map(([, options]) => [...options!.matchAll(/`(\w+)`/g)].map(([, option]) => option!));
   const [ofDocument, ofLoadConfig, ofQueues, ofQueue] = rows.map((options) => options.sort());
   assertEquals(new Set(rows.flat()), new Set(all));
-  assertEquals(ofDocument, ["addWhileDelayed", "discipline", "keepGivenUp", "limiter", "name", "retryBudget"]);
+  const expected = ["addWhileDelayed", "discipline", "forgetAfter", "keepGivenUp", "limiter", "name", "retryBudget"];
+  assertEquals(ofDocument, expected);
   assertEquals(ofLoadConfig, all.filter(takes((options) => loadConfig({}, options))).sort());
   assertEquals(ofQueues, all.filter(takes((options) => redisQueues(config, options))).sort());
   assertEquals(ofQueue, all.filter(takes((options) => redisQueues(config, {}).queue("q", options))).sort());
@@ -170,8 +171,9 @@ async function use(url: string): Promise<void> {
       keyOf,
       limiter: {
         type: "max-of",
-        limiters: [{ type: "bucket", rate: 1000, burst: 10 }, { ...QUICK, forgetAfter: "1m" }],
+        limiters: [{ type: "bucket", rate: 1000, burst: 10 }, QUICK],
       },
+      forgetAfter: "1m",
       onQueueError: (error) => errors.push(error),
     });
   const queue = open(5);

@@ -8,6 +8,7 @@ import {
   createBucketLimiter,
   createDelayingQueue,
   createExponentialLimiter,
+  createGivenUpStore,
   createMaxOfLimiter,
   createMaxWaitLimiter,
   createRateLimitingQueue,
@@ -20,7 +21,7 @@ import {
   runWorkers,
 } from "@workqueue/core";
 import { Console, HandClock } from "../helpers.ts";
-import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
+import { flush, isSettled, Lifo, outcome, sourceOf, take, takeAll, withoutNext } from "../queue_helpers.ts";
 import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
@@ -573,7 +574,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     };
     add("now", 1, (item) => queue.add(item));
     add("later", 1, (item) => queue.addAfter(item, 10));
-    add("limited", 1, (item) => queue.addRateLimited(item));
+    add("limited", 2, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
     discipline.hooks.throwOnce("push"); // the call that throws adds an item again, or adds an item that is due
@@ -587,21 +588,16 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
   }
 });
 
-/** Creates a limiter with one method that throws on its first call. */
-function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
-  const whole = limiter();
-  const broken = Object.create(whole) as RateLimiter<string>;
-  for (const each of ["when", "forget", "numRequeues"] as const) {
-    let isBroken = each === method;
-    broken[each] = (item: string, key?: unknown) => {
-      if (isBroken) {
-        isBroken = false;
-        throw new Error(`${method} is broken`);
-      }
-      return whole[each](item, key) as never;
-    };
-  }
-  return broken;
+/** Creates a limiter as users write them, with one method that throws on its first call. */
+function limiterThatThrows(method: "when" | "forget" | "numRequeues"): RateLimiter<string> {
+  const whole = withoutNext(limiter());
+  let isBroken = true;
+  const breaking = (item: string, key?: unknown) => {
+    if (!isBroken) return whole[method](item, key) as never;
+    isBroken = false;
+    throw new Error(`${method} is broken`);
+  };
+  return { ...whole, [method]: breaking };
 }
 
 /** Functions that return a limiter unchanged or wrapped in other limiters. */
@@ -612,7 +608,7 @@ const wrappings: ((limiter: RateLimiter<string>) => RateLimiter<string>)[] = [
 ];
 
 Deno.test("a limiter that throws: the error comes out of the call that asked it, and the queue goes on", async () => {
-  for (const wrap of wrappings) {
+  for (const [i, wrap] of wrappings.entries()) {
     for (
       const [method, call] of [
         ["when", "addRateLimited"],
@@ -622,6 +618,10 @@ Deno.test("a limiter that throws: the error comes out of the call that asked it,
     ) {
       const clock = new HandClock();
       const queue = createRateLimitingQueue<string>(wrap(limiterThatThrows(method)), { clock });
+      if (method === "numRequeues" && i > 0) {
+        assertEquals(queue.numRequeues("a"), 0); // the queue counts itself, and doesn't ask
+        continue;
+      }
       assertThrows(() => queue[call]("a"), Error, `${method} is broken`);
       assertEquals([queue.length, queue.delayed], [0, 0]);
       queue[call]("a");
@@ -631,6 +631,91 @@ Deno.test("a limiter that throws: the error comes out of the call that asked it,
     }
   }
 });
+
+/** Answers of `next` that are errors. */
+const BROKEN_NEXT: Readonly<Record<string, [message: string, next: () => number]>> = {
+  "throws": ["next is broken", () => {
+    throw new Error("next is broken");
+  }],
+  "returns NaN": [
+    "Cannot add item: 'next' of the limiter must return a finite number of milliseconds, got NaN",
+    () => NaN,
+  ],
+  "returns Infinity": [
+    "Cannot add item: 'next' of the limiter must return a finite number of milliseconds, got Infinity",
+    () => Infinity,
+  ],
+  "returns a text": [
+    `Cannot add item: 'next' of the limiter must return a finite number of milliseconds, got "1s"`,
+    () => "1s" as never,
+  ],
+};
+
+for (const [name, [message, broken]] of Object.entries(BROKEN_NEXT)) {
+  /** Creates a limiter with a `next` that is broken while `state.isBroken`. */
+  const breaking = () => {
+    const whole = limiter();
+    const state = { isBroken: true };
+    const numbers: number[] = [];
+    const next: NonNullable<RateLimiter<string>["next"]> = (failures, ...rest) => {
+      numbers.push(failures);
+      return state.isBroken ? broken() : whole.next!(failures, ...rest);
+    };
+    return { state, numbers, limiter: { ...withoutNext(whole), next } };
+  };
+
+  Deno.test(`a limiter whose next ${name}: addRateLimited throws, and nothing is counted or added`, async () => {
+    for (const wrap of wrappings) {
+      const { state, numbers, limiter } = breaking();
+      const clock = new HandClock();
+      const wrapped = wrap(limiter);
+      const queue = createRateLimitingQueue<string>(wrapped, { clock });
+      if (name === "returns a text" && wrapped !== limiter) continue; // a combining limiter turns it into a number
+      if (name === "returns Infinity" && wrap === wrappings[2]) continue; // max-wait caps it
+      assertThrows(() => queue.addRateLimited("a"), Error, message);
+      assertEquals([queue.length, queue.delayed, queue.numRequeues("a")], [0, 0, 0]);
+      state.isBroken = false;
+      queue.addRateLimited("a");
+      assertEquals([queue.numRequeues("a"), numbers], [1, [1, 1]]);
+      state.isBroken = true;
+      assertThrows(() => queue.addRateLimited("a"), Error, message);
+      assertEquals([queue.delayed, queue.numRequeues("a")], [1, 1]);
+      state.isBroken = false;
+      await clock.advance(1000);
+      assertEquals(takeAll(queue), ["a"]);
+      queue.forget("a");
+      await assertUsable(queue);
+    }
+  });
+
+  Deno.test(`a limiter whose next ${name}: an item that fails is given up once, with the error`, async () => {
+    const { state, numbers, limiter } = breaking();
+    state.isBroken = false;
+    const queue = createRateLimitingQueue<string>(limiter, {
+      clock: new HandClock(),
+      keepGivenUp: createGivenUpStore({ max: 5 }),
+    });
+    const log: string[] = [];
+    const pool = runWorkers(queue, () => {
+      throw new Error("no");
+    }, {
+      onError: (error, item) => log.push(`${(error as Error).message} for ${item}`),
+      onGiveUp: (error, item, attempts, reason) =>
+        log.push(`gave up ${item} after ${attempts}: ${reason}, ${(error as Error).message}`),
+    });
+    queue.addRateLimited("a");
+    queue.cancelDelayed("a"); // otherwise, the item would come again, and would not be kept
+    state.isBroken = true;
+    queue.add("a");
+    await flush();
+    assertEquals(log, ["no for a", `${message} for a`, `gave up a after 2: limiter, ${message}`]);
+    assertEquals(numbers, [1, 2]);
+    assertEquals([queue.numRequeues("a"), queue.processing, sourceOf(queue).failing], [0, 0, 0]);
+    assertEquals((await queue.givenUp()).items.map(({ item, attempts }) => [item, attempts]), [["a", 2]]);
+    await pool.stop();
+    queue.shutDown();
+  });
+}
 
 Deno.test("a limiter that throws when a handler asks to requeue: reported, and the item given up once", async () => {
   const queue = createRateLimitingQueue<string>(
@@ -693,30 +778,3 @@ for (const fails of ["throws", "asks to requeue"] as const) {
     });
   }
 }
-
-Deno.test("rule 11: an item whose attempts cannot be counted is retried, and not given up as well", async () => {
-  const clock = new HandClock();
-  const forgetful = limiter();
-  let isBroken = true;
-  Object.defineProperty(forgetful, "forgetAfter", {
-    get() {
-      if (isBroken) {
-        isBroken = false;
-        throw new Error("forgetAfter is broken");
-      }
-      return undefined;
-    },
-  });
-  const queue = createRateLimitingQueue<string>(forgetful, { clock });
-  const log: string[] = [];
-  const pool = runWorkers(queue, (_item, { attempt }) => {
-    log.push(`attempt ${attempt}`);
-    if (log.length === 1) throw new Error("no");
-  }, { onError: (error) => log.push(String(error)), onGiveUp: () => log.push("gave up") });
-  queue.add("a");
-  await flush();
-  await clock.advance(1000);
-  assertEquals(log, ["attempt 1", "Error: no", "Error: forgetAfter is broken", "attempt 1"]);
-  queue.shutDown();
-  await pool.finished;
-});

@@ -7,8 +7,10 @@ import {
   createDelayingQueue,
   createExponentialLimiter,
   createFairDiscipline,
+  createGivenUpStore,
   createPriorityDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   createWorkQueue,
   disciplines,
   InMemoryMetrics,
@@ -139,8 +141,11 @@ const QUEUES: Readonly<Record<string, () => Partial<RateLimitingQueueOptions<str
     discipline: createFairDiscipline({ groupOf, maxPerGroup: 2, within: () => new UserDiscipline() }),
   }),
   "with a user's discipline": () => ({ discipline: adaptDiscipline(new UserDiscipline()) }),
-  "with a retry budget": () => ({ retryBudget: { ratio: 0.1, minRate: 20 }, addWhileDelayed: "fold" }),
-  "that keeps given-up items": () => ({ keepGivenUp: 10 }),
+  "with a retry budget": () => ({
+    retryBudget: createRetryBudget({ ratio: 0.1, minRate: 20 }),
+    addWhileDelayed: "fold",
+  }),
+  "that keeps given-up items": () => ({ keepGivenUp: createGivenUpStore({ max: 10 }) }),
 };
 
 /** Use of a queue, with one fault of the clock. Each hand-out that must follow is recorded as expected before. */

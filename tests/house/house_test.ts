@@ -55,6 +55,7 @@ Deno.test("jsr.json and deno.json say the same", async () => {
 const MAIN_ENTRY = [
   "ConfigError",
   "InMemoryMetrics",
+  "NOT_COUNTED",
   "RetryAfterError",
   "TerminalError",
   "TokenBucket",
@@ -64,7 +65,9 @@ const MAIN_ENTRY = [
   "createDefaultControllerLimiter",
   "createDefaultItemLimiter",
   "createDelayingQueue",
+  "createGivenUpStore",
   "createRateLimitingQueue",
+  "createRetryBudget",
   "createWorkQueue",
   "defineDiscipline",
   "defineLimiter",

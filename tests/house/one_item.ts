@@ -7,8 +7,10 @@ import { delay } from "@std/async";
 import {
   createExponentialLimiter,
   createFairDiscipline,
+  createGivenUpStore,
   createIgnoreEarlyLimiter,
   createRateLimitingQueue,
+  createRetryBudget,
   type RateLimitingQueueOptions,
   runWorkers,
 } from "@workqueue/core";
@@ -21,8 +23,8 @@ const exponential = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1
 const options: RateLimitingQueueOptions<string> = {
   discipline: createFairDiscipline<string>({ separator: "/" }),
   addWhileDelayed: "fold",
-  retryBudget: { ratio: 1, minRate: 1000 },
-  keepGivenUp: 10,
+  retryBudget: createRetryBudget({ ratio: 1, minRate: 1000 }),
+  keepGivenUp: createGivenUpStore({ max: 10 }),
 };
 const queue = isWhole
   ? createRateLimitingQueue(createIgnoreEarlyLimiter(exponential), options)

@@ -3,13 +3,14 @@
 import {
   createDelayingQueue,
   createExponentialLimiter,
+  createGivenUpStore,
   createRateLimitingQueue,
   createWorkQueue,
   runWorkers,
 } from "../../mod.ts";
 
 const limiter = createExponentialLimiter({ baseDelay: 4200, maxDelay: 4200 });
-const queue = createRateLimitingQueue(limiter, { name: "images", keepGivenUp: 10 });
+const queue = createRateLimitingQueue(limiter, { name: "images", keepGivenUp: createGivenUpStore({ max: 10 }) });
 const unnamed = createRateLimitingQueue(limiter);
 
 console.log(`${createWorkQueue()}, ${createWorkQueue({ name: "odd\n" })}, ${createDelayingQueue()}`);

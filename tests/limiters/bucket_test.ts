@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createBucketLimiter, createDefaultControllerLimiter, TokenBucket } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { delays } from "./helpers.ts";
+import { delays, RETRY } from "./helpers.ts";
 
 Deno.test("bucket: all items together take from it, and it counts none of them", () => {
   const clock = new HandClock();
@@ -58,31 +58,10 @@ Deno.test("bucket: thousands of items queue up behind each other", () => {
   assertEquals(delays(limiter, "a", 5000), Array.from({ length: 5000 }, (_, i) => i * 125));
 });
 
-Deno.test("bucket: a token is given back once, and not after another item has taken one", () => {
-  const limiter = createBucketLimiter({ rate: 1, burst: 3, clock: new HandClock() });
-  limiter.when("a");
-  limiter.uncount!("a");
-  limiter.uncount!("a");
-  assertEquals(limiter.bucket.tokens, 3);
-  limiter.when("a");
-  limiter.when("b");
-  limiter.uncount!("a");
-  assertEquals(limiter.bucket.tokens, 1);
-  limiter.uncount!("b");
-  assertEquals(limiter.bucket.tokens, 2);
-  limiter.when({ id: 1 }, "key");
-  limiter.uncount!({ id: 1 }, "key");
-  assertEquals(limiter.bucket.tokens, 2);
-});
-
-Deno.test("bucket: a token is given back while the rate is 0, and the bucket is at rest once it is full", () => {
-  const clock = new HandClock();
-  const limiter = createBucketLimiter({ rate: 1, burst: 1, clock });
-  limiter.when("a");
-  limiter.when("b");
-  limiter.bucket.setRate(0);
-  limiter.uncount!("b");
-  limiter.bucket.setRate(1);
-  clock.time += 100_000;
-  assert(limiter.atRest!());
+Deno.test("bucket: each failure that a queue counts takes a token from the same bucket", () => {
+  const limiter = createBucketLimiter<string>({ rate: 10, burst: 2, clock: new HandClock() });
+  assertEquals(limiter.countsFailures, false);
+  assertEquals(["a", "b", "c", "a"].map((item) => limiter.next!(1, item, item, RETRY)), [0, 0, 100, 200]);
+  assertEquals(limiter.when("a"), 300);
+  assertEquals([limiter.next!(7, "a", "a", RETRY), limiter.bucket.tokens, limiter.numRequeues("a")], [400, -4, 0]);
 });

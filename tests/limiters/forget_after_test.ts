@@ -6,6 +6,7 @@ import {
   createExponentialLimiter,
   createFastSlowLimiter,
   createStepsLimiter,
+  type LimiterConfig,
   limiters,
   loadConfig,
   type RateLimiter,
@@ -125,22 +126,22 @@ Deno.test("forgetAfter: takes the time of the runtime where no clock is given", 
   assertEquals(limiter.when("a"), 1000);
 });
 
-Deno.test("forgetAfter: of a config, with the clock of the build", () => {
-  const clock = new HandClock();
-  const document = {
-    limiters: {
-      a: { type: "exponential", baseDelay: "1s", maxDelay: "1m", forgetAfter: "1h" },
-      b: { type: "fast-slow", fastDelay: "1s", slowDelay: "1m", maxFastAttempts: 1, forgetAfter: 500 },
-    },
-  };
-  const config = loadConfig(document, { clock });
-  for (const name of ["a", "b"]) config.limiter(name).when("x");
-  clock.time = 1500;
-  assertEquals([config.limiter("a").numRequeues("x"), config.limiter("b").numRequeues("x")], [1, 0]);
-  clock.time = 3_601_000;
-  assertEquals(config.limiter("a").numRequeues("x"), 0);
-  const bad = { type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "-1s" } as const;
-  assertEquals(issuesOf(() => limiters.build(bad)).map(({ path }) => path), ["/forgetAfter"]);
+Deno.test("forgetAfter: in a document, it is an option of the queue", () => {
+  const backoff = { type: "exponential", baseDelay: "1s", maxDelay: "1m" } as const;
+  const configs: Exclude<LimiterConfig, string>[] = [
+    backoff,
+    { type: "fast-slow", fastDelay: "1s", slowDelay: "1m", maxFastAttempts: 1 },
+    { type: "steps", delays: ["1s"] },
+    { type: "ignore-early", limiter: backoff },
+    { type: "bucket", rate: 1, burst: 1 },
+  ];
+  const message = '"forgetAfter" is an option of the queue, not of a limiter';
+  for (const config of configs) {
+    const misplaced = { ...config, forgetAfter: "1h" } as object as LimiterConfig;
+    assertEquals(issuesOf(() => limiters.build(misplaced)), [{ path: "/forgetAfter", message }], config.type);
+    const document = { limiters: { a: misplaced } };
+    assertEquals(issuesOf(() => loadConfig(document)), [{ path: "/limiters/a/forgetAfter", message }], config.type);
+  }
 });
 
 Deno.test("forgetAfter: what is no duration is refused, and so is what is no clock", () => {

@@ -1,6 +1,7 @@
 /** Helpers for tests of limiters. */
 
-import type { FailedStart, RateLimiter } from "@workqueue/core";
+import type { FailedAttempt, FailedStart, RateLimiter } from "@workqueue/core";
+import type { NOT_COUNTED } from "../../lib/base/brands.ts";
 
 export const DURATION = `must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms`;
 
@@ -11,6 +12,9 @@ export function delays<T>(limiter: RateLimiter<T>, item: T, count: number): numb
 
 /** A failed attempt, which limiters pass on to the limiters inside them. */
 export const ATTEMPT: FailedStart = { startedAt: 1, minDelay: 2 };
+
+/** A failed attempt, as a queue passes it to `next`. The attempt was not early. */
+export const RETRY: FailedAttempt = { startedAt: 9, dueAt: 5, minDelay: 2 };
 
 /** Limiter that always gives the same answers and records the calls to its methods. */
 export class Recorder implements RateLimiter {
@@ -31,6 +35,22 @@ export class Recorder implements RateLimiter {
   numRequeues(...args: unknown[]): number {
     this.calls.push(["numRequeues", ...args]);
     return this.requeues;
+  }
+}
+
+/** Limiter with `next` that always gives the same answer and records the calls to its methods. */
+export class NextRecorder extends Recorder {
+  constructor(readonly answer: number | typeof NOT_COUNTED) {
+    super(-1);
+  }
+
+  next(...args: unknown[]): number | typeof NOT_COUNTED {
+    this.calls.push(["next", ...args]);
+    return this.answer;
+  }
+
+  forgotten(...args: unknown[]): void {
+    this.calls.push(["forgotten", ...args]);
   }
 }
 

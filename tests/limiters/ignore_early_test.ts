@@ -8,6 +8,8 @@ import {
   type LimiterConfig,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
+import { NOT_COUNTED } from "../../lib/base/brands.ts";
+import { NextRecorder, RETRY } from "./helpers.ts";
 import { courseOf, OUTAGE_LIMITERS } from "./outage.ts";
 
 const backoff = (clock: HandClock) => createExponentialLimiter({ baseDelay: 1000, maxDelay: 100_000, clock });
@@ -28,25 +30,6 @@ Deno.test("ignore-early: judges a failure by when its attempt began, or else by 
   assertEquals([failAt(1400), limiter.atRest!()], [1000, false]);
 });
 
-Deno.test("ignore-early: an attempt whose beginning was noted is judged by it, and the next one is not", () => {
-  const clock = new HandClock();
-  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
-  const beginAt = (time: number) => {
-    clock.time = time;
-    limiter.begin!("a", "a");
-    return limiter.ignores!("a", "a");
-  };
-  assertEquals(beginAt(0), false); // nothing has failed yet
-  limiter.when("a");
-  assertEquals([beginAt(1000), beginAt(999)], [false, true]);
-  clock.time = 1300;
-  assertEquals([limiter.when("a"), limiter.ignores!("a", "a")], [0, true]);
-  assertEquals([limiter.when("a"), limiter.ignores!("a", "a")], [2000, false]); // by hand
-  assertEquals(beginAt(3299), true);
-  limiter.forget("a");
-  assertEquals(limiter.ignores!("a", "a"), false);
-});
-
 Deno.test("ignore-early: the minimum delay of a retry counts", () => {
   const clock = new HandClock();
   const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
@@ -55,20 +38,34 @@ Deno.test("ignore-early: the minimum delay of a retry counts", () => {
   assertEquals([limiter.when("a"), limiter.numRequeues("a")], [1000, 1]);
 });
 
-Deno.test("ignore-early: uncount undoes the latest call, and no other", () => {
-  const clock = new HandClock();
-  const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
-  limiter.when("a");
-  limiter.uncount!("a");
-  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 1000]);
-  clock.time = 500;
-  limiter.when("a"); // early
-  limiter.uncount!("a");
-  assertEquals(limiter.numRequeues("a"), 1);
-  clock.time = 1000;
-  limiter.when("a");
-  limiter.uncount!("a");
-  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [1, 2000]);
+Deno.test("rule 17: a failure of an attempt that began before the previous delay was over is not counted", () => {
+  const inner = new NextRecorder(7);
+  const limiter = createIgnoreEarlyLimiter<string>(inner, { clock: new HandClock(1e9) });
+  const next = (startedAt: number, dueAt: number | undefined) =>
+    limiter.next!(2, "a", "key", { startedAt, dueAt, minDelay: 0 });
+  for (const startedAt of [0, 500, 999, 999.998, -Infinity]) assertEquals(next(startedAt, 1000), NOT_COUNTED);
+  assertEquals(inner.calls, []);
+  // Sums of times are rounded, so a timer may be up to a microsecond early.
+  for (const startedAt of [999.9995, 1000, 1000.5, 5000, Infinity]) assertEquals(next(startedAt, 1000), 7);
+  assertEquals(next(0, undefined), 7); // the first failure
+  assertEquals(inner.calls.at(-1), ["next", 2, "a", "key", { startedAt: 0, dueAt: undefined, minDelay: 0 }]);
+
+  const time = fc.double({ min: 0, max: 1e7, noNaN: true });
+  fc.assert(fc.property(time, fc.oneof(time, fc.double({ min: -0.01, max: 0.01, noNaN: true })), (dueAt, early) => {
+    const startedAt = dueAt - early;
+    assertEquals(next(startedAt, dueAt), dueAt - startedAt > 0.001 ? NOT_COUNTED : 7);
+  }));
+});
+
+Deno.test("rule 17: the times of failures by hand are those of the limiter, and those of a queue are not", () => {
+  const limiter = createIgnoreEarlyLimiter<string>(backoff(new HandClock()), { clock: new HandClock() });
+  assertEquals(limiter.when("a"), 1000);
+  assertEquals(limiter.next!(1, "a", "a", { startedAt: 0, dueAt: undefined, minDelay: 0 }), 1000);
+  assertEquals(limiter.next!(2, "a", "a", { startedAt: 0, dueAt: 1000, minDelay: 0 }), NOT_COUNTED);
+  limiter.forgotten!("a", "a");
+  assertEquals([limiter.when("a"), limiter.numRequeues("a")], [1000, 1]); // early, by hand
+  assertEquals(limiter.next!(3, "b", "b", RETRY), 4000);
+  assertEquals(limiter.when("b"), 1000);
 });
 
 Deno.test("rule 14: ignore-early forgets times some time after they have passed", () => {
@@ -87,7 +84,7 @@ Deno.test("rule 17: inside a max-of limiter, the other limiters count early fail
   const limiter = createMaxOfLimiter<string>(createIgnoreEarlyLimiter(backoff(clock), { clock }), backoff(clock));
   limiter.when("a");
   limiter.when("a");
-  assertEquals([limiter.numRequeues("a"), limiter.ignores], [2, undefined]);
+  assertEquals(limiter.numRequeues("a"), 2);
 });
 
 Deno.test("ignore-early: what is no limiter, and bad options are refused", () => {

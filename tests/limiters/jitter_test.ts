@@ -7,9 +7,10 @@ import {
   loadConfig,
   type RateLimiter,
 } from "@workqueue/core";
+import { NOT_COUNTED } from "../../lib/base/brands.ts";
 import { issuesOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
-import { ATTEMPT, delays, Recorder } from "./helpers.ts";
+import { ATTEMPT, delays, NextRecorder, Recorder, RETRY } from "./helpers.ts";
 
 const backoff = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
 
@@ -51,6 +52,13 @@ Deno.test("jitter: calls each method of the limiter once, with the item and its 
   ]);
 });
 
+Deno.test("jitter: takes a random part off the delays that a queue asks for, and passes failures on that are not counted", () => {
+  const limiter = createJitterLimiter(backoff(), { spread: 0.5, random: sequence(0, 0.5, 1, 0.2, 0.5) });
+  assertEquals([1, 2, 3, 4].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [100, 150, 200, 720]);
+  const ignoring = createJitterLimiter(new NextRecorder(NOT_COUNTED), { spread: 1, random: () => 0.5 });
+  assertEquals(ignoring.next!(1, "a", "a", RETRY), NOT_COUNTED);
+});
+
 Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no failure is counted", () => {
   const cases: [random: unknown, received: string][] = [
     [1.5, "1.5"],
@@ -64,6 +72,12 @@ Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no 
     const { message } = assertThrows(() => limiter.when("a"), Error);
     assertEquals(message, `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${received}`);
     assertEquals(limiter.numRequeues("a"), 0);
+    assertThrows(() => limiter.next!(1, "a", "a", RETRY), Error, message);
+    const inner = new NextRecorder(1);
+    assertThrows(() =>
+      createJitterLimiter(inner, { spread: 0.5, random: () => random as number }).next!(1, "a", "a", RETRY)
+    );
+    assertEquals(inner.calls, []); // such as a bucket, which would take a token
   }
 });
 

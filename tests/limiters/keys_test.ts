@@ -1,11 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
-  createBucketLimiter,
   createDefaultControllerLimiter,
   createDefaultItemLimiter,
   createExponentialLimiter,
   createFastSlowLimiter,
-  createIgnoreEarlyLimiter,
   createMaxOfLimiter,
   createMaxWaitLimiter,
   createPerGroupLimiter,
@@ -13,7 +11,6 @@ import {
   createStepsLimiter,
   type RateLimiter,
 } from "@workqueue/core";
-import { HandClock } from "../helpers.ts";
 
 Deno.test("rule 8: limiters count by the key where there is one, and by the item where there is none", () => {
   const cases: [name: string, limiter: RateLimiter<object | string>, delays: number[]][] = [
@@ -50,18 +47,6 @@ Deno.test("keys are compared as a Map does, whatever they are called", () => {
     assertEquals(limiter.numRequeues("item", key), 0);
     assertEquals([limiter.when("item", key), limiter.when("item", key)], [1, 2]);
     assertEquals(limiter.numRequeues("item", key), 2);
-  }
-});
-
-Deno.test("rule 8: the latest failure of NaN can be undone too", () => {
-  const clock = new HandClock();
-  const bucket = createBucketLimiter({ rate: 1, burst: 1, clock });
-  const backoff = createExponentialLimiter({ baseDelay: 1000, maxDelay: 1000 });
-  const early = createIgnoreEarlyLimiter(backoff, { clock });
-  for (const limiter of [bucket, early]) {
-    limiter.when("item", NaN);
-    limiter.uncount!("item", NaN);
-    assert(limiter.atRest!());
   }
 });
 

@@ -1,17 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
-  createBucketLimiter,
   createDefaultItemLimiter,
   createExponentialLimiter,
   createFastSlowLimiter,
-  createJitterLimiter,
   createMaxOfLimiter,
-  createMaxWaitLimiter,
-  createPerGroupLimiter,
   type RateLimiter,
 } from "@workqueue/core";
-import { HandClock } from "../helpers.ts";
-import { ATTEMPT, delays, Recorder } from "./helpers.ts";
+import { NOT_COUNTED } from "../../lib/base/brands.ts";
+import { ATTEMPT, delays, NextRecorder, Recorder, RETRY } from "./helpers.ts";
 
 Deno.test("max-of: the longest delay and the highest count win", () => {
   const limiter = createMaxOfLimiter<string>(
@@ -66,87 +62,36 @@ Deno.test("max-of: none, or one that is no limiter, is refused", () => {
   }
 });
 
-/** Limiter whose `when` throws on every other call, starting with the first. */
-class EachSecondThrows extends Recorder {
-  #calls = 0;
-
-  override when(...args: unknown[]): number {
-    if (this.#calls++ % 2 === 0) throw new Error("when is broken");
-    return super.when(...args);
-  }
-}
-
-Deno.test("max-of: if one of the limiters throws, the buckets that were asked before have their tokens back", () => {
-  const clock = new HandClock();
-  const bucket = () => createBucketLimiter({ rate: 1, burst: 2, clock });
-  const around: ((limiter: RateLimiter) => RateLimiter)[] = [
-    (limiter) => limiter,
-    (limiter) => createMaxWaitLimiter(limiter, "1h"),
-    (limiter) => createJitterLimiter(limiter, { spread: 0.5, random: () => 0 }),
-    (limiter) => createMaxOfLimiter(limiter),
-    (limiter) => createPerGroupLimiter({ groupOf: () => "all", limiter: () => limiter }),
-  ];
-  for (const wrap of around) {
-    const [asked, unasked] = [bucket(), bucket()];
-    const limiter = createMaxOfLimiter(wrap(asked), new EachSecondThrows(0), unasked);
-    const delays = [1, 2, 3, 4].map((key) => {
-      const before = asked.bucket.tokens;
-      assertThrows(() => limiter.when(key), Error, "when is broken");
-      assertEquals([asked.bucket.tokens, unasked.bucket.tokens], [before, before]);
-      return limiter.when(key);
-    });
-    assertEquals(delays, [0, 0, 1000, 2000]);
-  }
-});
-
-Deno.test("max-of: a limiter that cannot take a failure back keeps the others from nothing, and hides no error", () => {
-  const clock = new HandClock();
-  const stubborn = Object.assign(new Recorder(1), {
-    uncount() {
-      throw new Error("uncount is broken");
-    },
-  });
-  const bucket = createBucketLimiter({ rate: 1, burst: 2, clock });
-  const limiter = createMaxOfLimiter(stubborn, bucket, new EachSecondThrows(0));
-  assertThrows(() => limiter.when("a"), Error, "when is broken");
-  assertEquals(bucket.bucket.tokens, 2);
-});
-
-Deno.test("max-of: if one of the limiters throws, none has counted that, however deep those are that were asked before", () => {
-  const clock = new HandClock();
-  let isBroken = false;
+Deno.test("max-of: an error of one of the limiters is passed on", () => {
   const broken: RateLimiter = {
     when() {
-      if (isBroken) throw new Error("when is broken");
-      return 1;
+      throw new Error("when is broken");
     },
     forget() {},
     numRequeues: () => 0,
   };
-  const exponential = (forgetAfter?: string) =>
-    createExponentialLimiter({ baseDelay: 5, maxDelay: 1000, forgetAfter, clock });
-  const counting: Record<string, () => RateLimiter> = {
-    "exponential": () => exponential(),
-    "exponential that forgets": () => exponential("1h"),
-    "fast-slow": () => createFastSlowLimiter({ fastDelay: 8, slowDelay: 9, maxFastAttempts: 2 }),
-    "jitter": () => createJitterLimiter(exponential(), { spread: 0.5, random: () => 0.2 }),
-    "max-wait": () => createMaxWaitLimiter(exponential(), 300),
-    "max-of": () => createMaxOfLimiter(exponential(), exponential("1h")),
-    "per-group": () => createPerGroupLimiter({ groupOf: () => "all", limiter: () => exponential() }),
-  };
-  for (const [name, make] of Object.entries(counting)) {
-    const [limiter, whole] = [createMaxOfLimiter(make(), make(), broken, make()), createMaxOfLimiter(make(), broken)];
-    for (let failures = 1; failures <= 4; failures++) {
-      isBroken = true;
-      for (let i = 0; i < 2; i++) assertThrows(() => limiter.when("a"), Error, "when is broken");
-      isBroken = false;
-      assertEquals(limiter.numRequeues("a"), failures - 1, name);
-      assertEquals([limiter.when("a"), limiter.numRequeues("a")], [whole.when("a"), failures], name);
-    }
-    isBroken = true;
-    assertThrows(() => limiter.when("b"), Error, "when is broken");
-    assertEquals([limiter.numRequeues("a"), limiter.numRequeues("b")], [4, 0], name);
-    limiter.forget("a");
-    assertEquals(limiter.atRest?.(), false, "a third-party limiter does not say");
+  const after = new Recorder(1);
+  const limiter = createMaxOfLimiter(createDefaultItemLimiter(), broken, after);
+  assertThrows(() => limiter.when("a"), Error, "when is broken");
+  assertThrows(() => limiter.next!(1, "a", "a", RETRY), Error, "when is broken");
+  assertEquals([after.calls, limiter.atRest!()], [[], false]);
+});
+
+Deno.test("max-of: a queue is given the longest delay too, whether the limiters count themselves or not", () => {
+  const limiter = createMaxOfLimiter<string>(
+    createFastSlowLimiter({ fastDelay: 5, slowDelay: 3000, maxFastAttempts: 3 }),
+    createExponentialLimiter({ baseDelay: 1, maxDelay: 1000 }),
+  );
+  const next = (limiter: RateLimiter<string>, failures: number) => limiter.next!(failures, "a", "a", RETRY);
+  assertEquals([4, 1, 2, 3, 5].map((failures) => next(limiter, failures)), [3000, 5, 5, 5, 3000]);
+  const mixed = createMaxOfLimiter(createExponentialLimiter({ baseDelay: 1, maxDelay: 100 }), new Recorder(6));
+  assertEquals([1, 3, 4].map((failures) => next(mixed, failures)), [6, 6, 8]);
+  assertEquals(next(createMaxOfLimiter(new NextRecorder(-5)), 1), 0);
+});
+
+Deno.test("max-of: a failure that one of the limiters does not count is not counted", () => {
+  const [ignoring, other] = [new NextRecorder(NOT_COUNTED), new NextRecorder(5)];
+  for (const limiters of [[ignoring], [ignoring, other], [other, ignoring], [other, ignoring, other]]) {
+    assertEquals(createMaxOfLimiter(...limiters).next!(1, "a", "a", RETRY), NOT_COUNTED);
   }
 });

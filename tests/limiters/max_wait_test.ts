@@ -6,8 +6,9 @@ import {
   createMaxWaitLimiter,
   type RateLimiter,
 } from "@workqueue/core";
+import { NOT_COUNTED } from "../../lib/base/brands.ts";
 import { HandClock } from "../helpers.ts";
-import { ATTEMPT, delays, DURATION, Recorder } from "./helpers.ts";
+import { ATTEMPT, delays, DURATION, NextRecorder, Recorder, RETRY } from "./helpers.ts";
 
 Deno.test("max-wait: cuts the delays of another limiter, and passes all else on", () => {
   const limiter = createMaxWaitLimiter<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 10_000 }), "1s");
@@ -22,6 +23,13 @@ Deno.test("max-wait: cuts the delays of another limiter, and passes all else on"
   assertEquals([recorded.when("item", 1, ATTEMPT), recorded.numRequeues("item", 2)], [50, 4]);
   recorded.forget("item", 3);
   assertEquals(inner.calls, [["when", "item", 1, ATTEMPT], ["numRequeues", "item", 2], ["forget", "item", 3]]);
+});
+
+Deno.test("max-wait: cuts the delays that a queue asks for, and passes failures on that are not counted", () => {
+  const limiter = createMaxWaitLimiter<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 10_000 }), "1s");
+  assertEquals([4, 5, 1, 100].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [800, 1000, 100, 1000]);
+  const ignoring = createMaxWaitLimiter(new NextRecorder(NOT_COUNTED), 5);
+  assertEquals(ignoring.next!(1, "a", "a", RETRY), NOT_COUNTED);
 });
 
 Deno.test("max-wait: a bucket's long queue is cut for every item", () => {

@@ -13,7 +13,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { assertType, HandClock, issuesOf, type Same } from "../helpers.ts";
-import { ATTEMPT, Recorder } from "./helpers.ts";
+import { ATTEMPT, NextRecorder, Recorder, RETRY } from "./helpers.ts";
 
 /**
  * Creates a limiter with a bucket of one token per second for each group, and a list of the buckets that it has
@@ -86,6 +86,38 @@ Deno.test("per-group: everything is passed on to the limiter of the group, with 
   assertEquals([limiter.when(item, "a/1", ATTEMPT), limiter.numRequeues(item, "a/2")], [5, 3]);
   limiter.forget(item, "a/3");
   assertEquals(inner.calls, [["when", item, "a/1", ATTEMPT], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);
+});
+
+Deno.test("per-group: a queue asks the limiter of the group, which is made when its first item fails", () => {
+  const { made, limiter } = buckets();
+  limiter.forgotten!("a/1", "a/1");
+  assertEquals(made.length, 0);
+  const next = (item: string) => limiter.next!(1, item, item, RETRY);
+  assertEquals(["a/1", "a/2", "b/1", "a", "b/2/3"].map(next), [0, 1000, 0, 2000, 1000]);
+  assertEquals([made.length, limiter.countsFailures], [2, false]);
+
+  const inner = new NextRecorder(5);
+  const recorded = createPerGroupLimiter<object>({ separator: "/", limiter: () => inner });
+  const item = {};
+  assertEquals(recorded.next!(3, item, "a/1", RETRY), 5);
+  recorded.forgotten!(item, "a/2");
+  recorded.forgotten!(item, "b/1");
+  assertEquals(inner.calls, [["next", 3, item, "a/1", RETRY], ["forgotten", item, "a/2"]]);
+  assertThrows(() => recorded.next!(1, item, 5, RETRY), TypeError, "must be a string to have a 'separator', got 5");
+});
+
+Deno.test("per-group: limiters at rest are dropped, though only queues ask them", () => {
+  const { clock, made, limiter } = buckets();
+  const busy = limiter.of("busy/1");
+  busy.bucket.pauseFor(1e9);
+  const first = limiter.of("0/x");
+  for (let i = 0; i < 2000; i++) {
+    clock.time += 1000;
+    assertEquals(limiter.next!(1, `${i}/x`, `${i}/x`, RETRY), 0);
+  }
+  assertStrictEquals(limiter.of("busy/2"), busy);
+  assertFalse(limiter.of("0/x") === first);
+  assertEquals(made.length, 2002);
 });
 
 Deno.test("per-group: the limiter of a group is at hand, to pause it or to change it", () => {

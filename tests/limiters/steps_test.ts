@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createStepsLimiter, type Duration, limiters, loadConfig } from "@workqueue/core";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { badDurations, delays, DURATION, errorFor } from "./helpers.ts";
+import { badDurations, delays, DURATION, errorFor, RETRY } from "./helpers.ts";
 
 Deno.test("steps: each failure of an item has its own delay, and the last one repeats", () => {
   const limiter = createStepsLimiter({ delays: ["5s", "5m", 1500] });
@@ -22,7 +22,7 @@ Deno.test("steps: one delay is enough, and thousands of failures change nothing"
 
 Deno.test("steps: the delay after any number of failures is known without a failure", () => {
   const limiter = createStepsLimiter({ delays: [5, 300, 20] });
-  assertEquals([1, 2, 3, 4, 1e9].map((failures) => limiter.delayAfter!(failures)), [5, 300, 20, 20, 20]);
+  assertEquals([1, 2, 3, 4, 1e9].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [5, 300, 20, 20, 20]);
   assertEquals(limiter.numRequeues("a"), 0);
 });
 
@@ -84,11 +84,10 @@ Deno.test("steps: bad options are refused, with the option, the rule and the val
 });
 
 Deno.test("steps: in a config, each bad delay is reported in its place", () => {
-  const config = { type: "steps", delays: ["5s", "5 minutes", -1], forgetAfter: "soon" } as const;
+  const config = { type: "steps", delays: ["5s", "5 minutes", -1] } as const;
   assertEquals(issuesOf(() => limiters.build(config)), [
     { path: "/delays/1", message: `'delays[1]' ${DURATION}, got "5 minutes"` },
     { path: "/delays/2", message: `'delays[2]' ${DURATION}, got -1` },
-    { path: "/forgetAfter", message: `'forgetAfter' ${DURATION}, got "soon"` },
   ]);
 });
 
@@ -107,7 +106,7 @@ Deno.test("steps: a reload changes the delays, and keeps the counts", () => {
     inForce: "now",
   }]);
   assert(config.limiter("a") === limiter);
-  assertEquals(limiter.when("x"), 120_000);
+  assertEquals([limiter.when("x"), limiter.next!(2, "x", "x", RETRY)], [120_000, 300_000]);
   assertEquals(config.reload(document("5s", "5m", "2m", "1h")).length, 1); // a longer list
   assertEquals(limiter.when("x"), 3_600_000);
   config.reload(document("1s")); // a shorter list

@@ -27,137 +27,38 @@ import { bucketThrottle } from "../../throttles/bucket.ts";
 import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
 import { HandClock } from "../helpers.ts";
 import { nextTurn } from "../queue_helpers.ts";
-import { delays, Recorder } from "./helpers.ts";
+import { delays, Recorder, RETRY } from "./helpers.ts";
 
-/** Delays of 10, 20, 40, 40, … ms. */
-const BACKOFF = { baseDelay: 10, maxDelay: 40 };
-
-/** Creates an exponential limiter under a clock that starts at 1000. */
-function backoff(forgetAfter?: number) {
-  const clock = new HandClock(1000);
-  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter }, partContextOf({ clock }));
-  const update = (forgetAfter: number | undefined, delays = BACKOFF) =>
-    exponentialLimiter.update!(limiter, { ...delays, forgetAfter }, partContextOf({}));
-  const counts = (...keys: string[]) => keys.map((key) => limiter.numRequeues(key));
-  return { clock, limiter, update, counts };
-}
-
-Deno.test("update, forgetAfter: where there was none, each count counts from then on, as if it had given its delay just now", () => {
-  const { clock, limiter, update, counts } = backoff();
-  for (const key of ["a", "b", "b", "b"]) limiter.when(key);
-  clock.time += 1e9;
-  update(100);
-  clock.time += 109;
-  assertEquals(counts("a", "b"), [1, 3]);
-  assertFalse(limiter.atRest!());
-  clock.time += 1;
-  assertEquals(counts("a", "b"), [0, 3]);
-  clock.time += 29;
-  assertEquals(counts("b"), [3]);
-  clock.time += 1;
-  assertEquals(counts("b"), [0]);
-  assert(limiter.atRest!());
-  assertEquals([limiter.when("a"), limiter.when("b")], [10, 10]);
+Deno.test("update: a queue is given the new delays, and the counts by hand stay", () => {
+  const limiter = exponentialLimiter.create({ baseDelay: 10, maxDelay: 40 }, partContextOf({}));
+  const next = (...failures: number[]) => failures.map((count) => limiter.next!(count, "a", "a", RETRY));
+  assertEquals([delays(limiter, "a", 2), next(1, 2, 3, 4)], [[10, 20], [10, 20, 40, 40]]);
+  exponentialLimiter.update!(limiter, { baseDelay: 1, maxDelay: 5 }, partContextOf({}));
+  assertEquals([next(1, 2, 3, 4), limiter.numRequeues("a"), limiter.when("a")], [[1, 2, 4, 5], 2, 4]);
 });
 
-Deno.test("update, forgetAfter: where there was none, a count outlasts the delay that it gave, even if delays become shorter", () => {
-  const { clock, limiter, update, counts } = backoff();
-  delays(limiter, "a", 3);
-  update(5, { baseDelay: 1, maxDelay: 1 });
-  clock.time += 44;
-  assertEquals(counts("a"), [3]);
-  assertEquals(limiter.when("a"), 1);
-  clock.time += 6;
-  assertEquals(counts("a"), [0]);
-});
-
-Deno.test("update, forgetAfter: a longer one keeps what counts, and brings nothing back", () => {
-  const { clock, limiter, update, counts } = backoff(100);
-  limiter.when("over"); // until 1110
-  clock.time += 10;
-  limiter.when("a"); // until 1120
-  clock.time = 1110;
-  update(1000);
-  assertEquals(counts("over", "a"), [0, 1]);
-  assertEquals(limiter.when("over"), 10);
-  clock.time = 2019;
-  assertEquals(counts("a"), [1]);
-  clock.time = 2020;
-  assertEquals(counts("a", "over"), [0, 1]);
-});
-
-Deno.test("update, forgetAfter: a shorter one counts from the end of the last delay, too", () => {
-  const { clock, limiter, update, counts } = backoff(1000);
-  limiter.when("a"); // its delay ends at 1010
-  delays(limiter, "b", 3); // its delay ends at 1040
-  clock.time = 1060;
-  update(50);
-  assertEquals(counts("a", "b"), [0, 3]);
-  clock.time = 1089;
-  assertEquals(counts("b"), [3]);
-  assertFalse(limiter.atRest!());
-  clock.time = 1090;
-  assert(limiter.atRest!());
-  assertEquals(counts("b"), [0]);
-});
-
-Deno.test("update, forgetAfter: once there is none, what counts stays for ever, and what is over is gone", () => {
-  const { clock, limiter, update, counts } = backoff(100);
-  limiter.when("over");
-  clock.time = 1110;
-  delays(limiter, "a", 2);
-  update(undefined);
-  assertEquals(counts("over", "a"), [0, 2]);
-  clock.time += 1e12;
-  assertEquals(counts("over", "a"), [0, 2]);
-  assertEquals([limiter.when("a"), limiter.when("over")], [40, 10]);
-  for (const key of ["a", "over"]) limiter.forget(key);
-  assert(limiter.atRest!());
-});
-
-Deno.test("update, forgetAfter: what passed stays gone, however often counts come to last", () => {
-  const { clock, limiter, update, counts } = backoff();
-  limiter.when("a");
-  for (let round = 0; round < 3; round++) {
-    limiter.when("b");
-    update(100);
-    assertEquals(counts("b"), [1]);
-    clock.time += 1000;
-    update(undefined);
-    assertEquals(counts("a", "b"), [0, 0]);
-    assert(limiter.atRest!());
-  }
-  limiter.when("a");
-  assertFalse(limiter.atRest!());
-  assertEquals(counts("a", "b"), [1, 0]);
-});
-
-Deno.test("update, forgetAfter: the same leaves the ends of all counts as they are, whatever the delays", () => {
-  const { clock, limiter, update, counts } = backoff(100);
-  limiter.when("a"); // until 1110
-  clock.time = 1050;
-  update(100, { baseDelay: 500, maxDelay: 500 });
-  clock.time = 1109;
-  assertEquals(counts("a"), [1]);
-  clock.time = 1110;
-  assertEquals(counts("a"), [0]);
-  assertEquals(delays(limiter, "a", 2), [500, 500]);
-});
-
-Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () => {
+Deno.test("update: a limiter that was made in code keeps its counts, and forgets them as before", () => {
   const clock = new HandClock();
+  const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 40, forgetAfter: 100, clock });
+  limiter.when("a");
+  exponentialLimiter.update!(limiter, { baseDelay: 500, maxDelay: 500 }, partContextOf({}));
+  clock.time = 109;
+  assertEquals(limiter.numRequeues("a"), 1);
+  clock.time = 110;
+  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 500]);
+});
+
+Deno.test("update: of ten thousand counts, forward and back", () => {
   const options = { fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 };
-  const limiter = fastSlowLimiter.create({ ...options, forgetAfter: undefined }, partContextOf({ clock }));
+  const limiter = fastSlowLimiter.create(options, partContextOf({}));
   const keys = Array.from({ length: 10_000 }, (_, i) => i);
   for (const key of keys) delays(limiter, key, 1 + key % 3);
   for (const key of keys) if (key % 5 === 0) limiter.forget(key);
   const counted = keys.map((key) => limiter.numRequeues(key));
-  for (const forgetAfter of [1000, 50, undefined, 7, 7]) {
-    fastSlowLimiter.update!(limiter, { ...options, forgetAfter }, partContextOf({}));
+  for (const maxFastAttempts of [1000, 50, 1]) {
+    fastSlowLimiter.update!(limiter, { ...options, maxFastAttempts }, partContextOf({}));
     assertEquals(keys.map((key) => limiter.numRequeues(key)), counted);
   }
-  clock.time = 27;
-  assert(limiter.atRest!());
 });
 
 Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {
@@ -349,7 +250,7 @@ Deno.test("update, per-group: a reload that is refused costs the groups no count
   });
   const clock = new HandClock();
   const registry = limiters.extend().register(plug);
-  const config = (forgetAfter: string, burst: number, inside: number, beside: number) => ({
+  const config = (maxDelay: number, burst: number, inside: number, beside: number) => ({
     limiters: {
       hosts: {
         type: "per-group",
@@ -357,7 +258,7 @@ Deno.test("update, per-group: a reload that is refused costs the groups no count
         limiter: {
           type: "max-of",
           limiters: [
-            { type: "exponential", baseDelay: 1, maxDelay: 100, forgetAfter },
+            { type: "exponential", baseDelay: 1, maxDelay },
             { type: "bucket", rate: 0.001, burst },
             { type: "plug", n: inside },
           ],
@@ -366,17 +267,17 @@ Deno.test("update, per-group: a reload that is refused costs the groups no count
       other: { type: "plug", n: beside },
     },
   });
-  const loaded = loadConfig(config("1h", 100, 1, 1), { clock, limiters: registry });
+  const loaded = loadConfig(config(100, 100, 1, 1), { clock, limiters: registry });
   const limiter = loaded.limiter("hosts") as PerGroupLimiter<string>;
   for (const group of ["a", "b"]) delays(limiter, `${group}/1`, 5);
   clock.time += 60_000;
-  for (const refused of [config("1s", 2, 1, 13), config("1s", 2, 13, 1)]) {
+  for (const refused of [config(3, 2, 1, 13), config(3, 2, 13, 1)]) {
     assertThrows(() => loaded.reload(refused), ConfigError, "13 is refused");
     for (const group of ["a", "b"]) assertEquals(limiter.numRequeues(`${group}/1`), 5);
   }
   assertEquals(delays(limiter, "a/2", 10), [1, 2, 4, 8, 16, 32, 64, 100, 100, 100], "there are tokens for all");
-  loaded.reload(config("1s", 2, 2, 2));
-  assertEquals(["a/1", "b/1"].map((key) => limiter.numRequeues(key)), [0, 0]);
+  loaded.reload(config(3, 100, 2, 2));
+  assertEquals(["a/1", "b/1"].map((key) => [limiter.numRequeues(key), limiter.when(key)]), [[5, 3], [5, 3]]);
 });
 
 Deno.test("per-group: forgetAfter is known without a look at all groups that were dropped", () => {

@@ -8,6 +8,7 @@ import {
   createBucketLimiter,
   createExponentialLimiter,
   createFairDiscipline,
+  createGivenUpStore,
   createIgnoreEarlyLimiter,
   createJitterLimiter,
   createMaxOfLimiter,
@@ -15,6 +16,7 @@ import {
   createPerGroupLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   type QueueDisciplineFor,
   type RateLimiter,
   runWorkers,
@@ -72,7 +74,7 @@ class OwnLimiter implements RateLimiter {
   }
 }
 
-/** Limiter that sometimes throws, so that the limiter around it undoes the calls to others. */
+/** Limiter of a user that sometimes throws. */
 function flaky(): RateLimiter {
   let calls = 0;
   return {
@@ -91,9 +93,8 @@ const groupOf = (item: unknown) => isVersioned(item) ? item.key : item;
 
 const LIMITERS: Readonly<Record<string, (clock: HandClock) => RateLimiter>> = {
   "exponential": backoff,
-  "with forgetAfter": (clock) => createExponentialLimiter({ ...EXPONENTIAL, forgetAfter: 20, clock }),
-  "ignore-early": (clock) => createIgnoreEarlyLimiter(backoff(), { clock, forgetAfter: 50 }),
-  "undone": (clock) =>
+  "ignore-early": (clock) => createIgnoreEarlyLimiter(backoff(), { clock }),
+  "flaky": (clock) =>
     createMaxOfLimiter(
       createIgnoreEarlyLimiter(backoff(), { clock }),
       createBucketLimiter({ rate: 50, burst: 1, clock }),
@@ -106,6 +107,7 @@ const LIMITERS: Readonly<Record<string, (clock: HandClock) => RateLimiter>> = {
       30,
     ),
   "own": () => new OwnLimiter(),
+  "own, with an exponential one": () => createMaxOfLimiter(backoff(), new OwnLimiter()),
 };
 
 const ORDERS: Readonly<
@@ -153,6 +155,7 @@ const setup = fc.record({
   ),
   hasBudget: fc.boolean(),
   keepGivenUp: fc.constantFrom(undefined, 2),
+  forgetAfter: fc.constantFrom(undefined, 0, 20),
   maxRetries: fc.constantFrom(1, 3),
   /** Whether each attempt fails, requeues or succeeds, again and again. */
   outcomes: fc.array(fc.constantFrom("fail", "fail", "requeue", "succeed"), {
@@ -183,7 +186,7 @@ type Setup = typeof setup extends fc.Arbitrary<infer S> ? S : never;
 
 /** Runs a load. Returns all that can be seen of it, with names in place of keys. */
 async function traceOf(
-  { items, limiter, order, hasBudget, maxRetries, outcomes, ...options }: Setup,
+  { items, limiter, order, hasBudget, keepGivenUp, maxRetries, outcomes, ...options }: Setup,
   steps: readonly Step[],
   valueOf: (name: string) => unknown,
 ): Promise<string[]> {
@@ -193,7 +196,8 @@ async function traceOf(
     ...options,
     discipline: ORDERS[order]!() as never,
     clock,
-    ...hasBudget && { retryBudget: { ratio: 0.5, minRate: 10 } },
+    ...hasBudget && { retryBudget: createRetryBudget({ ratio: 0.5, minRate: 10 }) },
+    ...keepGivenUp !== undefined && { keepGivenUp: createGivenUpStore({ max: keepGivenUp }) },
   });
   let version = 0;
   const itemOf = (name: string) =>

@@ -11,6 +11,7 @@ import * as fc from "fast-check";
 import {
   type AddOptions,
   createRateLimitingQueue,
+  createRetryBudget,
   type Lease,
   type QueueDiscipline,
   type RateLimiter,
@@ -102,7 +103,7 @@ class Comparison {
         clock: this.clock,
         discipline: discipline?.(),
         addWhileDelayed,
-        retryBudget,
+        retryBudget: retryBudget && createRetryBudget(retryBudget),
         onDrop: (item) => void this.dropped.push(item),
       },
     );

@@ -1,6 +1,6 @@
 /**
  * Plain model of the limiters in reloaded documents. The model stores the state of the limiter at each place in the
- * document.
+ * document, and the failures that each queue counts.
  */
 
 import { type BuiltInOptions, defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
@@ -17,9 +17,11 @@ export type Config =
   | { type: "per-group"; separator: string; limiter: Config }
   | { type: "soft" | "stiff"; step: number; limiter: Config };
 
+type Described = Exclude<Config, string>;
+
 /** Built-in limiters that the model leaves out. A limiter of the core that is in neither does not compile. */
-export const LEFT_OUT: Readonly<Record<Exclude<keyof BuiltInOptions, Exclude<Config, string>["type"]>, string>> = {
-  "ignore-early": "the queue tells it when attempts begin",
+export const LEFT_OUT: Readonly<Record<Exclude<keyof BuiltInOptions, Described["type"]>, string>> = {
+  "ignore-early": "it needs the times of attempts",
   "jitter": "its delays are random",
   "steps": "it counts as the other limiters do",
 };
@@ -45,20 +47,20 @@ export function isRefused(document: unknown): boolean {
  */
 export function customLimiters(): LimiterRegistry {
   class Steps {
-    readonly counts = new Map<unknown, number>();
+    readonly failures = new Map<unknown, number>();
     constructor(public step: number, public limiter: { when(item: unknown, key?: unknown): number }) {}
 
     when(item: unknown, key: unknown = item): number {
-      this.counts.set(key, this.numRequeues(item, key) + 1);
+      this.failures.set(key, this.numRequeues(item, key) + 1);
       return this.limiter.when(item, key) + this.numRequeues(item, key) * this.step;
     }
 
     forget(item: unknown, key: unknown = item): void {
-      this.counts.delete(key);
+      this.failures.delete(key);
     }
 
     numRequeues(item: unknown, key: unknown = item): number {
-      return this.counts.get(key) ?? 0;
+      return this.failures.get(key) ?? 0;
     }
   }
   const options = {
@@ -90,7 +92,7 @@ export function customLimiters(): LimiterRegistry {
 
 /** State of the limiter at one place in the document. */
 interface Place {
-  readonly config: Exclude<Config, string>;
+  readonly config: Described;
   readonly counts: Map<string, number>;
   readonly bucket: TokenBucket | undefined;
   groups: Map<string, Places>;
@@ -100,6 +102,8 @@ type Places = Map<string, Place>;
 
 export class PlainLimiters {
   #places: Places = new Map();
+  /** Failures that queues count, by queue and key. */
+  readonly #failures = new Map<string, number>();
 
   constructor(readonly clock: HandClock, public document: Document) {
     this.#places = this.#placesOf(new Map());
@@ -111,69 +115,132 @@ export class PlainLimiters {
     this.#places = this.#placesOf(this.#places);
   }
 
-  when(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): number {
+  /** Counts a failure of an item in a queue. Returns the delay. */
+  addRateLimited(queue: string, key: string): number {
+    const { path, config } = this.#ofQueue(queue);
+    if (isOwn(config)) return this.when(path, config, key);
+    const failures = this.#failuresOf(queue, key) + 1;
+    const delay = this.when(path, config, key, failures);
+    if (this.#counts(path, config)) this.#failures.set(`${queue} ${key}`, failures);
+    return delay;
+  }
+
+  forgetItem(queue: string, key: string): void {
+    const { path, config } = this.#ofQueue(queue);
+    this.#failures.delete(`${queue} ${key}`);
+    this.forget(path, config, key, isOwn);
+  }
+
+  numRequeuesOfItem(queue: string, key: string): number {
+    const { path, config } = this.#ofQueue(queue);
+    if (isOwn(config)) return this.numRequeues(path, config, key);
+    return this.#counts(path, config) ? this.#failuresOf(queue, key) : 0;
+  }
+
+  /**
+   * Returns the next delay of the limiter at a path.
+   *
+   * @param failures The number of failures, which a queue counts. By default, the limiter counts by itself.
+   */
+  when(path: string, config: Config, key: string, failures?: number, places = this.#places): number {
     if (typeof config === "string") {
-      return this.when(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
+      return this.when(`/limiters/${config}`, this.document.limiters[config]!, key, failures);
     }
     const place = places.get(path)!;
-    const countedAs = countedKey(config, key, queue);
-    const count = (place.counts.get(countedAs) ?? 0) + 1;
+    const count = () => {
+      const counted = (place.counts.get(key) ?? 0) + 1;
+      place.counts.set(key, counted);
+      return counted;
+    };
     switch (config.type) {
       case "exponential":
-        place.counts.set(countedAs, count);
-        return Math.min(config.baseDelay * 2 ** (count - 1), config.maxDelay);
+        return Math.min(config.baseDelay * 2 ** ((failures ?? count()) - 1), config.maxDelay);
       case "fast-slow":
-        place.counts.set(countedAs, count);
-        return count <= config.maxFastAttempts ? config.fastDelay : config.slowDelay;
+        return (failures ?? count()) <= config.maxFastAttempts ? config.fastDelay : config.slowDelay;
       case "bucket":
         return place.bucket!.take();
       case "max-of":
         return Math.max(
-          ...config.limiters.map((limiter, i) => this.when(`${path}/limiters/${i}`, limiter, key, queue, places)),
+          ...config.limiters.map((limiter, i) => this.when(`${path}/limiters/${i}`, limiter, key, failures, places)),
         );
       case "max-wait":
-        return Math.min(this.when(`${path}/limiter`, config.limiter, key, queue, places), config.maxDelay);
+        return Math.min(this.when(`${path}/limiter`, config.limiter, key, failures, places), config.maxDelay);
       case "per-group":
-        return this.when(`${path}/limiter`, config.limiter, key, queue, this.#group(path, place, key, true));
+        return this.when(`${path}/limiter`, config.limiter, key, failures, this.#group(path, place, key, true));
       case "soft":
-      case "stiff":
-        place.counts.set(countedAs, count);
-        return this.when(`${path}/limiter`, config.limiter, key, queue, places) + count * config.step;
+      case "stiff": // asks the limiter inside it as by hand
+        return count() * config.step + this.when(`${path}/limiter`, config.limiter, key, undefined, places);
     }
   }
 
-  forget(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): void {
+  /** Lets the limiters that `forgets` accepts forget a key: those at a path, and those inside built-in ones. */
+  forget(
+    path: string,
+    config: Config,
+    key: string,
+    forgets: (config: Described) => boolean = () => true,
+    places = this.#places,
+  ): void {
     if (typeof config === "string") {
-      return this.forget(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
+      return this.forget(`/limiters/${config}`, this.document.limiters[config]!, key, forgets);
     }
     const place = places.get(path)!;
-    place.counts.delete(countedKey(config, key, queue));
+    if (forgets(config)) place.counts.delete(key);
     if (config.type === "max-of") {
-      config.limiters.forEach((limiter, i) => this.forget(`${path}/limiters/${i}`, limiter, key, queue, places));
-    } else if (config.type === "max-wait") this.forget(`${path}/limiter`, config.limiter, key, queue, places);
+      config.limiters.forEach((limiter, i) => this.forget(`${path}/limiters/${i}`, limiter, key, forgets, places));
+    } else if (config.type === "max-wait") this.forget(`${path}/limiter`, config.limiter, key, forgets, places);
     else if (config.type === "per-group") {
       const group = this.#group(path, place, key);
-      if (group.size > 0) this.forget(`${path}/limiter`, config.limiter, key, queue, group);
+      if (group.size > 0) this.forget(`${path}/limiter`, config.limiter, key, forgets, group);
     }
   }
 
-  numRequeues(path: string, config: Config, key: string, queue = queueOf(path), places = this.#places): number {
+  numRequeues(path: string, config: Config, key: string, places = this.#places): number {
     if (typeof config === "string") {
-      return this.numRequeues(`/limiters/${config}`, this.document.limiters[config]!, key, queue);
+      return this.numRequeues(`/limiters/${config}`, this.document.limiters[config]!, key);
     }
     const place = places.get(path)!;
     if (config.type === "max-of") {
       const counts = config.limiters.map((limiter, i) =>
-        this.numRequeues(`${path}/limiters/${i}`, limiter, key, queue, places)
+        this.numRequeues(`${path}/limiters/${i}`, limiter, key, places)
       );
       return Math.max(...counts);
     }
-    if (config.type === "max-wait") return this.numRequeues(`${path}/limiter`, config.limiter, key, queue, places);
+    if (config.type === "max-wait") return this.numRequeues(`${path}/limiter`, config.limiter, key, places);
     if (config.type === "per-group") {
       const group = this.#group(path, place, key);
-      return group.size === 0 ? 0 : this.numRequeues(`${path}/limiter`, config.limiter, key, queue, group);
+      return group.size === 0 ? 0 : this.numRequeues(`${path}/limiter`, config.limiter, key, group);
     }
-    return place.counts.get(countedKey(config, key, queue)) ?? 0;
+    return place.counts.get(key) ?? 0;
+  }
+
+  /** Reports whether delays of a limiter may depend on failures. Unknown for groups before the first one is made. */
+  #counts(path: string, config: Config, places = this.#places): boolean {
+    if (typeof config === "string") return this.#counts(`/limiters/${config}`, this.document.limiters[config]!);
+    if (config.type === "max-of") {
+      return config.limiters.some((limiter, i) => this.#counts(`${path}/limiters/${i}`, limiter, places));
+    }
+    if (config.type === "max-wait") return this.#counts(`${path}/limiter`, config.limiter, places);
+    if (config.type === "per-group") {
+      const latest = [...places.get(path)!.groups.values()].at(-1);
+      return latest === undefined || this.#counts(`${path}/limiter`, config.limiter, latest);
+    }
+    return config.type !== "bucket";
+  }
+
+  #failuresOf(queue: string, key: string): number {
+    return this.#failures.get(`${queue} ${key}`) ?? 0;
+  }
+
+  /** Returns the limiter of a queue and its path, which is elsewhere if the limiter is a name. */
+  #ofQueue(queue: string): { path: string; config: Described } {
+    let path = `/queues/${queue}/limiter`;
+    let config = this.document.queues[queue]!.limiter;
+    while (typeof config === "string") {
+      path = `/limiters/${config}`;
+      config = this.document.limiters[config]!;
+    }
+    return { path, config };
   }
 
   /**
@@ -254,17 +321,12 @@ export class PlainLimiters {
   }
 }
 
-/** Returns the name of the queue whose limiter is at a path; an empty text if it is not the limiter of a queue. */
-function queueOf(path: string): string {
-  return /^\/queues\/(\w+)/.exec(path)?.[1] ?? "";
+/** Reports whether a limiter is one of a user, without `next`, so that it counts itself. */
+function isOwn({ type }: Described): boolean {
+  return type === "soft" || type === "stiff";
 }
 
-/** Returns the key under which a limiter counts. Built-in limiters count for each queue that shares them. */
-function countedKey({ type }: Exclude<Config, string>, key: string, queue: string): string {
-  return type === "soft" || type === "stiff" ? key : `${queue} ${key}`;
-}
-
-function insideOf(path: string, config: Exclude<Config, string>): [path: string, config: Config][] {
+function insideOf(path: string, config: Described): [path: string, config: Config][] {
   if (config.type === "max-of") return config.limiters.map((limiter, i) => [`${path}/limiters/${i}`, limiter]);
   return "limiter" in config ? [[`${path}/limiter`, config.limiter]] : [];
 }

@@ -1,5 +1,5 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
-import { RetryBudget } from "../../lib/queue/retry_budget.ts";
+import { RetryCredit } from "../../lib/queue/retry_credit.ts";
 
 /** Item whose version distinguishes it from other items with the same key. */
 export interface Item {
@@ -66,14 +66,14 @@ export class PlainQueue {
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
   /** Numbers of the retry budget. `tests/queue/finagle_test.ts` tests their arithmetic. */
-  readonly #budget: RetryBudget | undefined;
+  readonly #budget: RetryCredit | undefined;
 
   constructor(
     readonly next: Next,
     readonly addWhileDelayed: "keep" | "replace" | "fold",
     budget: RetryBudgetOptions | undefined,
   ) {
-    if (budget !== undefined) this.#budget = new RetryBudget(budget);
+    if (budget !== undefined) this.#budget = new RetryCredit(budget);
   }
 
   add(item: Item, priority: number): void {

@@ -11,6 +11,7 @@ import {
   createFairDiscipline,
   createPriorityDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   type QueueDiscipline,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
@@ -162,7 +163,9 @@ async function run(
   const pick = <V>(values: readonly V[]) => values[below(values.length)]!;
   const clock = new CreepingClock();
   const limiter = { when: () => below(3) * 20, forget() {}, numRequeues: () => 0 };
-  const options = { clock, addWhileDelayed: pick(ADDS), retryBudget: pick(BUDGETS), ...makeOptions() };
+  const budget = pick(BUDGETS);
+  const retryBudget = budget && createRetryBudget(budget);
+  const options = { clock, addWhileDelayed: pick(ADDS), retryBudget, ...makeOptions() };
   const queue = createRateLimitingQueue<string>(limiter, options);
   const hasGroups = hooksOf(queue).groups?.() !== undefined;
   const consumer = consume({

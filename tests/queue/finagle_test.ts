@@ -7,7 +7,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { RetryBudget } from "../../lib/queue/retry_budget.ts";
+import { RetryCredit } from "../../lib/queue/retry_credit.ts";
 
 const WINDOW = 10_000;
 const SCALE = 1000;
@@ -64,7 +64,7 @@ const steps = (maxGap: number) =>
 Deno.test("rule 18: without a minimum rate, and before anything expires, the budget allows the retries that Finagle's allows", () => {
   fc.assert(
     fc.property(RATIOS, steps(25), (ratio, load) => {
-      const [ours, finagle] = [new RetryBudget({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0)];
+      const [ours, finagle] = [new RetryCredit({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0)];
       let now = 0;
       for (const { gap, isRetry } of load) {
         now += gap;
@@ -79,7 +79,7 @@ Deno.test("rule 18: without a minimum rate, and before anything expires, the bud
 Deno.test("rule 18: with the same retries so far, the budget allows each retry that Finagle's allows, but for its reserve", () => {
   fc.assert(
     fc.property(RATIOS, steps(1000), (ratio, load) => {
-      const [ours, finagle] = [new RetryBudget({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0, 1)];
+      const [ours, finagle] = [new RetryCredit({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0, 1)];
       let now = 0;
       for (const { gap, isRetry } of load) {
         now += gap + 10; // more than the time whose first attempts our budget counts together
@@ -95,7 +95,7 @@ Deno.test("rule 18: with the same retries so far, the budget allows each retry t
 
 Deno.test("rule 18: in a long run at 100 % failure, both budgets allow the same number of retries", () => {
   for (const [ratio, minRate] of [[0.1, 0], [0.5, 0], [0.2, 1], [0, 2], [1, 5]] as const) {
-    const counts = [new RetryBudget({ ratio, minRate }), new FinagleBudget(ratio, minRate)].map((budget) => {
+    const counts = [new RetryCredit({ ratio, minRate }), new FinagleBudget(ratio, minRate)].map((budget) => {
       let retries = 0;
       for (let now = 0; now < 300_000; now += 50) {
         budget.deposit(now); // 20 first attempts per second
@@ -115,5 +115,5 @@ Deno.test("rule 18: Finagle's reserve allows ten seconds of the minimum rate at 
     return retries;
   };
   assertEquals(count(new FinagleBudget(0.1, 3)), 30);
-  assertEquals(count(new RetryBudget({ ratio: 0.1, minRate: 3 })), 1);
+  assertEquals(count(new RetryCredit({ ratio: 0.1, minRate: 3 })), 1);
 });

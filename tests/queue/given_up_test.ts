@@ -7,6 +7,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   createExponentialLimiter,
   createFairDiscipline,
+  createGivenUpStore,
   createRateLimitingQueue,
   loadConfig,
   type RateLimitingQueue,
@@ -16,11 +17,11 @@ import {
 } from "@workqueue/core";
 import { KeptItems } from "../../lib/queue/kept_items.ts";
 import { Console, HandClock } from "../helpers.ts";
-import { flush, insideOf, sourceOf, takeAll } from "../queue_helpers.ts";
+import { flush, insideOf, sourceOf, takeAll, withoutNext } from "../queue_helpers.ts";
 
 const limiter = () => createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 10 });
 const make = (options: RateLimitingQueueOptions<string> = {}) =>
-  createRateLimitingQueue(limiter(), { keepGivenUp: 1000, ...options });
+  createRateLimitingQueue(limiter(), { keepGivenUp: createGivenUpStore({ max: 1000 }), ...options });
 
 /** Gives items up. */
 async function giveUp<T>(queue: RateLimitingQueue<T>, ...items: T[]): Promise<void> {
@@ -44,12 +45,40 @@ Deno.test("a queue without keepGivenUp keeps nothing, and says so", async () => 
   assertEquals([await queue.redriveProgress(), await queue.stopRedrive()], [undefined, undefined]);
 });
 
-Deno.test("keepGivenUp must be a positive integer, or an object of limits", () => {
-  const rule =
-    "'keepGivenUp' must be a positive integer, or an object with a positive integer 'max' and a 'maxAge', got";
-  for (const wrong of [0, 1.5, -1, NaN]) assertThrows(() => make({ keepGivenUp: wrong }), RangeError, rule);
-  const objects = [{}, { max: 0 }, { max: 1, maxAge: 0 }, { max: 1, maxAge: "x" }, { max: 1, age: 1 }, null, "5"];
-  for (const wrong of objects) assertThrows(() => make({ keepGivenUp: wrong as never }), TypeError, rule);
+Deno.test("a store must have a maximum, a positive integer, and may have a maximum age", () => {
+  const wrong: [options: unknown, error: ErrorConstructor, message: string][] = [
+    [{ max: 0 }, RangeError, "'max' must be a positive integer, got 0"],
+    [{ max: 1.5 }, RangeError, "'max' must be a positive integer, got 1.5"],
+    [{ max: NaN }, RangeError, "'max' must be a positive integer, got NaN"],
+    [{ max: "5" }, TypeError, "'max' must be a positive integer, got \"5\""],
+    [{}, TypeError, "the option 'max' is missing"],
+    [{ maxAge: "1s" }, TypeError, "the option 'max' is missing"],
+    [{ max: 1, maxAge: 0 }, RangeError, "'maxAge' must be a duration of at least 1 ms, got 0"],
+    [{ max: 1, maxAge: "x" }, TypeError, "'maxAge' must be a duration of at least 1 ms, got \"x\""],
+    [{ max: 1, age: 1 }, TypeError, '"age" is not an option here'],
+    [null, TypeError, "null"],
+    [5, TypeError, "5"],
+  ];
+  for (const [options, error, message] of wrong) {
+    assertThrows(() => createGivenUpStore(options as never), error, message);
+    const store = createGivenUpStore({ max: 7, maxAge: "1h" });
+    assertThrows(() => store.update(options as never), error, message);
+    assertEquals([store.max, store.maxAge], [7, "1h"]);
+  }
+  for (const wrong of [1000, { max: 1000 }, null, "5"]) {
+    const rule = "'keepGivenUp' must be made by createGivenUpStore(), got";
+    assertThrows(() => make({ keepGivenUp: wrong as never }), Error, rule);
+  }
+});
+
+Deno.test("a store belongs to one queue, and its limits can be changed", async () => {
+  const keepGivenUp = createGivenUpStore({ max: 3 });
+  const queue = make({ keepGivenUp });
+  assertThrows(() => make({ keepGivenUp }), Error, "Cannot create rate limiting queue: another queue has this store");
+  await giveUp(queue, "a", "b", "c");
+  keepGivenUp.update({ max: 2, maxAge: "1h" });
+  assertEquals([keepGivenUp.max, keepGivenUp.maxAge], [2, "1h"]);
+  assertEquals([await listed(queue), (await queue.givenUp()).dropped], [["c", "b"], 1]);
 });
 
 Deno.test("rule 11: an item that the discipline refuses is still kept, and the others are added", async () => {
@@ -116,7 +145,7 @@ Deno.test("rule 6: a drain whose options are refused does not end a redrive", as
 });
 
 Deno.test("a redrive of many items lets timers fire, and is done in the end", async () => {
-  const queue = make({ keepGivenUp: 50_000 });
+  const queue = make({ keepGivenUp: createGivenUpStore({ max: 50_000 }) });
   await giveUp(queue, ...Array.from({ length: 50_000 }, (_, i) => `${i}`));
   const { redriven, running } = await queue.redrive();
   let turns = 0;
@@ -127,7 +156,7 @@ Deno.test("a redrive of many items lets timers fire, and is done in the end", as
 });
 
 Deno.test("a call checks at most 10,000 items, and its cursor goes on", async () => {
-  const queue = make({ keepGivenUp: 100_000 });
+  const queue = make({ keepGivenUp: createGivenUpStore({ max: 100_000 }) });
   await giveUp(queue, "needle", ...Array.from({ length: 25_000 }, (_, i) => `${i}`));
   const found: string[][] = [];
   let cursor: string | undefined;
@@ -143,7 +172,7 @@ Deno.test("keys that are objects are searched as JSON, and are found as keys", a
   const keyOf = ({ id }: { id: unknown }) => id;
   const queue = createRateLimitingQueue(createExponentialLimiter<{ id: unknown }>({ baseDelay: 1, maxDelay: 1 }), {
     keyOf,
-    keepGivenUp: 10,
+    keepGivenUp: createGivenUpStore({ max: 10 }),
   });
   const key = { shop: "Acme" };
   const itself: { itself?: unknown } = {};
@@ -171,11 +200,11 @@ Deno.test("an add during which its item is given up again keeps the new error", 
   assertEquals((await queue.givenUp()).items.map(({ error }) => error), ["Error: second"]);
 });
 
-Deno.test("a redrive forgets failures that the limiter has counted since", async () => {
-  const shared = limiter();
-  const queue = createRateLimitingQueue(shared, { keepGivenUp: 5 });
+Deno.test("a redrive forgets failures that a limiter without 'next' has counted since", async () => {
+  const shared = withoutNext(limiter());
+  const queue = createRateLimitingQueue(shared, { keepGivenUp: createGivenUpStore({ max: 5 }) });
   await giveUp(queue, "a");
-  shared.when("a", "a");
+  shared.when("a");
   assertEquals(queue.numRequeues("a"), 1);
   await queue.redrive();
   assertEquals([queue.numRequeues("a"), takeAll(queue)], [0, ["a"]]);
@@ -219,7 +248,7 @@ Deno.test("a document says how many items are kept, and a reload changes it at o
   assertEquals(await listed(queue), ["f"]);
   const later = config.queue<string>("q");
   await assertRejects(() => later.givenUp(), Error, "keeps none");
-  const own = config.queue<string>("q", { keepGivenUp: 1 });
+  const own = config.queue<string>("q", { keepGivenUp: createGivenUpStore({ max: 1 }) });
   await giveUp(own, "a", "b");
   assertEquals(await listed(own), ["b"]);
 });

@@ -2,8 +2,13 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
+  createBucketLimiter,
   createDefaultItemLimiter,
   createDelayingQueue,
+  createExponentialLimiter,
+  createIgnoreEarlyLimiter,
+  createMaxOfLimiter,
+  createMaxWaitLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
   createWorkQueue,
@@ -12,7 +17,7 @@ import {
   type WorkQueue,
   type WorkQueueOptions,
 } from "@workqueue/core";
-import { Lifo } from "../queue_helpers.ts";
+import { Lifo, withoutNext } from "../queue_helpers.ts";
 
 const noDiscipline = `'discipline' must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)`;
 
@@ -133,4 +138,37 @@ Deno.test("rule 10: lengths of time in options take what they take in a config",
   assertThrows(() => createDelayingQueue({ maxSleep: "0s" }), TypeError, `from 1 to 2147483647 ms, got "0s"`);
   assertThrows(() => createDelayingQueue({ maxSleep: "25 days" }), TypeError, "'maxSleep' must be a duration");
   assertThrows(() => createDelayingQueue({ ref: 0 as never }), RangeError, "'ref' must be true or false, got 0");
+});
+
+Deno.test("rule 10: forgetAfter is for the queue with a limiter, and must be a duration", () => {
+  for (const [, create] of layers.slice(0, 2)) {
+    assertThrows(() => create({ forgetAfter: "1h" } as never), TypeError, '"forgetAfter" is not an option here');
+  }
+  const create = (forgetAfter: unknown) =>
+    createRateLimitingQueue(createDefaultItemLimiter(), { forgetAfter: forgetAfter as number });
+  for (const forgetAfter of [undefined, 0, 0.5, 1e15, "0s", "1h30m"]) create(forgetAfter).shutDown();
+  for (const forgetAfter of [-1, Infinity, NaN, "1 h", "-1s", null, true, {}, new Date(5)]) {
+    assertThrows(
+      () => create(forgetAfter),
+      Error,
+      "Cannot create rate limiting queue: 'forgetAfter' must be a duration",
+    );
+  }
+});
+
+Deno.test("rule 10: a limiter with forgetAfter is refused, also inside others, unless it counts itself", () => {
+  const forgetting = () => createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1, forgetAfter: "1h" });
+  const message = "Cannot create rate limiting queue: 'forgetAfter' is an option of the queue, not of its limiter";
+  const limiters = [
+    forgetting(),
+    createMaxWaitLimiter(forgetting(), 5),
+    createMaxOfLimiter<string>(forgetting(), createBucketLimiter({ rate: 1, burst: 1 })),
+    createIgnoreEarlyLimiter(forgetting()),
+  ];
+  for (const limiter of limiters) {
+    const { message: actual } = assertThrows(() => createRateLimitingQueue(limiter), TypeError);
+    assertEquals(actual, message);
+  }
+  createRateLimitingQueue({ ...withoutNext(forgetting()), forgetAfter: 3_600_000 });
+  createRateLimitingQueue(createIgnoreEarlyLimiter(createDefaultItemLimiter(), { forgetAfter: "1h" }));
 });

@@ -6,6 +6,7 @@ import {
   createRateLimitingQueue,
   type RateLimiter,
 } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
 import { isSettled, Lifo, takeAll } from "../queue_helpers.ts";
 
 const exponential = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
@@ -40,21 +41,24 @@ Deno.test("forget does not give the item back: that is for done", () => {
 });
 
 Deno.test("rule 8: the limiter is given the key, so that equal items count together", () => {
-  using _time = new FakeTime();
   const calls: unknown[][] = [];
   const limiter: RateLimiter<{ id: number }> = {
     when: (...args) => calls.push(["when", ...args]),
     forget: (...args) => void calls.push(["forget", ...args]),
     numRequeues: (...args) => calls.push(["numRequeues", ...args]),
   };
-  using queue = createRateLimitingQueue(limiter, { keyOf: ({ id }) => `key ${id}` });
+  using queue = createRateLimitingQueue(limiter, { keyOf: ({ id }) => `key ${id}`, clock: new HandClock(5) });
   const item = { id: 1 };
   queue.addRateLimited(item);
   queue.forget(item);
   queue.numRequeues(item);
-  assertEquals(calls, [["when", item, "key 1", undefined], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
+  const attempt = { startedAt: 5, minDelay: 0 };
+  assertEquals(calls, [["when", item, "key 1", attempt], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
 
-  using counting = createRateLimitingQueue<{ id: number }>(exponential(), { keyOf: ({ id }) => id });
+  using counting = createRateLimitingQueue<{ id: number }>(exponential(), {
+    keyOf: ({ id }) => id,
+    clock: new HandClock(),
+  });
   counting.addRateLimited({ id: 7 });
   counting.addRateLimited({ id: 7 });
   assertEquals(counting.numRequeues({ id: 7 }), 2);

@@ -7,6 +7,7 @@ import {
   createFairDiscipline,
   createPriorityDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   createWorkQueue,
   InMemoryMetrics,
   type QueueDiscipline,
@@ -26,7 +27,7 @@ const limiter = (baseDelay = 10) => createExponentialLimiter<string>({ baseDelay
 /** Creates a queue with blocked retries of these keys. The retry of another key has just used the rate. */
 async function blocked(keys: string[], options: RateLimitingQueueOptions<string> = {}) {
   const clock = new HandClock();
-  const retryBudget = { ratio: 0.5, minRate: 0.001 };
+  const retryBudget = createRetryBudget({ ratio: 0.5, minRate: 0.001 });
   const dropped: string[] = [];
   const onDrop = (key: string) => void dropped.push(key);
   const queue = createRateLimitingQueue<string>(limiter(), { clock, retryBudget, onDrop, ...options });
@@ -120,7 +121,10 @@ Deno.test("rule 18: an add with an earlier deadline makes a delayed retry a firs
 Deno.test("rule 18: a retry without a delay needs budget, also if its item is still processing", async () => {
   const clock = new HandClock();
   const none = { when: () => 0, forget() {}, numRequeues: () => 0 };
-  const queue = createRateLimitingQueue<string>(none, { clock, retryBudget: { ratio: 0, minRate: 1 } });
+  const queue = createRateLimitingQueue<string>(none, {
+    clock,
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 1 }),
+  });
   let attempts = 0;
   const pool = runWorkers(queue, () => {
     attempts++;
@@ -207,7 +211,11 @@ Deno.test("rule 6: a drain that waits ignores addRateLimited of an item that is 
 
 Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () => {
   const clock = new HandClock();
-  const options = { clock, addWhileDelayed: "fold", retryBudget: { ratio: 0, minRate: 0.001 } } as const;
+  const options = {
+    clock,
+    addWhileDelayed: "fold",
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 0.001 }),
+  } as const;
   const queue = createRateLimitingQueue<string>(limiter(), options);
   let attempts = 0;
   const pool = runWorkers(queue, () => {
@@ -252,7 +260,7 @@ Deno.test("rule 18: with fold, a retry that was due during a failed attempt leav
 
 Deno.test("rule 18: with fold, a drain that drops makes a retry that was added ready, as a first attempt", async () => {
   const clock = new HandClock();
-  const options = { clock, addWhileDelayed: "fold", retryBudget: { ratio: 0, minRate: 0 } } as const;
+  const options = { clock, addWhileDelayed: "fold", retryBudget: createRetryBudget({ ratio: 0, minRate: 0 }) } as const;
   const queue = createRateLimitingQueue<string>(limiter(), options);
   const attempts: string[] = [];
   const pool = runWorkers(queue, (key) => {
@@ -318,7 +326,12 @@ Deno.test("rule 18: items with a key keep their newest item and their priority w
   const clock = new HandClock();
   const queue = createRateLimitingQueue<{ key: string; n: number }>(
     { when: () => 10, forget() {}, numRequeues: () => 0 },
-    { clock, keyOf: ({ key }) => key, retryBudget: { ratio: 0, minRate: 0.001 }, addWhileDelayed: "fold" },
+    {
+      clock,
+      keyOf: ({ key }) => key,
+      retryBudget: createRetryBudget({ ratio: 0, minRate: 0.001 }),
+      addWhileDelayed: "fold",
+    },
   );
   queue.addRateLimited({ key: "reserve", n: 0 });
   queue.addRateLimited({ key: "a", n: 1 }, { priority: 3 });
@@ -352,14 +365,34 @@ Deno.test("rule 18: metrics, the age of the oldest item and waits count blocked 
 });
 
 Deno.test("rule 18: a budget must be two numbers, and belongs to the queue that has the delays", () => {
-  const rule = "'retryBudget' must be an object of the non-negative numbers 'ratio' and 'minRate'";
+  const rule = "must be an object of the non-negative numbers 'ratio' and 'minRate'";
   const wrong = [{}, { ratio: -1, minRate: 1 }, { ratio: 1, minRate: NaN }, { ratio: Infinity, minRate: 1 }, 5, null];
-  for (const retryBudget of [...wrong, { ratio: 1, minRate: 1, max: 3 }]) {
-    assertThrows(() => createRateLimitingQueue(limiter(), { retryBudget } as never), Error, rule);
+  for (const options of [...wrong, { ratio: 1, minRate: 1, max: 3 }]) {
+    assertThrows(() => createRetryBudget(options as never), Error, rule);
+    assertThrows(() => createRetryBudget({ ratio: 1, minRate: 1 }).update(options as never), Error, rule);
   }
-  const retryBudget = { ratio: 0.1, minRate: 1 };
+  for (const options of [{ ratio: 1, minRate: 1 }, {}, 5, null]) {
+    const create = () => createRateLimitingQueue(limiter(), { retryBudget: options as never });
+    assertThrows(create, Error, "'retryBudget' must be made by createRetryBudget()");
+  }
+  const retryBudget = createRetryBudget({ ratio: 0.1, minRate: 1 });
   assertThrows(() => createWorkQueue({ retryBudget } as never), TypeError, '"retryBudget" is not an option here');
   createDelayingQueue<string>({ retryBudget }).shutDown();
+});
+
+Deno.test("rule 18: an update of a budget applies to all its queues, and each has credit of its own", async () => {
+  const retryBudget = createRetryBudget({ ratio: 1, minRate: 0 });
+  const clock = new HandClock();
+  const [one, other] = [1, 2].map(() => createRateLimitingQueue<string>(limiter(), { clock, retryBudget }));
+  one!.add("first");
+  assertEquals(takeAll(one!), ["first"]);
+  for (const queue of [one!, other!]) queue.addRateLimited("retry");
+  await clock.advance(10);
+  assertEquals([one!.length, other!.length], [1, 0]);
+  retryBudget.update({ ratio: 0, minRate: 1 });
+  assertEquals([retryBudget.ratio, retryBudget.minRate], [0, 1]);
+  await clock.advance(1);
+  assertEquals([one!.length, other!.length], [1, 1]);
 });
 
 Deno.test("rule 18: a blocked retry that is made ready by the hook is a first attempt, also with fold", async () => {
@@ -384,7 +417,10 @@ Deno.test("rule 18: a blocked retry that is made ready by the hook is a first at
 
 Deno.test("rule 18: a first attempt counts from its own time if the clock has moved since the one before", async () => {
   const clock = new HandClock();
-  const queue = createRateLimitingQueue<string>(limiter(), { clock, retryBudget: { ratio: 1, minRate: 0 } });
+  const queue = createRateLimitingQueue<string>(limiter(), {
+    clock,
+    retryBudget: createRetryBudget({ ratio: 1, minRate: 0 }),
+  });
   for (const key of ["1", "2", "3"]) queue.add(key);
   for (const _ of "12") queue.done(queue.tryGet()!.item);
   clock.time = 10_000;
@@ -397,7 +433,7 @@ Deno.test("rule 18: a first attempt counts from its own time if the clock has mo
 
 Deno.test("rule 18: each first attempt counts, also of many within a millisecond of the system clock", async () => {
   for (const discipline of [undefined, createPriorityDiscipline(), createFairDiscipline({ groupOf: () => "all" })]) {
-    const retryBudget = { ratio: 1, minRate: 0 };
+    const retryBudget = createRetryBudget({ ratio: 1, minRate: 0 });
     using queue = createRateLimitingQueue<string>(limiter(1), { retryBudget, discipline });
     const items = Array.from({ length: 40 }, (_, i) => `${10 + i}`);
     for (const item of items) queue.add(item);

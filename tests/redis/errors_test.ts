@@ -60,8 +60,8 @@ engineTest("an end that does not count leaves no error", async (bench) => {
 });
 
 engineTest("errors of failures that are over go with them, also of keys that are not retried", async (bench) => {
-  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "1s" });
-  bench.engine.limiter = planLimiter("test", limiter);
+  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1 });
+  bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 1000 });
   for (let round = 0; round < 5; round++) {
     for (let i = 0; i < 40; i++) await fail(bench, `${round}-${i}`, "bad");
     const [failures, errors] = [await bench.stored("HLEN", "failures"), await bench.stored("HLEN", "errors")];
@@ -73,8 +73,8 @@ engineTest("errors of failures that are over go with them, also of keys that are
 });
 
 engineTest("an error of failures that are over is not that of a failure without one", async (bench) => {
-  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "1s" });
-  bench.engine.limiter = planLimiter("test", limiter);
+  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1 });
+  bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 1000 });
   await fail(bench, "a", "long ago");
   await bench.pass(100_000);
   await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);

@@ -1,7 +1,7 @@
 /** Tests of the keys that a queue leaves on the server when it is empty and its processes have ended. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
+import { createGivenUpStore, createRetryBudget, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue, redisQueues } from "@workqueue/redis";
 import { open, QUICK, take, until } from "./faults/faults.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
@@ -47,9 +47,9 @@ redisTest("forgotten: every key that any feature leaves expires", async (server)
   const name = uniqueName("forgotten");
   const options = {
     discipline: { type: "fair", separator: "/", maxPerGroup: 2, weights: { a: 2 }, by: "time" },
-    retryBudget: { ratio: 1, minRate: 1 },
+    retryBudget: createRetryBudget({ ratio: 1, minRate: 1 }),
     limiter: { type: "max-of", limiters: [QUICK, { type: "bucket", rate: 1, burst: 5 }] },
-    keepGivenUp: 1,
+    keepGivenUp: createGivenUpStore({ max: 1 }),
     leaseDuration: 100,
     addWhileDelayed: "fold",
   } as const;
@@ -125,7 +125,7 @@ redisTest(
     await opened.queue.addAll(["a/1", "a/2"]);
     const { ready, blocked } = await opened.queue.counts();
     assertEquals([ready, blocked, opened.errors], [1, 1, []]);
-    assertEquals(await server.call("HGET", `workqueue:{${name}}:meta`, "forgetAfter"), "100000");
+    assertEquals(await server.call("HGET", `workqueue:{${name}}:meta`, "expireAfter"), "100000");
     for (const _ of [1, 2]) await (await take(opened.queue)).finish();
   },
 );

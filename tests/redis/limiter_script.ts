@@ -21,6 +21,7 @@ for i, step in ipairs(cjson.decode(ARGV[1])) do
   now = time
   local answer, more
   if what == 'when' then answer, more = limiters().when(limiters().read(a), b, c, d or now, e or 0)
+  elseif what == 'when by hand' then answer, more = limiters().when(limiters().read(a), b, c, nil, d or 0)
   elseif what == 'requeues' then answer = limiters().requeues(limiters().read(a), b)
   elseif what == 'forget' then limiter_forget(a)
   elseif what == 'failures' then answers[i] = failures_of(a)

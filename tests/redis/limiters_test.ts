@@ -11,13 +11,15 @@ import {
   type LimiterRegistry,
   limiters,
   loadConfig,
+  NOT_COUNTED,
+  type RateLimiter,
   TokenBucket,
   type WorkQueueConfig,
 } from "@workqueue/core";
 import fc from "fast-check";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { idOf } from "../../packages/engine/source.ts";
-import { planBucket, planLimiter, refuseSharedBuckets } from "../../packages/engine/limiter_plan.ts";
+import { planBucket, planLimiter, type PlanSettings, refuseSharedBuckets } from "../../packages/engine/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 import type { Step } from "../contracts/limiter_steps.ts";
@@ -28,8 +30,17 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 const START = 1_800_000_000_000_000;
 const SECOND = 1_000_000;
 
-function planOf(config: LimiterConfig, registry: LimiterRegistry = limiters): ReturnType<typeof planLimiter> {
-  return planLimiter("create Redis queue", registry.describe(config as never));
+function planOf(
+  config: LimiterConfig,
+  registry: LimiterRegistry = limiters,
+  settings?: PlanSettings,
+): ReturnType<typeof planLimiter> {
+  return planLimiter("create Redis queue", registry.describe(config as never), settings);
+}
+
+/** Returns the text of the plan in a queue with the option `forgetAfter`. */
+function passing(config: LimiterConfig = EXPONENTIAL, forgetAfter = 1000): string {
+  return planOf(config, limiters, { forgetAfter }).text;
 }
 
 function limiterTest(name: string, run: (script: LimiterScript) => Promise<void>): void {
@@ -40,7 +51,8 @@ function limiterTest(name: string, run: (script: LimiterScript) => Promise<void>
 }
 
 const EXPONENTIAL = { type: "exponential", baseDelay: 5, maxDelay: 1000 } as const;
-const PASSING = { ...EXPONENTIAL, forgetAfter: "1s" } as const;
+/** Item that failed, for custom limiters. */
+const FAILED = { item: "a", key: "a", startedAt: 5, minDelay: 7 };
 
 limiterTest("the default one, over a thousand failures of many items", async (script) => {
   const clock = new HandClock();
@@ -139,7 +151,7 @@ limiterTest(
 );
 
 limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
-  const { text } = planOf(PASSING);
+  const text = passing();
   const at = (time: number): Step[] => [["requeues", START + time, text, "a"], ["failures", START + time, ["a"]]];
   const end = 2000 * 5 + SECOND; // end of the delay after the second failure, plus `forgetAfter`
   const answers = await script.firsts(
@@ -154,7 +166,7 @@ limiterTest("counts that pass do so a time after the end of the last delay, for 
 });
 
 limiterTest("counts that pass leave nothing for ever, though nobody forgets them", async (script) => {
-  const { text } = planOf(PASSING);
+  const text = passing();
   for (let round = 0; round < 20; round++) {
     await script.run(
       ...Array.from({ length: 500 }, (_, i): Step => ["when", START + round * 2 * SECOND, text, `${round}/${i}`, ""]),
@@ -164,25 +176,79 @@ limiterTest("counts that pass leave nothing for ever, though nobody forgets them
   assert(left >= 500 && left < 2500, `${left} keys`);
 });
 
-limiterTest("counts beside which others last do not pass, and those that last are not dropped", async (script) => {
-  const { text } = planOf({ type: "max-of", limiters: [PASSING, { ...EXPONENTIAL, baseDelay: 1 }] });
-  const keys = Array.from({ length: 100 }, (_, i) => `k${i}`);
-  for (const time of [0, 10 * SECOND]) {
-    await script.run(...keys.map((key): Step => ["when", START + time, text, key, ""]));
-  }
-  const answers = await script.run(
-    ["failures", START + 20 * SECOND, keys],
-    ["requeues", START + 20 * SECOND, text, "k0"],
-    ["when", START + 20 * SECOND, text, "k0", ""],
+limiterTest("counts that pass do so a time after the end of the delay that the queue used", async (script) => {
+  const text = passing();
+  const minDelay = 3 * SECOND;
+  const answers = await script.firsts(
+    ["when", START, text, "a", "", START, minDelay],
+    ["requeues", START + minDelay + SECOND - 1, text, "a"],
+    ["requeues", START + minDelay + SECOND, text, "a"],
   );
-  // The delay is 5, the longer of two: one limiter counts this as its first failure (5), the other as its third (4).
-  assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]);
+  assertEquals(answers, [5, 1, 0]);
+});
+
+limiterTest("counts of a queue where none pass are not dropped", async (script) => {
+  const keys = Array.from({ length: 100 }, (_, i) => `k${i}`);
+  const [lasting, text] = [planOf(EXPONENTIAL).text, passing()];
+  await script.run(...keys.map((key): Step => ["when", START, lasting, key, ""]));
+  await script.run(...keys.map((key): Step => ["when", START, text, `other ${key}`, ""]));
+  assertEquals(await script.run(["failures", START + 1e12, keys]), [keys.map(() => 1)]);
+});
+
+limiterTest("a limiter that does not count keeps the failures of attempts alone, and tells none", async (script) => {
+  const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+  for (
+    const config of [bucket, { type: "max-of", limiters: [bucket] }, { type: "jitter", limiter: bucket, spread: 0 }]
+  ) {
+    await script.clear();
+    const plan = planOf(config as LimiterConfig);
+    assert(plan.text.endsWith(',{"counts":false}]'), plan.text);
+    const given = plan.given(0);
+    const answers = await script.run(
+      ["when by hand", START, plan.text, "a", given],
+      ["failures", START, ["a"]],
+      ["when", START, plan.text, "a", given],
+      ["when by hand", START, plan.text, "a", given],
+      ["failures", START, ["a"]],
+      ["requeues", START, plan.text, "a"],
+    );
+    assertEquals(answers, [[0, undefined], [0], [1000, undefined], [2000, undefined], [1], [0, undefined]]);
+  }
+});
+
+limiterTest("a failure by hand is early until the last delay is over", async (script) => {
+  const text = passing({ type: "ignore-early", limiter: EXPONENTIAL });
+  const byHand = (time: number): Step => ["when by hand", START + time, text, "a", ""];
+  const requeues = (time: number): Step => ["requeues", START + time, text, "a"];
+  const answers = await script.firsts(
+    byHand(0),
+    byHand(2000), // 3 ms are left
+    requeues(2000),
+    byHand(4998),
+    byHand(4999), // as if it were due, as sums of times are rounded
+    requeues(4999),
+  );
+  assertEquals(answers, [5, 3, 1, 0.002, 10, 2]);
+  assertEquals(await script.hash("HGET", "failures", "a"), `2 ${START + 14_999 + SECOND} @${START + 14_999}`);
+});
+
+Deno.test("limiters: a plan has the rules that differ from the defaults", () => {
+  const rules = (config: LimiterConfig, settings?: PlanSettings) =>
+    (JSON.parse(planOf(config, limiters, settings).text) as unknown[]).slice(1);
+  const [bucket, forgetAfter] = [{ type: "bucket", rate: 1, burst: 1 } as const, 1000];
+  assertEquals(rules(EXPONENTIAL), []);
+  assertEquals(rules(EXPONENTIAL, { forgetAfter }), [{ forgetAfter }]);
+  assertEquals(rules(EXPONENTIAL, { forgetAfter: Infinity }), [{ forgetAfter: 1e13 }]);
+  assertEquals(rules(bucket, { forgetAfter }), [{ forgetAfter, counts: false }]);
+  assertEquals(rules({ type: "max-of", limiters: [bucket, EXPONENTIAL] }), []);
+  assertEquals(rules({ type: "per-group", separator: "/", limiter: bucket }), [{ counts: false }]);
+  assertEquals(rules({ type: "ignore-early", limiter: bucket }), [{ ignoresEarly: true }]); // it keeps due times
 });
 
 limiterTest("times without an end are none that cannot be stored", async (script) => {
-  const { text } = planOf({ ...PASSING, baseDelay: 1e300, maxDelay: 1e300, forgetAfter: Number.MAX_VALUE });
+  const text = passing({ ...EXPONENTIAL, baseDelay: 1e300, maxDelay: 1e300 }, Number.MAX_VALUE);
   assertEquals(await script.one("when", START, text, "a", ""), 1e300);
-  assertEquals(await script.hash("HGET", "failures", "a"), "1 9000000000000000 1 9000000000000000");
+  assertEquals(await script.hash("HGET", "failures", "a"), "1 9000000000000000");
   assertEquals(await script.one("when", START + 1, text, "a", ""), 1e300);
   assertEquals(await script.one("requeues", START + 1, text, "a"), 2);
 });
@@ -190,21 +256,17 @@ limiterTest("times without an end are none that cannot be stored", async (script
 limiterTest(
   "failures are counted on when the config changes",
   async (script) => {
-    const [plain, passing, both] = [
-      planOf(EXPONENTIAL).text,
-      planOf(PASSING).text,
-      planOf({ type: "max-of", limiters: [PASSING, { ...PASSING, baseDelay: 1, forgetAfter: "1h" }] }).text,
-    ];
+    const [plain, second, hour] = [planOf(EXPONENTIAL).text, passing(), passing(EXPONENTIAL, 3_600_000)];
     const when = (plan: string): Step => ["when", START, plan, "a", ""];
     const requeues = (plan: string): Step => ["requeues", START, plan, "a"];
     const answers = await script.firsts(
       when(plain),
-      when(passing),
-      requeues(both),
-      when(both),
-      when(both),
+      when(second),
+      requeues(hour),
+      when(hour),
+      when(hour),
       requeues(plain),
-      when(passing),
+      when(second),
       when(plain),
     );
     assertEquals(answers, [5, 10, 2, 20, 40, 4, 80, 160]);
@@ -251,8 +313,12 @@ limiterTest(
 );
 
 limiterTest("what cannot be read counts as nothing", async (script) => {
-  const plans = [PASSING, EXPONENTIAL, { type: "bucket", rate: 1, burst: 1 } as const].map((each) => planOf(each).text);
-  for (const stored of ["", " ", "x", "1 x x", "1 2", "3 - 4", "- - -", "x 9000000000000000 2 x", "1 "]) {
+  const ignoring = { type: "ignore-early", limiter: EXPONENTIAL } as const;
+  const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+  const plans = [passing(), planOf(EXPONENTIAL).text, passing(ignoring), planOf(bucket).text];
+  for (
+    const stored of ["", " ", "x", "1 x x", "1 2", "3 - 4", "- - -", "x 9000000000000000 2 x", "1 ", "1 - @x", "@5"]
+  ) {
     for (const plan of plans) {
       await script.hash("HSET", "failures", "a", stored);
       await script.hash("HSET", "buckets", ".", stored);
@@ -269,15 +335,14 @@ limiterTest("what cannot be read counts as nothing", async (script) => {
 });
 
 /** Creates a registry with a third-party limiter. */
-function registryWith(delayAfter: ((failures: number) => number) | undefined): LimiterRegistry {
+function registryWith(next: RateLimiter["next"], counts?: boolean): LimiterRegistry {
   const mine = defineLimiter({
     type: "mine",
     description: "",
     options: { isBroken: { kind: "boolean", description: "", default: false } },
     create({ isBroken }) {
       if (isBroken) throw new Error("not today");
-      const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
-      return delayAfter === undefined ? limiter : { ...limiter, delayAfter };
+      return { when: () => 0, forget() {}, numRequeues: () => 0, countsFailures: counts, ...next && { next } };
     },
   });
   return limiters.extend().register(mine);
@@ -289,7 +354,7 @@ limiterTest(
     const registry = registryWith((failures) => failures * 100);
     const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
     const plan = planOf({ type: "max-of", limiters: [bucket, { type: "mine" }] } as never, registry);
-    const when = (failures: number): Step => ["when", START, plan.text, "a", plan.given(failures)];
+    const when = (failures: number): Step => ["when", START, plan.text, "a", plan.given(failures, FAILED)];
     assert(plan.needsFailures);
     assertEquals(await script.run(when(0), when(0), when(5), when(1)), [
       [100, undefined],
@@ -314,8 +379,7 @@ Deno.test("limiters: custom limiters that Redis cannot use are refused, with pla
       { type: "bucket", rate: 1, burst: 1 },
     ],
   } as never;
-  const message =
-    `"mine" must have 'delayAfter' in a queue that processes share, because the engine counts the failures`;
+  const message = `"mine" must have 'next' in a queue that processes share, because the engine counts the failures`;
   assertEquals(issuesOf(() => planOf(config, registryWith(undefined))), [
     { path: "/limiters/0", message },
     { path: "/limiters/1/limiter", message },
@@ -338,7 +402,7 @@ Deno.test("limiters: a type that means something else by a built-in name is a cu
     create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0 }),
   });
   const config = { type: "bucket", rate: 1, burst: 1 } as const;
-  assertThrows(() => planOf(config, registry), ConfigError, "delayAfter");
+  assertThrows(() => planOf(config, registry), ConfigError, "must have 'next'");
 });
 
 Deno.test("limiters: a built-in limiter of another copy of the core is known, also if its description has other words", async () => {
@@ -363,24 +427,47 @@ Deno.test("limiters: a built-in limiter of a version that the server does not kn
   registry.unregister("exponential");
   registry.register({ ...bucket, create: Object.assign(newer, { [Symbol.for("workqueue.builtIn")]: 2 }) });
   const plan = planOf(EXPONENTIAL, registry);
-  assertEquals([plan.text.includes('"given"'), plan.needsFailures, plan.given(2)], [true, true, "[2,20]"]);
+  assertEquals([plan.text.includes('"given"'), plan.needsFailures, plan.given(2, FAILED)], [true, true, "[2,20]"]);
 });
 
 Deno.test("limiters: what a process gives has to be what a limiter in memory would take", () => {
   const jitter = { type: "jitter", limiter: EXPONENTIAL, spread: 0.5 } as const;
   for (const random of [-0.1, 1.1, NaN]) {
-    const plan = planLimiter("plan", limiters.describe(jitter), () => random);
+    const plan = planLimiter("plan", limiters.describe(jitter), { random: () => random });
     const { message } = assertThrows(() => plan.given(0), RangeError);
     assertEquals(message, `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${random}`);
   }
   for (const delay of [NaN, Infinity]) {
     const plan = planOf({ type: "mine" } as never, registryWith(() => delay));
-    const { message } = assertThrows(() => plan.given(0), RangeError);
-    assertEquals(message, `Cannot compute delay of "mine": 'delayAfter()' must be a finite number, got ${delay}`);
+    const { message } = assertThrows(() => plan.given(0, FAILED), RangeError);
+    assertEquals(message, `Cannot compute delay of "mine": 'next()' must be a finite number, got ${delay}`);
   }
   let next = 0;
-  const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);
+  const plan = planLimiter("plan", limiters.describe(jitter), { random: () => next++ / 10 });
   assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure uses a new random number
+});
+
+Deno.test("limiters: a custom limiter learns of each failure what this process knows, and of no item that it can't read", () => {
+  const calls: unknown[] = [];
+  const registry = registryWith((...args) => calls.push(args));
+  const plan = planOf({ type: "mine" } as never, registry);
+  assertEquals([plan.given(2, { ...FAILED, key: "k" }), plan.given(0, FAILED)], ["[2,1]", "[0,2]"]);
+  const retry = { startedAt: 5, dueAt: undefined, minDelay: 7 };
+  assertEquals(calls, [[3, "a", "k", retry], [1, "a", "a", retry]]);
+  assertEquals([plan.given(0), plan.given(3), plan.given(5000)], ["[0,5]", "[3,40]", "[5000,1000000]"]);
+  assertEquals(calls.length, 2);
+});
+
+Deno.test("limiters: a custom limiter may say that it does not count, but not that a failure is not counted", () => {
+  assertEquals(planOf({ type: "mine" } as never, registryWith(() => 1, false)).text, '[["given"],{"counts":false}]');
+  assertEquals(planOf({ type: "mine" } as never, registryWith(() => 1, true)).text, '[["given"]]');
+  const plan = planOf({ type: "mine" } as never, registryWith(() => NOT_COUNTED));
+  const { message } = assertThrows(() => plan.given(0, FAILED), TypeError);
+  assertEquals(
+    message,
+    `Cannot compute delay of "mine": in a queue that processes share, 'next()' of a custom limiter can't return ` +
+      `NOT_COUNTED, because the engine counts the failures`,
+  );
 });
 
 Deno.test("limiters: one that asks too many others is refused", () => {
@@ -418,10 +505,10 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
     },
   });
   const text = (queue: string) => planLimiter("plan", document.describe(queue).limiter).text;
-  const nested = (id: string) => `[["max-of",["exponential",0,5,1000],["bucket","${id}",1,2]]]`;
+  const nested = (id: string) => `[["max-of",["exponential",5,1000],["bucket","${id}",1,2]]]`;
   assertEquals(planOf(config).text, nested("./limiters/1"));
   assertEquals(text("a"), nested("./limiters/1"));
-  assertEquals(text("b"), '[["bucket","/limiters/api",1,2]]');
+  assertEquals(text("b"), '[["bucket","/limiters/api",1,2],{"counts":false}]');
   assertEquals(text("c"), nested("/limiters/max~1of/limiters/1"));
   assertEquals(bucketPlan(document, "b"), ["/limiters/api", "1", "2"]);
   assertEquals(bucketPlan(document, "c"), ["throttle", "-1", "3"]);

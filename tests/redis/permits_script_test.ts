@@ -31,7 +31,7 @@ class Bench {
   async call(process: string, using: number, wanted: number, nth?: number): Promise<Reply> {
     const calls = (this.#calls.get(process) ?? 0) + 1;
     if (nth === undefined) this.#calls.set(process, calls);
-    const args = { process, leaseMs: LEASE, limit: this.limit, nth: nth ?? calls, using, wanted, forgetMs: undefined };
+    const args = { process, leaseMs: LEASE, limit: this.limit, nth: nth ?? calls, using, wanted, expireMs: undefined };
     return THROTTLE_SCRIPTS.permits.read(await this.#run("permits", THROTTLE_SCRIPTS.permits.write(args)));
   }
 
@@ -47,7 +47,7 @@ class Bench {
       charged,
       wanted,
       longestMs: 5000,
-      forgetMs: undefined,
+      expireMs: undefined,
     });
     args.push(isResent ? "1" : "0");
     return THROTTLE_SCRIPTS.tokens.read(await this.#run("tokens", args));

@@ -674,7 +674,7 @@ const squares = defineLimiter({
     when: () => 0,
     forget() {},
     numRequeues: () => 0,
-    delayAfter: (failures) => failures ** 2 * 60_000,
+    next: (failures) => failures ** 2 * 60_000,
   }),
 });
 
@@ -706,7 +706,7 @@ function registryThatThrows(after: () => number) {
       when: () => 0,
       forget() {},
       numRequeues: () => 0,
-      delayAfter(failures) {
+      next(failures) {
         if (failures > after()) throw new Error("broken");
         return 60_000;
       },

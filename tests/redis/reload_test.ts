@@ -167,12 +167,12 @@ reloadTest("pools follow while items flow, and nothing is lost or done twice at 
   assertEquals(pool.concurrency, 3);
 });
 
-const own = (delayAfter?: (failures: number) => number) =>
+const own = (next?: (failures: number) => number) =>
   defineLimiter({
-    type: delayAfter === undefined ? "no-delays" : "delays",
+    type: next === undefined ? "no-delays" : "delays",
     description: "",
     options: {},
-    create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0, ...delayAfter && { delayAfter } }),
+    create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0, ...next && { next } }),
   });
 
 reloadTest("a document that cannot be on Redis is rejected with its places, and nothing has changed", {
@@ -193,7 +193,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
   assertEquals(issuesOf(() => reload({ limiter: { type: "no-delays" } })).map(({ path }) => path), [
     `/queues/${name}/limiter`,
   ]);
-  assert(error.message.includes("delayAfter"), error.message);
+  assert(error.message.includes("must have 'next'"), error.message);
   const discipline = issuesOf(() => reload({ discipline: NESTED, concurrency: 9 }));
   assertEquals(discipline.map(({ path }) => path), [`/queues/${name}/discipline/within`]);
   assert(discipline[0]!.message.includes("for queues in memory"));

@@ -73,8 +73,11 @@ function answerTo(failures: Failures, step: Step): (number | undefined)[] {
   switch (step[0]) {
     case "when": {
       const [, , plan, key, given, started = step[1], minDelay = 0] = step;
-      const result = failures.when(plan, key, given, started, minDelay);
-      return "delay" in result ? [result.delay] : [undefined, result.failures];
+      return delayOrFailures(failures.when(plan, key, given, started, minDelay));
+    }
+    case "when by hand": {
+      const [, , plan, key, given, minDelay = 0] = step;
+      return delayOrFailures(failures.when(plan, key, given, undefined, minDelay));
     }
     case "requeues":
       return [failures.requeues(step[2], step[3])];
@@ -95,4 +98,8 @@ function answerTo(failures: Failures, step: Step): (number | undefined)[] {
       return [undefined];
     }
   }
+}
+
+function delayOrFailures(result: ReturnType<Failures["when"]>): (number | undefined)[] {
+  return "delay" in result ? [result.delay] : [undefined, result.failures];
 }

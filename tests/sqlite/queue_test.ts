@@ -1,7 +1,7 @@
 /** Tests of queues in files, within one process. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { runWorkers, TerminalError } from "@workqueue/core";
+import { createRetryBudget, runWorkers, TerminalError } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError, type SqliteQueue, sqliteQueueNames } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -136,7 +136,7 @@ fileTest("a delay, a pause or a rate that lasts for thousands of years stops not
     folder.open({
       discipline: { type: "fair", separator: "/" },
       limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 },
-      retryBudget: { ratio: 0, minRate: Number.MIN_VALUE },
+      retryBudget: createRetryBudget({ ratio: 0, minRate: Number.MIN_VALUE }),
       onQueueError: (error) => errors.push(error),
     });
   const queues = [open(), open(), open(), open()];

@@ -147,15 +147,17 @@ test("however many items fail, their number is exact, whatever ends their failin
   await pool.stop();
 });
 
-test("failures that the limiter forgets after a time are no longer counted", async ({ runWorkers }) => {
+test("failures that the queue forgets after a time are no longer counted", async ({ runWorkers }) => {
   const clock = new HandClock();
-  const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 100, forgetAfter: 1000, clock });
-  const queue = createRateLimitingQueue<string>(limiter, { clock });
+  const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 100 });
+  const queue = createRateLimitingQueue<string>(limiter, { clock, forgetAfter: 1000 });
   const pool = runWorkers(queue, () => Promise.reject(new Error("no")), { onError() {} });
   queue.add("a");
   await flush();
   queue.cancelDelayed("a");
-  clock.time += 5000;
+  clock.time += 1099;
+  assertEquals([pool.snapshot().failingItems.length, pool.snapshot().failing], [1, 1]);
+  clock.time += 1;
   assertEquals([pool.snapshot().failingItems, pool.snapshot().failing], [[], 0]);
   await pool.stop();
   queue.shutDown();

@@ -179,8 +179,8 @@ class RemoteSource<T> implements WorkSource<T> {
     return this.#here.watchForgotten(callback);
   }
 
-  isFailing(key: unknown, item: T): boolean {
-    return this.#here.isFailing(key, item);
+  isFailing(key: unknown): boolean {
+    return this.#here.isFailing(key);
   }
 
   dueInMs(item: T): number | undefined {

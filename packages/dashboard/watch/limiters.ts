@@ -54,7 +54,7 @@ interface Node {
    * Returns the delay in milliseconds after the given number of failures. `undefined` if the delay also depends on
    * something else.
    */
-  readonly delayAfter: ((failures: number) => number) | undefined;
+  readonly delayAfter: ((failures: number) => unknown) | undefined;
 }
 
 function nodeOf(description: LimiterDescription, config: WorkQueueConfig): Node {
@@ -77,10 +77,16 @@ function bucketOf({ name }: LimiterDescription, config: WorkQueueConfig): TokenB
   }
 }
 
+/**
+ * Returns a function that calls `next` of a limiter. `undefined` if `next` has more parameters than the number of
+ * failures, because the delay may then depend on the item or the attempt, and for a limiter that doesn't count, such as
+ * a bucket.
+ */
 function delayAfterOf(description: LimiterDescription): Node["delayAfter"] {
   try {
     const limiter: RateLimiter = description.create();
-    return limiter.delayAfter?.bind(limiter);
+    const next = limiter.next as Node["delayAfter"];
+    return next !== undefined && next.length <= 1 && limiter.countsFailures !== false ? next.bind(limiter) : undefined;
   } catch { // a third-party definition may throw
     return undefined;
   }
@@ -144,7 +150,10 @@ function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: nu
 
 function longest({ description, inside, delayAfter }: Node, attempts: number): Decision | undefined {
   const { path, type, options } = description;
-  if (delayAfter !== undefined) return { path, delay: delayAfter(attempts) };
+  if (delayAfter !== undefined) {
+    const delay = delayAfter(attempts);
+    return typeof delay === "number" && Number.isFinite(delay) ? { path, delay } : undefined;
+  }
   let decision: Decision | undefined;
   for (const node of inside) {
     const next = longest(node, attempts);

@@ -1,12 +1,5 @@
 import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
-import {
-  type DelayedItem,
-  HOOKS,
-  type QueueHooks,
-  SOURCE,
-  type SourcedQueue,
-  type WorkSource,
-} from "@workqueue/core/hooks";
+import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
 import { BlockedGroups } from "./blocked_groups.ts";
@@ -19,8 +12,6 @@ export class MemorySource implements Source {
   readonly hasTexts = false;
   readonly failures: Failures;
   readonly #queue: RateLimitingQueue<unknown>;
-  /** Source of work of the queue, which knows which items are failing; `undefined` for a queue without one. */
-  readonly #work: WorkSource<unknown> | undefined;
   readonly #pool: WorkerPool<unknown> | undefined;
   readonly #times: RecordedTimes | undefined;
   /** Ends the watch of the pool's failures; `undefined` if the pool is missing or from another package. */
@@ -33,7 +24,6 @@ export class MemorySource implements Source {
     times: RecordedTimes | undefined,
   ) {
     this.#queue = queue;
-    this.#work = (queue as Partial<SourcedQueue<unknown>>)[SOURCE]?.();
     this.#pool = pool;
     this.#times = times;
     this.failures = failures;
@@ -84,8 +74,11 @@ export class MemorySource implements Source {
   }
 
   isFailing(item: unknown): boolean {
-    const key = this.#knownBy(item);
-    return this.#work?.isFailing?.(key, item) ?? this.failures.get(key) !== undefined;
+    try {
+      return this.#hooks.isFailing?.(item) ?? this.failureOf(item) !== undefined;
+    } catch { // `keyOf` threw
+      return false;
+    }
   }
 
   look(limit: number): Look {

@@ -29,7 +29,7 @@ export const addRateLimited = declareScript({
 q.isBusy = true
 local decoded = limiters().read(plan)
 q.makeDueReady()
-local delay, failures = limiters().when(decoded, key, given, now, minDelayUs)
+local delay, failures = limiters().when(decoded, key, given, nil, minDelayUs)
 if not delay then return q.reply(failures) end
 if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)

@@ -17,7 +17,7 @@ export const NOT_DEFINED = {
   minRate: undefined,
   max: undefined,
   maxAgeMs: undefined,
-  forgetMs: undefined,
+  expireMs: undefined,
 } as const;
 
 /**
@@ -36,14 +36,14 @@ export const define = declareScript({
     max: optional(NUMBER),
     maxAgeMs: optional(DURATION),
     /** Time without calls after which the keys of an empty queue expire. */
-    forgetMs: optional(DURATION),
+    expireMs: optional(DURATION),
   },
   rows: { group: TEXT, weight: DECIMAL },
   reply: fields({
     /** Time since which the queue is on the server, as text. */
     born: TEXT,
     /** Time without calls after which the keys of an empty queue expire. */
-    forgetAfterMs: DURATION,
+    expireAfterMs: DURATION,
     /** Whether there may be more given-up keys over the limits. */
     isMore: FLAG,
   }),
@@ -76,8 +76,8 @@ if ratio then
 end
 if plan or ratio then q.wakeForReady() end
 if ratio then q.watchDue() end
-if forgetUs then redis.call('HSET', q.meta, 'forgetAfter', whole(forgetUs)) end
-local forgetAfterUs = forgetUs or tonumber(redis.call('HGET', q.meta, 'forgetAfter')) or FORGET_AFTER
+if expireUs then redis.call('HSET', q.meta, 'expireAfter', whole(expireUs)) end
+local expireAfterUs = expireUs or tonumber(redis.call('HGET', q.meta, 'expireAfter')) or EXPIRE_AFTER
 local isMore = dropped == BATCH and 1 or 0
 local born = q.born
 `,

@@ -4,9 +4,9 @@ import { inParts } from "./in_parts.ts";
 
 /** Lua expressions for the delay of a `node` after `count` failures, by kind of limiter. */
 const COUNTING: Readonly<Record<CountingNode[0], string>> = {
-  "exponential": "math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])",
-  "fast-slow": "count <= node[5] and node[3] or node[4]",
-  "steps": "node[3][math.min(count, #node[3])]",
+  "exponential": "math.min(node[2] * 2 ^ math.min(count - 1, 1023), node[3])",
+  "fast-slow": "count <= node[4] and node[2] or node[3]",
+  "steps": "node[2][math.min(count, #node[2])]",
   "given": "draw()",
 };
 
@@ -39,10 +39,9 @@ export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ..
  * as a plan from `limiter_plan.ts`, so a changed config takes effect immediately. Each limiter returns the same delay
  * as the in-memory limiter of the same type.
  *
- * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If
- *   limiters have `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters
- *   in the order of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
- *   If the plan ignores early failures, ` @DUE` follows: the time when the retry is due.
+ * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If the
+ *   plan has `forgetAfter`, or ignores early failures, the value is `COUNT ENDS`: the time when the failures expire, or
+ *   `-` if they don't. If the plan ignores early failures, ` @DUE` follows: the time when the retry is due.
  * - `errors`, a hash by key: the error of the key's latest failure. A failure without an error keeps the previous
  *   error. Removed with the failures.
  * - `failingsince`, a hash by key: the time of the first of these failures. Removed with the failures.
@@ -59,14 +58,15 @@ export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ..
  * limiters().when(plan, key, given, started, min_delay)
  *                                          counts a failure and returns the delay in ms. If `given` was computed for a
  *                                          wrong number of failures, counts nothing, and returns nil and the correct
- *                                          number. `started` is the time at which the attempt began, and `min_delay`
- *                                          the minimum delay in µs
+ *                                          number. `started` is the time at which the attempt began, or nil for an
+ *                                          add by hand, which is not counted if the limiter doesn't count; `min_delay`
+ *                                          is the minimum delay in µs
  * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
- * limiters().requeues(plan, key)           returns the number of failures that the limiter has counted for the key
+ * limiters().requeues(plan, key)           returns the number of failures of the key; 0 if the limiter doesn't count
  * limiter_forget(key)                      forgets the failures
- * failures_of(keys)                        returns the number of failures of each key, and for each key whether an
- *                                          attempt that begins now is early (1 or 0); nil instead if no entry has a
- *                                          time when its retry is due
+ * failures_of(keys)                        returns the number of failures of each key, and the time when the retry of
+ *                                          each key is due, or false; nil instead if no entry has such a time
+ * is_early(due, started)                   returns whether an attempt began before the retry was due
  * limiters().tokens_take(id, rate, burst, wanted, reserved)
  *                                          takes up to `wanted` tokens, but leaves the first `reserved` ones (default:
  *                                          0), and returns the number taken. If this is less than `wanted`, also
@@ -85,6 +85,12 @@ local function drop_with_failures(key)
   redis.call('HDEL', prefix .. 'errors', key)
   redis.call('HDEL', prefix .. 'failingsince', key)
   redis.call('ZREM', prefix .. 'failing', key)
+end
+
+-- Returns whether an attempt began before the retry was due, if it is known when that is. The microsecond is the one by
+-- which limiters in memory allow for rounding.
+local function is_early(due, started)
+  return due and due - started > 1
 end
 
 local function make_limiters()
@@ -169,74 +175,46 @@ local function make_limiters()
     tokens_store(id, rate, burst, math.min(tokens + count, burst), is_new)
   end
 
-  -- Reads a stored entry. Returns the number of failures, the count and expiry of each limiter with forgetAfter, and
-  -- the time when the retry is due.
+  -- Reads a stored entry. Returns the number of failures, and the time when the retry is due, if it is known.
   local function failures_in(stored)
     local failures = tonumber(stored or 0)
-    if failures then return failures, {} end
-    local ends
-    local passing = {}
-    local due = tonumber(string.match(stored, '@(%S+)$'))
-    for word in string.gmatch(stored, '[^%s@]+') do
-      if not failures then failures = tonumber(word) or 0
-      elseif ends == nil then ends = tonumber(word) or FAR
-      else passing[#passing + 1] = tonumber(word) or 0 end
-    end
-    if not failures or ends and ends <= now then return 0, {} end
-    return failures, passing, due
+    if failures then return failures end
+    local count, ends = string.match(stored, '^(%S+) (%S+)')
+    failures, ends = tonumber(count), tonumber(ends)
+    if not failures or ends and ends <= now then return 0 end
+    return failures, tonumber(string.match(stored, '@(%S+)$'))
   end
 
   local function are_over(stored)
     return failures_in(stored) == 0
   end
 
-  -- Returns the number of failures that a limiter has counted for the key. A limiter that is asked several times per
-  -- failure counts each time.
-  local function counted(counting, failures, passing)
-    if counting == 0 then return failures end
-    local i = counting[1]
-    if i == 0 then return failures * counting[2] end
-    if not passing[2 * i] then return failures end -- counted before the limiter had a forgetAfter
-    return passing[2 * i] > now and passing[2 * i - 1] or 0
-  end
-
-  -- Returns whether a kind of limiter counts failures.
-  local function counts(kind)
-    return ${isOneOf("kind", Object.keys(COUNTING))}
-  end
-
   local function require_known(node)
     local kind = node[1]
-    if counts(kind) then return end
+    if ${isOneOf("kind", Object.keys(COUNTING))} then return end
     if not (${isOneOf("kind", Object.keys(OTHERS))}) then ${refuse("limiter", "kind")} end
     for i = 2, #node do
       if type(node[i]) == 'table' then require_known(node[i]) end
     end
   end
 
+  -- Returns the limiter of a plan as "limiter", and its rules.
   local function read_plan(text)
-    local plan = cjson.decode(text)
-    require_known(plan[1])
+    local decoded = cjson.decode(text)
+    require_known(decoded[1])
+    local plan = decoded[2] or {}
+    plan.limiter = decoded[1]
     return plan
   end
 
   local function limiter_requeues(plan, key)
-    local failures, passing = failures_in(call('HGET', failures_key, key))
-    local function ask(node)
-      if counts(node[1]) then return counted(node[2], failures, passing) end
-      local most = 0
-      for i = 2, #node do
-        if type(node[i]) == 'table' then most = math.max(most, ask(node[i])) end
-      end
-      return most
-    end
-    return ask(plan[1])
+    return plan.counts == false and 0 or (failures_in(call('HGET', failures_key, key)))
   end
 
   local function limiter_when(plan, key, given, started, min_delay)
     local stored = call('HGET', failures_key, key)
-    local failures, passing, due = failures_in(stored)
-    if plan[4] and due and started < due then return math.max(due - now, 0) / 1000 end
+    local failures, due = failures_in(stored)
+    if plan.ignoresEarly and is_early(due, started or now) then return math.max(due - now, 0) / 1000 end
     local draws = given and given ~= '' and cjson.decode(given) or { -1 }
     if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
 
@@ -246,52 +224,33 @@ local function make_limiters()
       return draws[drawn] or error({ err = 'ERR the input of the limiter has too few numbers' })
     end
 
-    -- Returns the count of a limiter, including the current failure.
-    local function count_of(counting)
-      if counting == 0 then return failures + 1 end
-      if counting[1] == 0 then return failures * counting[2] + counting[3] end
-      return counted(counting, failures, passing) + 1
-    end
+    local count = failures + 1
 
     -- Returns the delay for a node of the plan. Each group has its own buckets, because their names end in "groups".
     local function ask(node, groups)
       local kind = node[1]
       ${chain("kind", OTHERS)}
       end
-      local counting = node[2]
-      local count = count_of(counting)
-      local delay
-      ${chain("kind", mapOf(COUNTING, (delay) => `delay = ${delay}`))}
+      ${chain("kind", mapOf(COUNTING, (delay) => `return ${delay}`))}
       else ${refuse("limiter", "kind")} end
-      if counting ~= 0 and counting[1] > 0 then
-        local i = counting[1]
-        passing[2 * i - 1] = count
-        passing[2 * i] = math.min(FAR, now + (delay + counting[2]) * 1000)
-      end
-      return delay
     end
 
-    local delay = ask(plan[1], '')
+    local delay = ask(plan.limiter, '')
+    if not started and plan.counts == false then return delay end
     if failures == 0 then
       call('HDEL', errors_key, key) -- left over from forgotten or expired failures
       call('HSET', prefix .. 'failingsince', key, string.format('%.0f', now))
     end
-    local entry = failures + 1
-    if plan[2] then
-      local due_at = plan[4] and
-        math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
-      local words, last = {}, due_at and math.min(FAR, due_at + plan[4] * 1000) or 0
-      for i = 2, 2 * plan[2], 2 do
-        words[#words + 1] = string.format(' %.17g %.17g', passing[i - 1], passing[i])
-        last = math.max(last, passing[i])
-      end
-      local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
-      entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
-      if due_at then entry = entry .. string.format(' @%.17g', due_at) end
-      if not stored and plan[3] == 1 then drop_some(failures_key, are_over, drop_with_failures) end
+    local entry = string.format('%.0f', count)
+    if plan.forgetAfter or plan.ignoresEarly then
+      local due_at = math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
+      local ends = plan.forgetAfter and math.min(FAR, due_at + math.floor(plan.forgetAfter * 1000 + 0.5))
+      entry = entry .. (ends and string.format(' %.0f', ends) or ' -')
+      if plan.ignoresEarly then entry = entry .. string.format(' @%.0f', due_at) end
+      if not stored and ends then drop_some(failures_key, are_over, drop_with_failures) end
     end
     call('HSET', failures_key, key, entry)
-    call('ZADD', prefix .. 'failing', -failures - 1, key)
+    call('ZADD', prefix .. 'failing', -count, key)
     return delay
   end
 
@@ -331,21 +290,20 @@ local function limiter_forget(key)
 end
 
 local function failures_of(keys)
-  local failures, early, has_due = {}, {}, false
+  local failures, dues, has_due = {}, {}, false
   ${
   inParts("keys", (part) => /* lua */ `
     local stored = redis.call('HMGET', prefix .. 'failures', ${part})
     for i = 1, #stored do
       local count, due = tonumber(stored[i] or 0), nil
       if not count then
-        local _
-        count, _, due = limiters().failures_in(stored[i])
+        count, due = limiters().failures_in(stored[i])
         has_due = has_due or due ~= nil
       end
       failures[first + i - 1] = count
-      early[first + i - 1] = due and now < due and 1 or 0
+      dues[first + i - 1] = due or false
     end`)
 }
-  return failures, has_due and early or nil
+  return failures, has_due and dues or nil
 end
 `;

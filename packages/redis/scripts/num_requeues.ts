@@ -3,8 +3,8 @@ import { NUMBER, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
 /**
- * Replies with the number of failures that the limiter has counted for a key since the key's failures were last
- * forgotten.
+ * Replies with the number of failures of a key since its failures were last forgotten, or with 0 if the limiter doesn't
+ * count.
  */
 export const numRequeues = declareScript({
   functions: limiters,

@@ -56,11 +56,11 @@ ${readDivision}
 /** Lets the division expire, unless it is another one by now, or a process opens the queue before that. */
 export const forgetPartitions = declareScript({
   prelude: metaOnly,
-  args: { own: TEXT, forgetMs: DURATION },
+  args: { own: TEXT, expireMs: DURATION },
   reply: NOTHING,
   body: /* lua */ `
 local found = redis.call('HMGET', q.meta, 'partitions', 'repartition')
-if found[1] == own and not found[2] then redis.call('EXPIRE', q.meta, math.ceil(forgetUs / 1000000)) end
+if found[1] == own and not found[2] then redis.call('EXPIRE', q.meta, math.ceil(expireUs / 1000000)) end
 `,
 });
 

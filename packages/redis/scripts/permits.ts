@@ -23,7 +23,7 @@ export const permits = declareScript({
     /** Number of further permits that the process wants now. */
     wanted: NUMBER,
     /** Time without calls after which the throttle is forgotten; at least two leases. */
-    forgetMs: optional(DURATION),
+    expireMs: optional(DURATION),
   },
   reply: fields({
     granted: NUMBER,
@@ -33,7 +33,7 @@ export const permits = declareScript({
     waitMs: optional(DURATION),
   }),
   body: /* lua */ `
-q.forgetAfter = math.max(forgetUs or FORGET_AFTER, 2 * leaseUs)
+q.expireAfter = math.max(expireUs or EXPIRE_AFTER, 2 * leaseUs)
 q.written = { q.state, q.permits, q.leases, q.line, q.called }
 local leaseEnd = now + leaseUs
 leaseEnd = leaseEnd + leaseEnd % 2 -- an odd end includes a grace

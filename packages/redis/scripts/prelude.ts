@@ -1,4 +1,4 @@
-import { forgetAfter } from "./forget_after.ts";
+import { expireAfter } from "./expire_after.ts";
 import { FORMAT, refuseOtherQueue } from "./format.ts";
 import { inParts } from "./in_parts.ts";
 import { ordered, readKind } from "./order.ts";
@@ -57,7 +57,7 @@ end
 q.isEnding = not q.isBusy and not isPaused and count(${inLua(WITH_KEYS)}) == 0
   and redis.call('ZCOUNT', q.paused_groups, '(' .. whole(now), '+inf') == 0
 if q.isEnding or stored[15] then
-  local seconds = math.ceil(((tonumber(redis.call('HGET', q.meta, 'forgetAfter')) or FORGET_AFTER) + offset) / 1000000)
+  local seconds = math.ceil(((tonumber(redis.call('HGET', q.meta, 'expireAfter')) or EXPIRE_AFTER) + offset) / 1000000)
   local function set(name)
     if q.isEnding then redis.call('EXPIRE', name, seconds) else redis.call('PERSIST', name) end
   end
@@ -137,7 +137,7 @@ q.paused_groups = prefix .. 'pausedgroups' -- zset: group that was paused, by th
 local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
-${forgetAfter}
+${expireAfter}
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)

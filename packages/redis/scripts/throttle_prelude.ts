@@ -1,4 +1,4 @@
-import { forgetAfter } from "./forget_after.ts";
+import { expireAfter } from "./expire_after.ts";
 import { FORMAT, refuseOtherFormat } from "./format.ts";
 import { steadyTime } from "./steady_time.ts";
 
@@ -19,7 +19,7 @@ local q = {
   channel = prefix .. 'turn:',   -- channel of each process, for messages that it can have a permit
 }
 local BATCH = 200        -- maximum number of lost processes that one call handles
-${forgetAfter}
+${expireAfter}
 
 local function whole(number)
   return string.format('%.0f', number)
@@ -42,10 +42,10 @@ ${steadyTime("q.state", "stored[2]", "stored[3]")}
 local heard, used = tonumber(stored[4]) or 0, tonumber(stored[5]) or 0
 
 -- Stores the throttle's state and returns the reply of the script. The script sets q.written, the keys that it may
--- have written. Without another call, they expire after q.forgetAfter µs, when nothing is in force any longer.
+-- have written. Without another call, they expire after q.expireAfter µs, when nothing is in force any longer.
 function q.reply(value)
   redis.call('HSET', q.state, 'last', whole(now), 'heard', whole(heard), 'used', whole(used))
-  local seconds = math.ceil((q.forgetAfter + offset) / 1000000)
+  local seconds = math.ceil((q.expireAfter + offset) / 1000000)
   for _, key in ipairs(q.written) do redis.call('EXPIRE', key, seconds) end
   return value
 end

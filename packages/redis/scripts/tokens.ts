@@ -27,7 +27,7 @@ export const tokens = declareScript({
     /** Longest time until the next call of a process that waits. */
     longestMs: DURATION,
     /** Time without calls after which the throttle is forgotten, unless its bucket is full only later. */
-    forgetMs: optional(DURATION),
+    expireMs: optional(DURATION),
   },
   reply: fields({
     granted: NUMBER,
@@ -68,7 +68,7 @@ if granted < wanted then
 end
 
 local full = string.match(redis.call('HGET', prefix .. 'buckets', 'tokens') or '', '(%S+)$')
-q.forgetAfter = math.max(forgetUs or FORGET_AFTER, (tonumber(full) or now) - now)
+q.expireAfter = math.max(expireUs or EXPIRE_AFTER, (tonumber(full) or now) - now)
 q.written = { q.state, q.takers, q.turns, prefix .. 'buckets' }
 `,
 });

@@ -147,8 +147,9 @@ end
 -- Stores a key as given up, and forgets its failures. \`attempts\` is the number of attempts that the limiter has not
 -- counted. Returns the number of all attempts.
 function q.giveUp(key, reason, why, attempts)
-  attempts = attempts + failures_of({ key })[1]
-  local first = redis.call('HGET', prefix .. 'failingsince', key)
+  local failures = failures_of({ key })[1]
+  attempts = attempts + failures
+  local first = failures > 0 and redis.call('HGET', prefix .. 'failingsince', key) -- failures may have expired
   limiter_forget(key)
   local at = whole(q.tick())
   redis.call('HINCRBY', q.meta, 'givenUp', 1)
@@ -485,8 +486,9 @@ function q.hold()
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
-  taken.failures, taken.isEarly = failures_of(keys)
-  taken.isEarly = taken.isEarly or {}
+  local dues
+  taken.failures, dues = failures_of(keys)
+  for i = 1, dues and #keys or 0 do taken.isEarly[i] = is_early(dues[i], tonumber(tokens[i])) and 1 or 0 end
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end

@@ -134,8 +134,7 @@ CREATE TABLE failures (
   queue INTEGER NOT NULL,
   key TEXT NOT NULL,
   count INTEGER NOT NULL,
-  ends INTEGER,                       -- time when all counts expire
-  passing TEXT,                       -- JSON: counts that expire, and when
+  ends INTEGER,                       -- time when the failures are forgotten, if they are
   due INTEGER,                        -- time when the retry is due, if early failures are not counted
   since INTEGER NOT NULL,
   error TEXT NOT NULL,

@@ -1,6 +1,5 @@
 import { withCode } from "@workqueue/core/internal";
 import {
-  type Counting,
   type CountingNode,
   entryOf,
   type LimiterKind,
@@ -17,8 +16,6 @@ import type { Transaction } from "./transaction.ts";
 /** Failures of a key. */
 interface Failure {
   readonly count: number;
-  /** Counts that expire, each followed by the time when it does. */
-  readonly passing: readonly number[];
   /** Time when the retry is due, if early failures are not counted. */
   readonly due: number | undefined;
   /** Time of the first failure. */
@@ -31,11 +28,13 @@ interface Row {
   readonly key: string;
   readonly count: number;
   readonly ends: number | null;
-  readonly passing: string | null;
   readonly due: number | null;
   readonly since: number;
   readonly error: string;
 }
+
+/** Time in microseconds by which an attempt may begin before it is due, as for limiters in memory. */
+const ROUNDING = 1;
 
 /**
  * Failures of the keys of one queue, in one transaction, and the delays that limiters give for them. Each call has the
@@ -62,30 +61,28 @@ export class Failures {
    * Counts a failure. Returns the delay in milliseconds. If `given` was computed for a wrong number of failures, counts
    * nothing, and returns the right number.
    *
-   * @param started The time at which the attempt began.
+   * @param started The time at which the attempt began; `undefined` for an add by hand, which is not counted if the
+   * limiter doesn't count.
    * @param minDelay The minimum delay in microseconds.
    */
   when(
     text: string,
     key: string,
     given: string,
-    started: number,
+    started: number | undefined,
     minDelay: number,
   ): { delay: number } | { failures: number } {
     const { sql, queue, now, state } = this.#tx;
-    const [tree, passingCounts = 0, isPassing = 0, keepsDue] = JSON.parse(text) as LimiterTree;
+    const [tree, rules = {}] = JSON.parse(text) as LimiterTree;
+    const { ignoresEarly = false, forgetAfter, counts = true } = rules;
     const before = this.find(key);
     const failures = before?.count ?? 0;
-    if (keepsDue !== undefined && before?.due !== undefined && started < before.due) {
-      return { delay: Math.max(before.due - now, 0) / 1000 };
-    }
+    if (ignoresEarly && isEarly(before, started ?? now)) return { delay: Math.max(before!.due! - now, 0) / 1000 };
     const [assumed, ...draws] = given === "" ? [-1] : JSON.parse(given) as number[];
     if (assumed! >= 0 && assumed !== failures) return { failures };
-    const passing = [...before?.passing ?? []];
-    const delay = this.#ask(tree, { key, failures, passing, draws, groups: "" });
-    const due = keepsDue === undefined ? undefined : Math.min(FAR, now + Math.max(toMicroseconds(delay), minDelay));
-    let last = due === undefined ? 0 : Math.min(FAR, due + keepsDue! * 1000);
-    for (let i = 1; i < 2 * passingCounts; i += 2) last = Math.max(last, passing[i] ?? 0);
+    const delay = this.#ask(tree, { key, count: failures + 1, draws, groups: "" });
+    if (started === undefined && !counts) return { delay };
+    const due = Math.min(FAR, now + Math.max(toMicroseconds(delay), minDelay));
     if (before === undefined) {
       // Removes what is left of failures of this key that have expired, and of two other keys: there is no timer.
       this.forget(key);
@@ -94,15 +91,13 @@ export class Failures {
       state.failing++;
     }
     sql.run(
-      `INSERT INTO failures (queue, key, count, ends, passing, due, since, error) VALUES (?, ?, ?, ?, ?, ?, ?, '')
-        ON CONFLICT (queue, key) DO UPDATE SET count = excluded.count, ends = excluded.ends,
-          passing = excluded.passing, due = excluded.due`,
+      `INSERT INTO failures (queue, key, count, ends, due, since, error) VALUES (?, ?, ?, ?, ?, ?, '')
+        ON CONFLICT (queue, key) DO UPDATE SET count = excluded.count, ends = excluded.ends, due = excluded.due`,
       queue,
       key,
       failures + 1,
-      isPassing === 1 ? Math.ceil(last) : null,
-      passingCounts === 0 ? null : JSON.stringify(passing.slice(0, 2 * passingCounts)),
-      due ?? null,
+      forgetAfter === undefined ? null : Math.min(FAR, due + toMicroseconds(forgetAfter)),
+      ignoresEarly ? due : null,
       before?.since ?? now,
     );
     return { delay };
@@ -113,16 +108,11 @@ export class Failures {
     this.#tx.sql.run("UPDATE failures SET error = ? WHERE queue = ? AND key = ?", error, this.#tx.queue, key);
   }
 
-  /** Returns the number of failures that a limiter has counted for a key. */
+  /** Returns the number of failures of a key; 0 if the limiter doesn't count. */
   requeues(text: string, key: string): number {
-    const before = this.find(key);
-    const ask = (node: LimiterNode): number => {
-      if (counts(node)) return this.#counted(node[1], before?.count ?? 0, before?.passing ?? []);
-      entryOf(OTHERS, PRODUCT, "limiter", node[0]);
-      const nodes = node.filter((detail) => Array.isArray(detail)) as unknown as LimiterNode[];
-      return Math.max(0, ...nodes.map(ask));
-    };
-    return ask((JSON.parse(text) as LimiterTree)[0]);
+    const [tree, rules = {}] = JSON.parse(text) as LimiterTree;
+    requireKnown(tree);
+    return rules.counts === false ? 0 : this.find(key)?.count ?? 0;
   }
 
   /** Forgets the failures of a key. */
@@ -151,50 +141,26 @@ export class Failures {
     return ends !== null && ends <= this.#tx.now;
   }
 
-  /** Returns the number of failures that a limiter has counted. One that is asked several times counts each time. */
-  #counted(counting: Counting, failures: number, passing: readonly number[]): number {
-    if (counting === 0) return failures;
-    const [index, times] = counting;
-    if (index === 0) return failures * times;
-    const [count, ends] = passing.slice(2 * index - 2, 2 * index);
-    if (ends === undefined) return failures; // counted before the limiter had a forgetAfter
-    return ends > this.#tx.now ? count! : 0;
-  }
-
   /** Returns the delay of a limiter. */
   #ask(node: LimiterNode, failure: Asked): number {
-    if (!counts(node)) {
-      const delayOf = entryOf(OTHERS, PRODUCT, "limiter", node[0]) as DelayOf<OtherNode>;
-      const delay = (inner: LimiterNode, groups = failure.groups) => this.#ask(inner, { ...failure, groups });
-      return delayOf(node, { ...failure, delay, buckets: this.buckets });
-    }
-    const { failures, passing, draws } = failure;
-    const counting = node[1];
-    const count = counting !== 0 && counting[0] === 0
-      ? failures * counting[1] + counting[2]!
-      : this.#counted(counting, failures, passing) + 1;
-    const delay = (COUNTING[node[0]] as DelayAfter<CountingNode>)(node, count, draws);
-    if (counting !== 0 && counting[0] > 0) {
-      const at = 2 * counting[0] - 2;
-      passing[at] = count;
-      passing[at + 1] = Math.min(FAR, this.#tx.now + (delay + counting[1]) * 1000);
-    }
-    return delay;
+    if (isCounting(node)) return (COUNTING[node[0]] as DelayAfter<CountingNode>)(node, failure.count, failure.draws);
+    const delayOf = entryOf(OTHERS, PRODUCT, "limiter", node[0]) as DelayOf<OtherNode>;
+    const delay = (inner: LimiterNode, groups = failure.groups) => this.#ask(inner, { ...failure, groups });
+    return delayOf(node, { ...failure, delay, buckets: this.buckets });
   }
 }
 
 /** Failure for which limiters are asked. */
 interface Asked {
   readonly key: string;
-  /** Number of earlier failures. */
-  readonly failures: number;
-  readonly passing: number[];
+  /** Number of failures, this one included. */
+  readonly count: number;
   readonly draws: number[];
   /** End of the names of buckets, because each group has its own. */
   readonly groups: string;
 }
 
-/** Failure for which a limiter that doesn't count failures itself is asked. */
+/** Failure for which a limiter is asked whose delay does not depend on the number of failures itself. */
 interface Asking extends Asked {
   readonly buckets: Buckets;
   /** Returns the delay of an inner limiter. */
@@ -206,9 +172,9 @@ type DelayOf<Node> = (node: Node, asking: Asking) => number;
 
 /** Delays after a number of failures, by kind of limiter. */
 const COUNTING: { readonly [Kind in CountingNode[0]]: DelayAfter<LimiterNodeOf<Kind>> } = {
-  "exponential": ([, , baseDelay, maxDelay], count) => Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay),
-  "fast-slow": ([, , fastDelay, slowDelay, maxFastAttempts], count) => count <= maxFastAttempts ? fastDelay : slowDelay,
-  "steps": ([, , delays], count) => delays[Math.min(count, delays.length) - 1]!,
+  "exponential": ([, baseDelay, maxDelay], count) => Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay),
+  "fast-slow": ([, fastDelay, slowDelay, maxFastAttempts], count) => count <= maxFastAttempts ? fastDelay : slowDelay,
+  "steps": ([, delays], count) => delays[Math.min(count, delays.length) - 1]!,
   "given": (_, __, draws) => nextOf(draws),
 };
 
@@ -238,10 +204,22 @@ function nextOf(draws: number[]): number {
   return number;
 }
 
-function counts(node: LimiterNode): node is CountingNode {
+function isCounting(node: LimiterNode): node is CountingNode {
   return Object.hasOwn(COUNTING, node[0]);
 }
 
-function failureOf({ count, passing, due, since, error }: Row): Failure {
-  return { count, passing: passing === null ? [] : JSON.parse(passing), due: due ?? undefined, since, error };
+/** Refuses a limiter of an unknown kind by name, also inside another. */
+function requireKnown(node: LimiterNode): void {
+  if (isCounting(node)) return;
+  entryOf(OTHERS, PRODUCT, "limiter", node[0]);
+  for (const detail of node as readonly unknown[]) if (Array.isArray(detail)) requireKnown(detail as never);
+}
+
+/** Reports whether an attempt began before the retry was due. */
+export function isEarly(failure: Failure | undefined, started: number): boolean {
+  return failure?.due !== undefined && failure.due - started > ROUNDING;
+}
+
+function failureOf({ count, due, since, error }: Row): Failure {
+  return { count, due: due ?? undefined, since, error };
 }

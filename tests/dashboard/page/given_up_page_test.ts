@@ -1,7 +1,13 @@
 /** Tests of given-up items on the page. Runs only on Deno, because the page runs in a browser. */
 
 import { assertEquals } from "@std/assert";
-import { createExponentialLimiter, createRateLimitingQueue, runWorkers, TerminalError } from "@workqueue/core";
+import {
+  createExponentialLimiter,
+  createGivenUpStore,
+  createRateLimitingQueue,
+  runWorkers,
+  TerminalError,
+} from "@workqueue/core";
 import { allowLocal, createDashboard, type GivenUpList } from "@workqueue/dashboard";
 import { type PageServer, testAccessibilityOf, testPageOf } from "./any_server.ts";
 import { FakeServer } from "./fake_server.ts";
@@ -146,7 +152,7 @@ browserTest("page: a redrive is shown while it runs, and stopped", async () => {
 
 browserTest("page of the server: given-up items are found, redriven and discarded", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
-    keepGivenUp: 100,
+    keepGivenUp: createGivenUpStore({ max: 100 }),
   });
   let isUp = false;
   const done: string[] = [];

@@ -6,6 +6,7 @@
 import process from "node:process";
 import {
   createExponentialLimiter,
+  createGivenUpStore,
   createIgnoreEarlyLimiter,
   createRateLimitingQueue,
   type RateLimiter,
@@ -56,7 +57,12 @@ for (const [name, create] of Object.entries(limiters)) {
   await measure(name, (key) => limiter.when(key), (key) => limiter.forget(key));
 }
 
-const queue = createRateLimitingQueue<string>(exponential(), { clock, keepGivenUp: 10 });
+const limiter = createExponentialLimiter<string>({ baseDelay: 5, maxDelay: 5 });
+const queue = createRateLimitingQueue<string>(limiter, {
+  clock,
+  keepGivenUp: createGivenUpStore({ max: 10 }),
+  forgetAfter,
+});
 let onFailed = (): void => {};
 runWorkers(queue, () => {
   throw new Error("down");

@@ -10,6 +10,7 @@ import {
   createExponentialLimiter,
   createFairDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   InMemoryMetrics,
   RetryAfterError,
   runWorkers,
@@ -114,7 +115,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     queue.whenIdle();
   },
   "ref: false, and a blocked retry"() {
-    const retryBudget = { ratio: 0, minRate: 0.001 };
+    const retryBudget = createRetryBudget({ ratio: 0, minRate: 0.001 });
     const none = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
     const queue = createRateLimitingQueue<string>(none, { ref: false, retryBudget });
     const other = setTimeout(() => {}, AN_HOUR);

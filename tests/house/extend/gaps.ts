@@ -21,7 +21,7 @@ export const gaps: readonly Gap[] = [
   {
     adds: "an option of a limiter",
     path: "limiters/steps.ts",
-    edit: ["  forgetAfter:", '  calm: { kind: "boolean", required: false, description: "" },\n  forgetAfter:'],
+    edit: ["  delays: {\n", '  calm: { kind: "boolean", required: false, description: "" },\n  delays: {\n'],
     errors: [["packages/engine/limiter_plan.ts", "'calm'"]],
   },
   {

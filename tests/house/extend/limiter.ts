@@ -23,22 +23,21 @@ export const limiter: Recipe = {
  * @module
  */
 
-import { A_CLOCK } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
+import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { builtIn } from "./built_in.ts";
-import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { ExpiringCounts } from "./expiring_counts.ts";
-import { type DelayAfter, FailureLimiter, forgetAfterField } from "./failures.ts";
+import { createCounting } from "./counting_in_code.ts";
+import type { LimiterDefinition } from "./definition.ts";
+import { type DelayAfter, FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
 /** Options of a quadratic limiter. */
 export const quadraticOptions = {
   step: { kind: "duration", description: "Delay after an item's first failure." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // without the cast, the packed declarations lack the type
 } as const satisfies Fields;
 
 /** Definition of \`{ "type": "quadratic" }\`. */
@@ -46,13 +45,8 @@ export const quadraticLimiter: LimiterDefinition<"quadratic", typeof quadraticOp
   type: "quadratic",
   description: "Delays an item by the square of its number of failures.",
   options: quadraticOptions,
-  create: /* @__PURE__ */ builtIn(
-    1,
-    ({ step, forgetAfter }, { clock }) =>
-      new FailureLimiter(quadraticDelay(step), new ExpiringCounts(forgetAfter, clock)),
-  ),
-  update: (limiter: FailureLimiter, { step, forgetAfter }) =>
-    limiter.change(quadraticDelay(step), forgetAfter),
+  create: /* @__PURE__ */ builtIn(1, ({ step }) => new FailureLimiter(quadraticDelay(step))),
+  update: (limiter: FailureLimiter, { step }) => limiter.change(quadraticDelay(step)),
 };
 
 function quadraticDelay(step: number): DelayAfter {
@@ -61,9 +55,9 @@ function quadraticDelay(step: number): DelayAfter {
 
 /** Creates a limiter that delays an item by \`step\` times the square of its number of failures. */
 export function createQuadraticLimiter<T = unknown>(
-  options: OptionsInput<typeof quadraticOptions> & { clock?: Clock | undefined },
+  options: OptionsInput<typeof quadraticOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(quadraticLimiter, { duration: durationKind }, options, { clock: A_CLOCK });
+  return createCounting(quadraticLimiter, { duration: durationKind }, options);
 }
 `,
     },
@@ -81,9 +75,9 @@ export function createQuadraticLimiter<T = unknown>(
         '  "steps": {\n',
         `  "quadratic": {
     version: 1,
-    plan(planner, part, { step, forgetAfter, ...others }) {
+    plan(planner, part, { step, ...others }) {
       planner.refuseOthers(part, others);
-      return ["quadratic", planner.counting(part.path, forgetAfter), step];
+      return planner.counting(["quadratic", step]);
     },
   },
   "steps": {
@@ -94,7 +88,7 @@ export function createQuadraticLimiter<T = unknown>(
       path: "packages/engine/limiter_nodes.ts",
       round: "lists",
       says: "packages/sqlite/store/failures.ts",
-      edits: [insertAfter("export type CountingNode =\n", '  | readonly ["quadratic", Counting, step: number]\n')],
+      edits: [insertAfter("export type CountingNode =\n", '  | readonly ["quadratic", step: number]\n')],
     },
     {
       path: "packages/sqlite/store/failures.ts",
@@ -102,7 +96,7 @@ export function createQuadraticLimiter<T = unknown>(
       says: "packages/sqlite/store/failures.ts",
       edits: [insertAfter(
         "DelayAfter<LimiterNodeOf<Kind>> } = {\n",
-        '  "quadratic": ([, , step], count) => step * count ** 2,\n',
+        '  "quadratic": ([, step], count) => step * count ** 2,\n',
       )],
     },
     {
@@ -111,7 +105,7 @@ export function createQuadraticLimiter<T = unknown>(
       says: "packages/redis/scripts/limiters.ts",
       edits: [insertAfter(
         "Readonly<Record<CountingNode[0], string>> = {\n",
-        '  "quadratic": "node[3] * count ^ 2",\n',
+        '  "quadratic": "node[2] * count ^ 2",\n',
       )],
     },
     {
@@ -129,7 +123,7 @@ export function createQuadraticLimiter<T = unknown>(
       says: "tests/contracts/reload_model.ts",
       edits: [
         insertAfter("isInGroup: boolean) => object>> = {\n", '  "quadratic": (draw) => ({ step: draw(3000) }),\n'),
-        insertAfter("ReturnType<typeof of>>> = {\n", '      "quadratic": of({ step: delay, forgetAfter }),\n'),
+        insertAfter("ReturnType<typeof of>>> = {\n", '      "quadratic": of({ step: delay }),\n'),
       ],
     },
     {

@@ -101,7 +101,7 @@ redisTest("a drain waits for a retry that has to be sent twice", async ({ url })
       when: () => 3_600_000,
       forget: () => {},
       numRequeues: () => 0,
-      delayAfter: () => 3_600_000,
+      next: () => 3_600_000,
     }),
   }));
   const { name } = newQueue(url);

@@ -1,0 +1,197 @@
+import { callSafely } from "../base/call_safely.ts";
+import type { Clock } from "../base/clock.ts";
+import { FailureRecords } from "../structures/failure_records.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
+import { NONE, type Records } from "../structures/records.ts";
+import type { LiveDuration } from "./live_duration.ts";
+import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
+
+/** Maximum number of expired keys that are forgotten when a failure is counted, and when keys are counted. */
+const FEW = 2;
+const MANY = 10_000;
+
+/** Limits on the memory of failures, and the function that is called when the failures of a key have expired. */
+export interface Expiry {
+  /** Time from the end of a key's last delay until its failures are forgotten; `undefined` for never. */
+  readonly after: LiveDuration | undefined;
+  readonly clock: Clock;
+  tell(key: unknown, item: unknown): void;
+}
+
+/**
+ * Keys whose failures a queue remembers, until they are forgotten or have expired. Everything about a key is in its
+ * record.
+ */
+export class FailedKeys {
+  /** Number of keys whose failures are remembered. */
+  size = 0;
+  /** Number of keys whose last attempt failed, with those that have expired. */
+  #failing = 0;
+  readonly #records: Records;
+  readonly #fields: FailureRecords;
+  readonly #expiry: Expiry;
+  /**
+   * Records by the end of the last delay, or by an earlier time. They expire in this order. `undefined` if failures
+   * don't expire.
+   */
+  readonly #expiring: NumberHeap<number> | undefined;
+  /** Callbacks of `watch`; `undefined` until it is first called. */
+  #watchers: Set<(key: unknown) => void> | undefined = undefined;
+
+  constructor(records: Records, expiry: Expiry) {
+    this.#records = records;
+    this.#fields = new FailureRecords(records);
+    this.#expiry = expiry;
+    if (expiry.after !== undefined) this.#expiring = new NumberHeap();
+  }
+
+  /** Number of keys whose last attempt failed. */
+  get failing(): number {
+    this.forgetExpired(this.#expiry.clock.now(), MANY);
+    return this.#failing;
+  }
+
+  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
+  watch(callback: (key: unknown) => void): () => void {
+    const watchers = this.#watchers ??= new Set();
+    watchers.add(callback);
+    return () => void watchers.delete(callback);
+  }
+
+  /**
+   * Returns the number of failures of a key. Forgets them if they have expired. Then, the record may be that of another
+   * key, because a limiter or a watcher that is told may change the queue.
+   *
+   * @param now The current time, if it is known.
+   */
+  countOf(record: number, now?: number): number {
+    return this.#isKnown(record) && !this.#forgetIfExpired(record, now) ? this.#fields.countOf(record) : 0;
+  }
+
+  /** Returns the end of the delay after the last failure of a key that was counted. */
+  endOf(record: number): number {
+    return this.#fields.endOf(record);
+  }
+
+  /** Reports whether the last attempt at a key failed. Forgets the failures of the key if they have expired. */
+  isFailing(record: number): boolean {
+    if (!this.#isKnown(record) || this.#forgetIfExpired(record)) return false;
+    return (this.#records.stateOf(record) & FAILING) !== 0;
+  }
+
+  /** Counts a failure of a key. `end` is the end of the delay after it. Returns the record of the key. */
+  count(before: number, key: unknown, item: unknown, end: number): number {
+    const record = this.#begin(before, key, item);
+    this.#fields.add(record, end);
+    this.#expireAt(record, end);
+    return record;
+  }
+
+  /**
+   * Sets whether the last attempt at a key failed. Returns the record of the key.
+   *
+   * @param end The end of the delay after it; `undefined` as long as the attempt lasts.
+   */
+  setFailing(before: number, key: unknown, item: unknown, hasFailed: boolean, end?: number): number {
+    const records = this.#records;
+    const record = this.#begin(before, key, item);
+    if (end !== undefined && this.#fields.countOf(record) === 0) { // no failure was counted, but the record must expire
+      this.#fields.setEnd(record, end);
+      this.#expireAt(record, end);
+    }
+    const state = records.stateOf(record);
+    if (hasFailed === ((state & FAILING) !== 0)) return record;
+    records.setState(record, state ^ FAILING);
+    if (hasFailed) {
+      this.#failing++;
+      return record;
+    }
+    this.#failLess(key);
+    return records.has(record, key) ? record : records.of(key); // a watcher may have changed the queue
+  }
+
+  /** Returns the time of the first failure of a key that is failing; `undefined` if it was not set. */
+  firstFailureOf(record: number): number | undefined {
+    return this.#isKnown(record) && this.isFailing(record) ? this.#fields.firstFailureOf(record) : undefined;
+  }
+
+  setFirstFailure(record: number, time: number): void {
+    this.#fields.setFirstFailure(record, time);
+  }
+
+  /** Forgets the failures of a key. */
+  forget(record: number): void {
+    if (!this.#isKnown(record)) return;
+    const records = this.#records;
+    const state = records.stateOf(record);
+    const key = records.keyOf(record);
+    const slot = this.#fields.slotOf(record);
+    if (slot !== NONE) this.#expiring!.remove(slot);
+    this.size--;
+    const rest = state & ~(REMEMBERED | FAILING);
+    if (rest === 0) records.free(record);
+    else {
+      records.setState(record, rest);
+      if ((rest & POSITION) === 0) records.setItem(record, undefined);
+    }
+    if ((state & FAILING) !== 0) this.#failLess(key);
+  }
+
+  /** Forgets the failures of up to `count` keys that have expired. */
+  forgetExpired(now: number, count: number = FEW): void {
+    const expiring = this.#expiring;
+    if (expiring === undefined) return;
+    for (; count > 0 && expiring.smallest + this.#expiry.after!.ms <= now; count--) {
+      const record = expiring.top!;
+      if (!this.#forgetIfExpired(record, now)) {
+        expiring.increase(this.#fields.slotOf(record), this.#fields.endOf(record));
+      }
+    }
+  }
+
+  /** Begins to remember the failures of a key, unless they are remembered already. Returns the record of the key. */
+  #begin(record: number, key: unknown, item: unknown): number {
+    if (this.#isKnown(record)) return record;
+    const records = this.#records;
+    if (record === NONE) record = records.take(key, REMEMBERED, item, 0);
+    else {
+      const state = records.stateOf(record);
+      records.setState(record, state | REMEMBERED);
+      if ((state & POSITION) === 0) records.setItem(record, item);
+    }
+    this.#fields.begin(record);
+    this.size++;
+    return record;
+  }
+
+  /** Lets the failures of a key expire some time after the end of its delay. */
+  #expireAt(record: number, end: number): void {
+    const expiring = this.#expiring;
+    if (expiring === undefined) return;
+    const slot = this.#fields.slotOf(record);
+    if (slot === NONE) this.#fields.setSlot(record, expiring.push(record, end));
+    else expiring.decrease(slot, end); // a later end is set when the earlier one has come
+  }
+
+  #isKnown(record: number): boolean {
+    return record !== NONE && (this.#records.stateOf(record) & REMEMBERED) !== 0;
+  }
+
+  /** Forgets the failures of a key if they have expired. Reports whether they had. */
+  #forgetIfExpired(record: number, now?: number): boolean {
+    if (this.#expiring === undefined || this.#fields.slotOf(record) === NONE) return false;
+    const { after, clock, tell } = this.#expiry;
+    if (this.#fields.endOf(record) + after!.ms > (now ?? clock.now())) return false;
+    const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];
+    this.forget(record);
+    callSafely(() => tell(key, item), () => {}, undefined);
+    return true;
+  }
+
+  /** Subtracts a key from the failing keys, and tells the watchers. */
+  #failLess(key: unknown): void {
+    this.#failing--;
+    if (this.#watchers === undefined) return;
+    for (const tell of this.#watchers) tell(key);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Symbols through which options bring the code of a feature, so that other programs don't contain it. The symbols are
+ * not in the global registry, because the queue and the option must be of one copy of the package.
+ */
+
+/** Key of a retry budget's function that creates the blocked retries of a queue. */
+export const RETRIES: unique symbol = /* @__PURE__ */ Symbol();
+
+/** Key of a store's function that creates a queue which keeps its given-up items in the store. */
+export const KEEPER: unique symbol = /* @__PURE__ */ Symbol();
+
+/** Reports whether an option brings code by a symbol. */
+export function brings(value: unknown, symbol: symbol): boolean {
+  return typeof (value as Record<symbol, unknown> | null | undefined)?.[symbol] === "function";
+}
