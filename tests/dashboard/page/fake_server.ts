@@ -13,7 +13,10 @@ export interface Posted {
 /** Returns the answer to a control request. */
 export type Answer = (posted: Posted) => { status?: number; body: ControlResult | { error: string } };
 
-/** Serves the page on the loopback interface, under `path`. Sends the state of `queues` four times a second. */
+/**
+ * Serves the page on the loopback interface, under `path`. Sends the state of `queues` once a second, and a change
+ * after a quarter of a second at most.
+ */
 export class FakeServer implements AsyncDisposable {
   instance = "one";
   time = Date.UTC(2026, 10, 22, 3, 4, 5);
@@ -106,8 +109,15 @@ export class FakeServer implements AsyncDisposable {
     let end: () => void;
     const body = new ReadableStream<string>({
       start: (controller) => {
-        controller.enqueue("retry: 300\n\n" + (this.isSilent ? "" : say()));
-        const timer = setInterval(() => this.isSilent || controller.enqueue(say()), 250);
+        controller.enqueue("retry: 300\n\n");
+        let [last, looks] = ["", 0];
+        const look = () => {
+          if (this.isSilent) return;
+          const said = say();
+          if (said !== last || looks++ % 4 === 0) controller.enqueue(last = said);
+        };
+        look();
+        const timer = setInterval(look, 250);
         end = () => {
           clearInterval(timer);
           controller.close();

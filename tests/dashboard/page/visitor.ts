@@ -7,9 +7,11 @@ import { hasChromium, launchChromium } from "../../chromium.ts";
 
 let browser: Promise<Browser> | undefined;
 
+/** Rules of axe-core that depend on colors. */
+const RULES_OF_COLORS = ["color-contrast", "link-in-text-block"];
+
 /** Options of a visitor. */
 export interface VisitorOptions {
-  readonly colorScheme?: "light" | "dark";
   readonly width?: number;
   /** Whether the test controls the time of the page, with `page.clock`. */
   readonly hasHandClock?: boolean;
@@ -37,7 +39,7 @@ export async function visit(url: string, options: VisitorOptions = {}): Promise<
   browser ??= launchChromium();
   const page = await (await browser).newPage({
     viewport: { width: options.width ?? 1280, height: 900 },
-    colorScheme: options.colorScheme ?? "light",
+    colorScheme: "light",
     reducedMotion: "reduce",
   });
   const complaints: string[] = [];
@@ -101,12 +103,28 @@ export class Visitor implements AsyncDisposable {
     return this.page.evaluate("document.documentElement.scrollWidth");
   }
 
-  /** Returns the serious problems that axe-core finds. */
-  async offences(): Promise<string[]> {
-    await this.page.evaluate(axe.source); // sent over the debugging protocol, so the page's policy does not apply
-    const { violations } = await this.page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  /**
+   * Returns the serious problems that axe-core finds.
+   *
+   * @param rules The rules that are checked; all if omitted.
+   */
+  async offences(rules?: readonly string[]): Promise<string[]> {
+    const isThere = await this.page.evaluate("'axe' in globalThis");
+    if (!isThere) await this.page.evaluate(axe.source); // a debugger sends it, so the page's policy does not apply
+    const { violations } = await this.page.evaluate(
+      (options) => (globalThis as unknown as { axe: typeof axe }).axe.run(options),
+      rules === undefined ? {} : { runOnly: [...rules] },
+    );
     return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+  }
+
+  /** Returns the serious problems that axe-core finds in light colors, and those that only dark colors can have. */
+  async offencesInBothSchemes(): Promise<string[]> {
+    await this.page.emulateMedia({ colorScheme: "light" });
+    const inLight = await this.offences();
+    await this.page.emulateMedia({ colorScheme: "dark" });
+    return [...inLight, ...(await this.offences(RULES_OF_COLORS)).map((offence) => `dark: ${offence}`)];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
