@@ -1,6 +1,6 @@
 /**
  * Script in which many keys fail, whose counts expire soon. For each limiter and for a queue, the script prints the
- * bytes in use when the number of counts has become steady, and after several times as many keys.
+ * bytes in use when the number of counts has become steady, and after more than twice as many keys.
  */
 
 import process from "node:process";
@@ -39,16 +39,16 @@ async function fail(when: (key: string) => unknown, forget: (key: string) => voi
   }
 }
 
-/** Prints the bytes in use after many keys, and after several times as many. */
+/** Prints the bytes in use after many keys, and after more than twice as many. */
 async function measure(
   name: string,
   when: (key: string) => unknown,
   forget: (key: string) => void,
 ): Promise<void> {
-  await fail(when, forget, 4 * UNEXPIRED);
+  await fail(when, forget, 2 * UNEXPIRED);
   await collectLater();
   const before = process.memoryUsage().heapUsed;
-  await fail(when, forget, 6 * UNEXPIRED);
+  await fail(when, forget, 3 * UNEXPIRED);
   console.log(`${name}: ${before} ${await heapUsed(1.5 * before)}`);
 }
 
@@ -64,8 +64,9 @@ const queue = createRateLimitingQueue<string>(limiter, {
   forgetAfter,
 });
 let onFailed = (): void => {};
+const down = new Error("down"); // one error for all keys, because creating an error takes longer than an attempt
 runWorkers(queue, () => {
-  throw new Error("down");
+  throw down;
 }, { clock, onError: () => onFailed() });
 await measure("queue", async (key) => {
   const failed = new Promise<void>((resolve) => onFailed = resolve);

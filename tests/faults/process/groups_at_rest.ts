@@ -43,8 +43,8 @@ workOnCrowd(20_000); // more groups than the discipline remembers
 work(plain, 10_000); // warm-up, because one-time allocations are not leaks
 work(bounded, 10_000);
 const before = await heapUsed();
-work(plain, 1_000_000);
+work(plain, 300_000);
 work(bounded, 100_000);
-workOnCrowd(1_000_000);
+workOnCrowd(300_000);
 console.log(await growthSince(before));
 console.log(plain.length + crowd.length + bounded.length + bounded.snapshot().blocked);

@@ -9,7 +9,7 @@ import {
 } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
 
-const KEYS = 200_000;
+const KEYS = 100_000;
 
 interface Link {
   readonly entry: ReadyEntry<string>;

@@ -1,4 +1,4 @@
-/** Script that runs a million keys through one queue. The script prints the heap growth in bytes. */
+/** Script that runs 400,000 keys through one queue. The script prints the heap growth in bytes. */
 
 import {
   createDefaultControllerLimiter,
@@ -10,7 +10,7 @@ import {
 } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
 
-const BATCHES = 100;
+const BATCHES = 40;
 const KEYS_A_BATCH = 10_000;
 
 let now = 0;
