@@ -65,14 +65,26 @@ Deno.test("examples that need a server type-check", async () => {
   await withModules(examples.flatMap(([, codes]) => codes), (files) => deno("check", ...files));
 });
 
-for (const [file, codes] of examples) {
-  for (const [i, code] of codes.entries()) {
-    serverTest(`${file}: example ${i + 1} that needs a server runs to its end`, async () => {
-      await using server = await RedisServer.start();
-      const own = code.replaceAll(NO_SERVER, server.url);
-      await withModules([own], ([file]) => deno("run", "--no-prompt", "--allow-net", file!));
+/** Returns a module that imports modules one after the other, and prints the name of each that has run to its end. */
+function oneByOne(files: string[]): string {
+  return files.map((file) => `await import(${JSON.stringify(file)});\nconsole.log(${JSON.stringify(file)});\n`).join(
+    "",
+  );
+}
+
+for (const [file, codes] of examples.filter(([, codes]) => codes.length > 0)) {
+  serverTest(`${file}: the examples that need a server run to their end, and then the process ends`, async () => {
+    await using servers = new AsyncDisposableStack();
+    const own = await Promise.all(codes.map(async (code) => {
+      const server = servers.use(await RedisServer.start());
+      return code.replaceAll(NO_SERVER, server.url);
+    }));
+    await withModules(own, async (files) => {
+      const main = files[0]!.replace("example0.ts", "main.ts");
+      await Deno.writeTextFile(main, oneByOne(files));
+      await deno("run", "--no-prompt", "--allow-net", main);
     });
-  }
+  });
 }
 
 Deno.test("docs/redis.md and README.md have examples that need a server", () => {
