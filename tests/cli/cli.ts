@@ -6,6 +6,7 @@ import type { ItemReport, ReportHeader } from "../../packages/cli/report/records
 import { installed, type Runtime } from "../../release/installed.ts";
 import { EVERY } from "../every.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
+import { commandModule } from "./bundled_command.ts";
 
 /**
  * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must
@@ -90,7 +91,7 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
  */
 export async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
-  return [...await ofClone[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
+  return [...await ofClone[runtime]!(), await commandModule()];
 }
 
 /** Directory for one test, and the CLIs running in it. Disposing it ends the CLIs and removes the directory. */
@@ -175,12 +176,16 @@ export function quickConfig(queue: Record<string, unknown> = {}): string {
   return JSON.stringify({ queues: { quick: { limiter, ...queue } } });
 }
 
-/** Waits until a condition is true; throws after a deadline. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+/**
+ * Waits until a condition is true; throws after a deadline.
+ *
+ * @param pause Time between two checks in milliseconds. A check that starts a process needs a longer time.
+ */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, pause = 10): Promise<void> {
   const start = Date.now();
   while (!await condition()) {
     if (Date.now() - start > DEADLINE) throw new Error(`Waited too long until ${what}`);
-    await delay(10);
+    await delay(pause);
   }
 }
 

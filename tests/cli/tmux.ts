@@ -73,13 +73,13 @@ export class Tmux implements AsyncDisposable {
   /** Waits until the window meets a condition. Returns the window's content. */
   async until(isSeen: (view: View) => boolean, what: string): Promise<View> {
     let view: View = { screen: [], all: [] };
+    const rows = async (from: string) => (await this.#run(["capture-pane", "-p", "-S", from])).split("\n");
     const look = async () => {
-      const rows = async (from: string) => (await this.#run(["capture-pane", "-p", "-S", from])).split("\n");
       view = { screen: await rows("0"), all: await rows("-") };
       return isSeen(view);
     };
     try {
-      await until(look, what);
+      await until(look, what, 50);
     } catch (error) {
       throw new Error(`${(error as Error).message}; there is:\n${view.all.join("\n")}`);
     }
@@ -102,6 +102,6 @@ export class Tmux implements AsyncDisposable {
     } catch {
       // The CLI has ended, or was never started.
     }
-    await until(() => this.#run(["list-sessions"]).then(() => false, () => true), "tmux has ended");
+    await until(() => this.#run(["list-sessions"]).then(() => false, () => true), "tmux has ended", 50);
   }
 }

@@ -1,6 +1,6 @@
 /** Shell in which the scripts on pages can run the `workqueue` command. */
 
-import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
+import { commandOn, ROOT, Workspace } from "../cli/cli.ts";
 
 const DEADLINE = 120_000;
 
@@ -14,7 +14,7 @@ export async function openShell(
 ): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
   const workspace = new Workspace();
   Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
-  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`);
+  const command = (await commandOn("Deno")).map((part) => `'${part}'`);
   const programs = await Deno.makeTempDir({ dir: workspace.directory, prefix: "." });
   Deno.writeTextFileSync(`${programs}/workqueue`, `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
   const run = async (script: string) => {
