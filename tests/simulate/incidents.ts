@@ -6,7 +6,13 @@ import { compare, type LoadDocument } from "@workqueue/simulate";
 import type { Incident } from "../../packages/simulate/incidents/incidents.ts";
 
 /** Folders of incidents that take longest to simulate. Only `deno task prove` simulates them. */
-export const longIncidents: readonly string[] = ["events-during-backoff", "metastable-overload"];
+export const longIncidents: readonly string[] = [
+  "events-during-backoff",
+  "metastable-overload",
+  "retry-budget",
+  "retry-storm",
+  "tenant-429",
+];
 
 /** Folder of the incidents. */
 export const FOLDER: URL = new URL("../../packages/simulate/incidents/", import.meta.url);
