@@ -22,7 +22,8 @@ for (const age of ["newest", "oldest"] as const) {
     using project = new Project();
     await project.npmInstall();
     project.writeConsumer();
-    for (const resolution of [["nodenext"], ["esnext", "--moduleResolution", "bundler"]]) {
+    const asNode = age === "newest" ? [] : [["nodenext"]]; // the test above has checked that
+    for (const resolution of [...asNode, ["esnext", "--moduleResolution", "bundler"]]) {
       await tsc(project.folder, age, "main.ts", "--noEmit", "--allowImportingTsExtensions", "--module", ...resolution);
     }
   });
