@@ -8,6 +8,12 @@ import process from "node:process";
  */
 export const EVERY: boolean = process.env["WORKQUEUE_EVERY"] !== undefined;
 
+/**
+ * Whether to repeat random operations often. Once is enough for code that is the same on each runtime: on Deno, or on
+ * every runtime in `deno task test:every`. On another runtime, a few repetitions show that the code runs there.
+ */
+export const OFTEN: boolean = EVERY || process.versions["deno"] !== undefined;
+
 /** Registers a test that only `deno task test:every` runs. */
 export function everyTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !EVERY, fn });

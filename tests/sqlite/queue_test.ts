@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
 import { SCHEMA_VERSION } from "../../packages/sqlite/database/schema.ts";
 import { seeded } from "../redis/faults/seeded.ts";
+import { OFTEN } from "../every.ts";
 import { fileTest, Folder } from "./files.ts";
 
 fileTest("items are worked on, each once, also when they were added twice", async (folder) => {
@@ -238,7 +239,7 @@ Deno.test("SQLite: wrong options are refused", () => {
 fileTest("calls that share a transaction do the same as calls one after the other", async ({ thread }) => {
   const random = seeded(1);
   const below = (limit: number) => Math.floor(random() * limit);
-  for (let run = 0; run < (thread ? 3 : 20); run++) {
+  for (let run = 0; run < (thread || !OFTEN ? 3 : 20); run++) {
     const calls = Array.from({ length: 60 }, (): (queue: SqliteQueue) => Promise<unknown> => {
       const key = `${"ab"[below(2)]}/${below(8)}`;
       const [priority, hours, other] = [below(4), 1 + below(5), `c/${below(8)}`];
