@@ -200,8 +200,12 @@ export async function isStopped(pid: string): Promise<boolean> {
   return (await stateOf(pid)).startsWith("T");
 }
 
-/** Returns the state of a process as one letter and maybe more text; an empty string if the process is gone. */
+/**
+ * Returns the state of a process as one letter and maybe more text; an empty string if the process is gone, or ended
+ * before it had written its number.
+ */
 async function stateOf(pid: string): Promise<string> {
+  if (pid.trim() === "") return "";
   return Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
 }
 
