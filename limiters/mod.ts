@@ -18,6 +18,7 @@
  * @module
  */
 
+export { NOT_COUNTED } from "../lib/base/brands.ts";
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export * from "./built_ins.ts";

@@ -1,5 +1,6 @@
 /** Types that appear in the signatures of a limiter's exports. Each limiter's file also exports these types. */
 
+export type { NOT_COUNTED } from "../lib/base/brands.ts";
 export type { Clock } from "../lib/base/clock.ts";
 export type { Duration } from "../lib/base/duration.ts";
 export type { Random } from "../lib/base/random.ts";

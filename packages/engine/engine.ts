@@ -41,7 +41,9 @@ export interface EngineLimiter {
 
 /** Item that failed, for limiters that only this process can evaluate. Times are in milliseconds. */
 export interface FailedItem {
+  /** The item. */
   readonly item: unknown;
+  /** The item's key. */
   readonly key: string;
   /** Time at which the attempt began, by this process's clock. */
   readonly startedAt: number;
