@@ -52,8 +52,8 @@ await queue.shutDownWithDrain();`,
     )
   }
 
-- \`config.queue(name, options)\` creates a new queue at each call. Its \`options\` are those that a document can't contain:
-  \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, and a \`clock\` or \`metrics\` to replace those passed to \`loadConfig\`.
+- \`config.queue(name, options)\` creates a new queue at each call. Its \`options\` override the document's, also
+  after a reload. Most are options that a document can't contain: \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, and a \`clock\` or \`metrics\` to replace those passed to \`loadConfig\`.
 - \`config.runWorkers(name, queue, handler, options)\` starts a pool. Its \`options\` are callbacks such as \`onError\`.
 - \`config.limiter(name)\`, \`config.throttle(name)\` and \`config.bucket(name)\` return a part of the document:
   \`config.bucket("api").pauseFor("30s")\` pauses all queues that this bucket throttles, and

@@ -83,22 +83,18 @@ export class FailedKeys {
   count(before: number, key: unknown, item: unknown, end: number): number {
     const record = this.#begin(before, key, item);
     this.#fields.add(record, end);
-    this.#expireAt(record, end);
+    const expiring = this.#expiring;
+    if (expiring === undefined) return record;
+    const slot = this.#fields.slotOf(record);
+    if (slot === NONE) this.#fields.setSlot(record, expiring.push(record, end));
+    else expiring.decrease(slot, end); // a later end is set when the earlier one has come
     return record;
   }
 
-  /**
-   * Sets whether the last attempt at a key failed. Returns the record of the key.
-   *
-   * @param end The end of the delay after it; `undefined` as long as the attempt lasts.
-   */
-  setFailing(before: number, key: unknown, item: unknown, hasFailed: boolean, end?: number): number {
+  /** Sets whether the last attempt at a key failed. Returns the record of the key. */
+  setFailing(before: number, key: unknown, item: unknown, hasFailed: boolean): number {
     const records = this.#records;
     const record = this.#begin(before, key, item);
-    if (end !== undefined && this.#fields.countOf(record) === 0) { // no failure was counted, but the record must expire
-      this.#fields.setEnd(record, end);
-      this.#expireAt(record, end);
-    }
     const state = records.stateOf(record);
     if (hasFailed === ((state & FAILING) !== 0)) return record;
     records.setState(record, state ^ FAILING);
@@ -162,15 +158,6 @@ export class FailedKeys {
     this.#fields.begin(record);
     this.size++;
     return record;
-  }
-
-  /** Lets the failures of a key expire some time after the end of its delay. */
-  #expireAt(record: number, end: number): void {
-    const expiring = this.#expiring;
-    if (expiring === undefined) return;
-    const slot = this.#fields.slotOf(record);
-    if (slot === NONE) this.#fields.setSlot(record, expiring.push(record, end));
-    else expiring.decrease(slot, end); // a later end is set when the earlier one has come
   }
 
   #isKnown(record: number): boolean {

@@ -77,17 +77,18 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   ): number | typeof NOT_COUNTED {
     this.failures.forgetExpired(now);
     const limiter = this.#limiter;
-    if (limiter.next === undefined) {
-      const delay = limiter.when(item, limiterKey(key), { startedAt, minDelay });
-      if (Number.isFinite(delay)) return delay;
-      throw limiterError(ADD, "when", "of the limiter must return a finite number of milliseconds", delay);
+    let delay;
+    if (limiter.next === undefined) delay = limiter.when(item, limiterKey(key), { startedAt, minDelay });
+    else {
+      const record = before === NONE ? NONE : this.#recordNow(before, key);
+      const failures = this.failures.countOf(record, now);
+      const dueAt = failures === 0 ? undefined : this.failures.endOf(record);
+      delay = limiter.next(failures + 1, item, limiterKey(key), { startedAt, dueAt, minDelay });
+      if (delay === NOT_COUNTED && failures > 0) return delay;
     }
-    const record = before === NONE ? NONE : this.#recordNow(before, key);
-    const failures = this.failures.countOf(record, now);
-    const dueAt = failures === 0 ? undefined : this.failures.endOf(record);
-    const delay = limiter.next(failures + 1, item, limiterKey(key), { startedAt, dueAt, minDelay });
-    if (delay === NOT_COUNTED || Number.isFinite(delay)) return delay;
-    throw limiterError(ADD, "next", "of the limiter must return a finite number of milliseconds", delay);
+    if (Number.isFinite(delay)) return delay;
+    const method = limiter.next === undefined ? "when" : "next";
+    throw limiterError(ADD, method, "of the limiter must return a finite number of milliseconds", delay);
   }
 
   /** Returns the record that a key has now, given the one that it had before. */
@@ -162,7 +163,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
       let record = this.recordOfLease(lease);
       const ms = this.#delayOf(record, delay, minDelay, now);
       if (delay !== NOT_COUNTED) record = this.failures.count(record, key, item, now + ms);
-      record = this.#setFailing(record, lease, hasFailed, now + ms);
+      record = this.#setFailing(record, lease, hasFailed);
       this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
       report(error);
@@ -195,9 +196,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   /** Sets whether an attempt failed. Returns the record of the key. */
-  #setFailing(before: number, { key, item }: RecordLease<T>, hasFailed: boolean, end?: number): number {
+  #setFailing(before: number, { key, item }: RecordLease<T>, hasFailed: boolean): number {
     const isFirst = hasFailed && !this.failures.isFailing(before);
-    const record = this.failures.setFailing(before, key, item, hasFailed, end);
+    const record = this.failures.setFailing(before, key, item, hasFailed);
     if (isFirst) this.beganFailing(record);
     return record;
   }

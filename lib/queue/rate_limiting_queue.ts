@@ -64,8 +64,9 @@ export function createRateLimitingQueue<T>(
 ): RateLimitingQueue<T> {
   if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
     const isConfig = typeof (limiter as { type?: unknown } | null | undefined)?.type === "string";
-    const maker = isConfig ? "limiters.build(), from a config" : "createExponentialLimiter or another create…Limiter";
-    const rule = `must be a rate limiter, made by ${maker}`;
+    const rule = isConfig
+      ? "must be made from a config, by limiters.build()"
+      : "must be made by a create…Limiter, or have when, forget and numRequeues";
     throw invalidArgument(ACTION, "limiter", rule, limiter);
   }
   requireRules(ACTION, options, {

@@ -573,19 +573,23 @@ Deno.test("a limiter without 'next' is not asked whether it counts the last atte
   await stop();
 });
 
-Deno.test("NOT_COUNTED for a first failure: the item is retried at once or after its minimum delay", () => {
+Deno.test("NOT_COUNTED for a first failure is an error: the retry would be due at once, again and again", async () => {
   const limiter: RateLimiter<string> = { ...withoutNext(exponential()), next: () => NOT_COUNTED };
-  const { queue, fail, begin, end } = make({ forgetAfter: 10 }, limiter);
-  queue.addRateLimited("a");
-  assertEquals([takeAll(queue), queue.numRequeues("a"), recordsOf(queue)], [["a"], 0, 0]);
-  queue.addRateLimited("a", { minDelay: 7 });
-  assertEquals([queue.snapshot().delayedItems[0]!.dueInMs, queue.numRequeues("a")], [7, 0]);
-  queue.cancelDelayed("a");
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue(limiter, { clock });
+  const message = "'next' of the limiter must return a finite number of milliseconds, got a symbol";
+  const error = assertThrows(() => queue.addRateLimited("a"), Error, message);
+  assertEquals((error as Error & { code?: string }).code, "WQ_LIMITER");
+  assertEquals([queue.length, queue.delayed, queue.numRequeues("a"), recordsOf(queue)], [0, 0, 0, 0]);
+  const log: unknown[] = [];
+  const pool = runWorkers(queue, () => {
+    throw new Error("down");
+  }, { onError() {}, onGiveUp: (_error, item, attempts, reason) => log.push(item, attempts, reason) });
   queue.add("a");
-  end(begin(), 8);
-  assertEquals([queue.snapshot().delayedItems[0]!.dueInMs, queue.numRequeues("a")], [8, 0]);
-  queue.cancelDelayed("a");
-  assertEquals([fail("b"), takeAll(queue)], [1, ["b"]]);
+  await flush();
+  assertEquals(log, ["a", 1, "limiter"]);
+  queue.shutDown();
+  await pool.finished;
 });
 
 Deno.test("another key may take the record of a key whose failures are being forgotten", () => {

@@ -134,7 +134,7 @@ Deno.test("a limiter that is none is refused", () => {
     assertThrows(
       () => createRateLimitingQueue(limiter as RateLimiter),
       TypeError,
-      "'limiter' must be a rate limiter, made by createExponentialLimiter or another create…Limiter, got",
+      "'limiter' must be made by a create…Limiter, or have when, forget and numRequeues, got",
     );
   }
 });
@@ -157,6 +157,6 @@ Deno.test("a config instead of a limiter is refused with a hint at what builds o
   const { message } = assertThrows(create, TypeError);
   assertEquals(
     message,
-    "Cannot create rate limiting queue: 'limiter' must be a rate limiter, made by limiters.build(), from a config, got an object",
+    "Cannot create rate limiting queue: 'limiter' must be made from a config, by limiters.build(), got an object",
   );
 });
