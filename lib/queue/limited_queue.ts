@@ -11,7 +11,7 @@ import type {
   RedriveProgress,
 } from "../contracts/given_up.ts";
 import type { QueueHooks } from "../contracts/queue_hooks.ts";
-import type { RateLimiter } from "../contracts/rate_limiter.ts";
+import type { FailedAttempt, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
   RateLimitedAddOptions,
   RateLimitingQueue,
@@ -53,8 +53,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const now = this.time.now();
     const startedAt = requireDuration(ADD, "startedAt", options?.startedAt ?? now);
     const key = this.key(item);
+    this.failures.forgetExpired(now);
     const before = this.records.of(key);
-    const delay = this.#ask(before, key, item, startedAt, minDelay, now);
+    const failures = this.failures.countOf(before, now);
+    const delay = this.#ask(key, item, failures, { startedAt, dueAt: this.#dueAt(before, failures), minDelay });
     let record = this.#recordNow(before, key);
     const ms = this.#delayOf(record, delay, minDelay, now);
     if (delay !== NOT_COUNTED && this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
@@ -63,27 +65,21 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
+  /** Returns the end of the previous delay of a key; `undefined` if there was none. */
+  #dueAt(record: number, failures: number): number | undefined {
+    return failures === 0 ? undefined : this.failures.endOf(record);
+  }
+
   /**
-   * Returns the delay after one more failure of a key. Must be called before the failure is counted. The record may be
-   * another one afterwards, because failures expire, and because the limiter may change the queue.
+   * Returns the delay after one more failure of a key. Must be called before the failure is counted. Afterwards, the
+   * key may have another record, because the limiter may change the queue.
    */
-  #ask(
-    before: number,
-    key: unknown,
-    item: T,
-    startedAt: number,
-    minDelay: number,
-    now: number,
-  ): number | typeof NOT_COUNTED {
-    this.failures.forgetExpired(now);
+  #ask(key: unknown, item: T, failures: number, attempt: FailedAttempt): number | typeof NOT_COUNTED {
     const limiter = this.#limiter;
     let delay;
-    if (limiter.next === undefined) delay = limiter.when(item, limiterKey(key), { startedAt, minDelay });
+    if (limiter.next === undefined) delay = limiter.when(item, limiterKey(key), attempt);
     else {
-      const record = before === NONE ? NONE : this.#recordNow(before, key);
-      const failures = this.failures.countOf(record, now);
-      const dueAt = failures === 0 ? undefined : this.failures.endOf(record);
-      delay = limiter.next(failures + 1, item, limiterKey(key), { startedAt, dueAt, minDelay });
+      delay = limiter.next(failures + 1, item, limiterKey(key), attempt);
       if (delay === NOT_COUNTED && failures > 0) return delay;
     }
     if (Number.isFinite(delay)) return delay;
@@ -93,7 +89,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Returns the record that a key has now, given the one that it had before. */
   #recordNow(before: number, key: unknown): number {
-    return before !== NONE && this.records.has(before, key) ? before : this.records.of(key);
+    return this.records.has(before, key) ? before : this.records.of(key);
   }
 
   /** Returns the delay that the queue uses: for a failure that is not counted, the rest of the previous delay. */
@@ -156,9 +152,12 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   ): void {
     const { key, item } = lease;
     const now = this.time.now();
+    this.failures.forgetExpired(now);
     const before = this.recordOfLease(lease);
-    const startedAt = Math.min(this.#startOf(lease, before) ?? now, now);
-    const delay = this.#ask(before, key, item, startedAt, minDelay, now);
+    const failures = this.failures.countOf(before, now);
+    const dueAt = this.#dueAt(before, failures);
+    const startedAt = Math.min(this.#startOf(lease, dueAt) ?? now, now);
+    const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     try {
       let record = this.recordOfLease(lease);
       const ms = this.#delayOf(record, delay, minDelay, now);
@@ -208,21 +207,20 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Reports whether the limiter doesn't count a failure of an attempt. It is asked only about early attempts. */
   isIgnored(lease: RecordLease<T>): boolean {
-    const { key, item } = lease;
     const record = this.recordOfLease(lease);
-    const startedAt = this.#startOf(lease, record);
-    if (startedAt === undefined || this.#limiter.next === undefined) return false;
-    if (this.failures.countOf(record, startedAt) === 0 || startedAt >= this.failures.endOf(record)) return false;
-    return this.#ask(record, key, item, startedAt, 0, startedAt) === NOT_COUNTED;
+    const failures = this.failures.countOf(record);
+    const dueAt = this.#dueAt(record, failures);
+    const startedAt = this.#startOf(lease, dueAt);
+    if (this.#limiter.next === undefined || startedAt === undefined || !(startedAt < dueAt!)) return false;
+    return this.#ask(lease.key, lease.item, failures, { startedAt, dueAt, minDelay: 0 }) === NOT_COUNTED;
   }
 
   /**
    * Returns the time at which an attempt began; `undefined` if its key had no failures then and has none now. If its
    * first failure was counted during the attempt, returns a time before the end of the delay after that failure.
    */
-  #startOf({ startedAt }: RecordLease<T>, record: number): number | undefined {
-    if (startedAt !== undefined || this.failures.countOf(record, -Infinity) === 0) return startedAt;
-    return this.failures.endOf(record) - 1;
+  #startOf({ startedAt }: RecordLease<T>, dueAt: number | undefined): number | undefined {
+    return startedAt === undefined && dueAt !== undefined ? dueAt - 1 : startedAt;
   }
 
   /** Number of keys whose last attempt failed and that were not forgotten since. */

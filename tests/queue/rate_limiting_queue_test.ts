@@ -52,7 +52,7 @@ Deno.test("rule 8: the limiter is given the key, so that equal items count toget
   queue.addRateLimited(item);
   queue.forget(item);
   queue.numRequeues(item);
-  const attempt = { startedAt: 5, minDelay: 0 };
+  const attempt = { startedAt: 5, dueAt: undefined, minDelay: 0 };
   assertEquals(calls, [["when", item, "key 1", attempt], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
 
   using counting = createRateLimitingQueue<{ id: number }>(exponential(), {
