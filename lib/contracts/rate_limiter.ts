@@ -60,8 +60,8 @@ export interface RateLimiter<T = unknown> {
    * @param key The item's key. If the key is `undefined`, an object that stands for it.
    * @param retry The failed attempt, and the item's previous delay.
    * @returns The delay in milliseconds, a finite number; or, if there was a previous delay, {@linkcode NOT_COUNTED} for
-   * a failure that is not counted. Then, the retry stays due when the previous delay ends, and the failure doesn't count for `maxRetries`. A queue
-   * asks about the last attempt only if it began before the previous delay was over.
+   * a failure that is not counted. Then, the retry stays due when the previous delay ends, and the failure doesn't
+   * count for `maxRetries`. A queue asks about the last attempt only if it began before the previous delay was over.
    */
   next?(failures: number, item: T, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED;
   /**

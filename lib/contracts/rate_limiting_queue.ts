@@ -66,8 +66,8 @@ export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   /**
    * Time from the end of an item's last delay until its failures are forgotten. So keys for which `forget` is never
    * called, such as the keys of deleted objects, don't accumulate. Must be longer than an item waits to be handed out
-   * plus an attempt; otherwise, every failure counts as the first. Only for limiters with `next`, as all built-in ones are: any other limiter
-   * counts failures itself, and forgets them when it likes.
+   * plus an attempt; otherwise, every failure counts as the first. A limiter without `next` counts calls of
+   * `addRateLimited` itself, and forgets them when it likes.
    *
    * @default {never}
    */

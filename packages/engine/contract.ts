@@ -71,8 +71,9 @@ export interface RemoteQueueOptions<T = string> {
   /**
    * Time from the end of an item's last delay until its failures are forgotten, as for in-memory queues. So keys for
    * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than
-   * an item waits to be handed out plus an attempt; otherwise, every failure counts as the first. The time of the process that reports a failure
-   * applies. After a reload of the document, a changed time applies from an item's next failure.
+   * an item waits to be handed out plus an attempt; otherwise, every failure counts as the first. The time of the
+   * process that reports a failure applies. After a reload of the document, a changed time applies from an item's next
+   * failure.
    *
    * @default {never}
    */
