@@ -147,6 +147,10 @@ class IgnoreEarlyLimiter implements RateLimiter {
     return isEarly(dueAt, startedAt) ? NOT_COUNTED : nextOf(this.#limiter, failures, item, key, retry);
   }
 
+  get countsFailures(): "some" {
+    return "some";
+  }
+
   forgotten(item: unknown, key: unknown): void {
     tellForgotten(this.#limiter, item, key);
   }

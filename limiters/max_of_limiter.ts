@@ -31,8 +31,9 @@ export class MaxOfLimiter implements RateLimiter {
     return longest;
   }
 
-  get countsFailures(): boolean {
-    return this.#limiters.some(({ countsFailures }) => countsFailures !== false);
+  get countsFailures(): boolean | "some" {
+    const counts = this.#limiters.map(({ countsFailures }) => countsFailures);
+    return counts.includes("some") ? "some" : counts.some((count) => count !== false);
   }
 
   forgotten(item: unknown, key: unknown): void {

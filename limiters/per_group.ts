@@ -191,7 +191,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   /** The `countsFailures` of the latest group's limiter, as for `forgetAfter`. */
-  get countsFailures(): boolean | undefined {
+  get countsFailures(): RateLimiter["countsFailures"] {
     return this.#latest && this.#upToDate(this.#latest).countsFailures;
   }
 

@@ -24,7 +24,7 @@ export abstract class WrappingLimiter implements RateLimiter {
     return typeof delay === "number" ? changed(delay) : delay;
   }
 
-  get countsFailures(): boolean | undefined {
+  get countsFailures(): RateLimiter["countsFailures"] {
     return this.limiter.countsFailures;
   }
 

@@ -61,14 +61,21 @@ export interface RateLimiter<T = unknown> {
    * @param retry The failed attempt, and the item's previous delay.
    * @returns The delay in milliseconds, a finite number; or, if there was a previous delay, {@linkcode NOT_COUNTED} for
    * a failure that is not counted. Then, the retry stays due when the previous delay ends, and the failure doesn't
-   * count for `maxRetries`. A queue asks about the last attempt only if it began before the previous delay was over.
+   * count for `maxRetries`: see `countsFailures`.
    */
   next?(failures: number, item: T, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED;
   /**
-   * Whether delays depend on the number of failures, for a limiter with `next`. With `false`, `numRequeues` of a queue
-   * is 0, and the queue doesn't remember items that were added by hand with `addRateLimited`. Default: `true`.
+   * Which failures count, for a limiter with `next`:
+   *
+   * - `true`: all of them.
+   * - `"some"`: `next` may return {@linkcode NOT_COUNTED}. Before a queue gives an item up because of `maxRetries`, it
+   *   asks whether the last failure counts.
+   * - `false`: delays don't depend on the number of failures. `numRequeues` of a queue is 0, and the queue doesn't
+   *   remember items that were added by hand with `addRateLimited`.
+   *
+   * @default {true}
    */
-  readonly countsFailures?: boolean | undefined;
+  readonly countsFailures?: boolean | "some" | undefined;
   /**
    * Called when a queue forgets the failures of an item, for a limiter with `next`. Limiters that combine others call
    * `forget` of those that have no `next`. Without this method, nothing is called.

@@ -68,7 +68,7 @@ export class FailedKeys {
     return this.#isKnown(record) && !this.#forgetIfExpired(record, now) ? this.#fields.countOf(record) : 0;
   }
 
-  /** Returns the end of the delay after the last failure of a key that was counted. */
+  /** Returns the end of the last delay after a failure of a key. */
   endOf(record: number): number {
     return this.#fields.endOf(record);
   }
@@ -89,6 +89,11 @@ export class FailedKeys {
     if (slot === NONE) this.#fields.setSlot(record, expiring.push(record, end));
     else expiring.decrease(slot, end); // a later end is set when the earlier one has come
     return record;
+  }
+
+  /** Notes that a key is delayed for longer after a failure that is not counted. */
+  extend(record: number, end: number): void {
+    if (this.#isKnown(record) && end > this.#fields.endOf(record)) this.#fields.setEnd(record, end);
   }
 
   /** Sets whether the last attempt at a key failed. Returns the record of the key. */

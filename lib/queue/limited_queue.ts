@@ -33,7 +33,8 @@ const RETRY_DELAY = 1000;
 /** Layer 3: counts the failures of each key, and delays items as long as the limiter says. */
 export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
-  protected readonly failures: FailedKeys;
+  /** Keys that have failed. */
+  readonly failures: FailedKeys;
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
@@ -59,8 +60,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const delay = this.#ask(key, item, failures, { startedAt, dueAt: this.#dueAt(before, failures), minDelay });
     let record = this.#recordNow(before, key);
     const ms = this.#delayOf(record, delay, minDelay, now);
-    if (delay !== NOT_COUNTED && this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
-      record = this.failures.count(record, key, item, now + ms);
+    if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
+      record = this.#note(record, key, item, now + ms, delay);
     }
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
@@ -85,6 +86,13 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (Number.isFinite(delay)) return delay;
     const method = limiter.next === undefined ? "when" : "next";
     throw limiterError(ADD, method, "of the limiter must return a finite number of milliseconds", delay);
+  }
+
+  /** Counts a failure, or notes the end of the delay after one that is not counted. Returns the record of the key. */
+  #note(record: number, key: unknown, item: T, end: number, delay: number | typeof NOT_COUNTED): number {
+    if (delay !== NOT_COUNTED) return this.failures.count(record, key, item, end);
+    this.failures.extend(record, end);
+    return record;
   }
 
   /** Returns the record that a key has now, given the one that it had before. */
@@ -157,11 +165,11 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const failures = this.failures.countOf(before, now);
     const dueAt = this.#dueAt(before, failures);
     const startedAt = Math.min(this.#startOf(lease, dueAt) ?? now, now);
-    const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
+    const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     try {
       let record = this.recordOfLease(lease);
       const ms = this.#delayOf(record, delay, minDelay, now);
-      if (delay !== NOT_COUNTED) record = this.failures.count(record, key, item, now + ms);
+      record = this.#note(record, key, item, now + ms, delay);
       record = this.#setFailing(record, lease, hasFailed);
       this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
@@ -196,8 +204,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Sets whether an attempt failed. Returns the record of the key. */
   #setFailing(before: number, { key, item }: RecordLease<T>, hasFailed: boolean): number {
-    const isFirst = hasFailed && !this.failures.isFailing(before);
-    const record = this.failures.setFailing(before, key, item, hasFailed);
+    const { failures } = this;
+    const isFirst = hasFailed && !failures.isFailing(before);
+    const record = failures.setFailing(before, key, item, hasFailed);
     if (isFirst) this.beganFailing(record);
     return record;
   }
@@ -205,14 +214,16 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Called when an attempt at a key failed, and the previous one did not. */
   protected beganFailing(_record: number): void {}
 
-  /** Reports whether the limiter doesn't count a failure of an attempt. It is asked only about early attempts. */
+  /** Reports whether the limiter doesn't count a failure of an attempt, which must be the last call before `retry`. */
   isIgnored(lease: RecordLease<T>): boolean {
+    if (this.#limiter.countsFailures !== "some") return false;
     const record = this.recordOfLease(lease);
     const failures = this.failures.countOf(record);
     const dueAt = this.#dueAt(record, failures);
     const startedAt = this.#startOf(lease, dueAt);
     if (this.#limiter.next === undefined || startedAt === undefined || !(startedAt < dueAt!)) return false;
-    return this.#ask(lease.key, lease.item, failures, { startedAt, dueAt, minDelay: 0 }) === NOT_COUNTED;
+    const attempt = { startedAt, dueAt, minDelay: 0 };
+    return lease.isIgnored = this.#ask(lease.key, lease.item, failures, attempt) === NOT_COUNTED;
   }
 
   /**
@@ -223,19 +234,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return startedAt === undefined && dueAt !== undefined ? dueAt - 1 : startedAt;
   }
 
-  /** Number of keys whose last attempt failed and that were not forgotten since. */
-  get failing(): number {
-    return this.failures.failing;
-  }
-
   /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
   isFailing(key: unknown): boolean {
     return this.failures.isFailing(this.records.of(key));
-  }
-
-  /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
-  watchForgotten(callback: (key: unknown) => void): () => void {
-    return this.failures.watch(callback);
   }
 
   /** Forgets the failures of an item. */

@@ -137,7 +137,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   get failing(): number {
-    return this.#queue.failing;
+    return this.#queue.failures.failing;
   }
 
   isFailing(key: unknown): boolean {
@@ -145,7 +145,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   watchForgotten(callback: (key: unknown) => void): () => void {
-    return this.#queue.watchForgotten(callback);
+    return this.#queue.failures.watch(callback);
   }
 
   dueInMs(item: T): number | undefined {

@@ -60,6 +60,8 @@ export class RecordLease<T> implements Lease<T> {
   readonly key: unknown;
   /** Time at which an attempt of a pool began, if the queue remembers failures of the key. */
   startedAt: number | undefined = undefined;
+  /** Whether the limiter has said that a failure of the attempt is not counted. */
+  isIgnored = false;
   readonly #queue: RecordQueue<T>;
   readonly #record: number;
   readonly #handOut: number;

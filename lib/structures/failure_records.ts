@@ -25,12 +25,15 @@ export class FailureRecords {
 
   /** Counts one more failure. `end` is the end of the delay after it. */
   add(record: number, end: number): void {
-    const { numbers, ends } = this.#fieldsOf(record);
-    numbers[2 * (record & PLACE)]!++;
-    ends[record & PLACE] = end;
+    this.#fieldsOf(record).numbers[2 * (record & PLACE)]!++;
+    this.setEnd(record, end);
   }
 
-  /** Returns the end of the last delay after a failure that was counted. */
+  setEnd(record: number, end: number): void {
+    this.#fieldsOf(record).ends[record & PLACE] = end;
+  }
+
+  /** Returns the end of the last delay after a failure. */
   endOf(record: number): number {
     return this.#fieldsOf(record).ends[record & PLACE]!;
   }

@@ -8,6 +8,7 @@ import {
   createMaxOfLimiter,
   createPerGroupLimiter,
   createRateLimitingQueue,
+  createStepsLimiter,
   loadConfig,
   NOT_COUNTED,
   type RateLimiter,
@@ -732,3 +733,81 @@ async function checkReEntry(
   assertEquals(recordsOf(queue), 0);
   queue.shutDown();
 }
+
+Deno.test("an early failure at the limit of maxRetries leaves the failures of other keys alone", async () => {
+  const limiter = createIgnoreEarlyLimiter(createStepsLimiter<string>({ delays: [1000] }));
+  const { queue, clock } = make({ forgetAfter: "10s" }, limiter);
+  const pool = runWorkers(queue, (item) => {
+    queue.addRateLimited(item, { minDelay: "1h" });
+    throw new Error("no");
+  }, { maxRetries: 0, onError() {} });
+  queue.addRateLimited("b");
+  queue.add("a");
+  await flush();
+  assertEquals([clock.time, queue.numRequeues("b")], [0, 1]);
+  queue.shutDown();
+  await pool.finished;
+});
+
+Deno.test("an early failure that gives an item up takes no token", async () => {
+  const bucket = createBucketLimiter<string>({ rate: 1, burst: 2, clock: new HandClock() });
+  const { queue } = make({}, bucket);
+  const givenUp: string[] = [];
+  const pool = runWorkers(queue, () => {
+    throw new RetryAfterError(10_000, "later");
+  }, { maxRetries: 1, onError() {}, onGiveUp: (_error, item) => givenUp.push(item) });
+  for (let failures = 1; failures <= 2; failures++) {
+    queue.add("a");
+    await flush();
+  }
+  assertEquals([givenUp, bucket.bucket.tokens], [["a"], 1]);
+  queue.shutDown();
+  await pool.finished;
+});
+
+Deno.test("a limiter beside ignore-early is asked once for each failure, also for the last one", async () => {
+  for (const maxRetries of [5, 1]) {
+    const own = withoutNext(exponential());
+    let asked = 0;
+    const counted = { ...own, when: (...args: Parameters<typeof own.when>) => ++asked && own.when(...args) };
+    const early = createIgnoreEarlyLimiter(createStepsLimiter<string>({ delays: [10_000] }));
+    const { queue } = make({}, createMaxOfLimiter<string>(counted, early));
+    const pool = runWorkers(queue, () => {
+      throw new Error("no");
+    }, { maxRetries, onError() {} });
+    for (let failures = 1; failures <= 2; failures++) {
+      queue.add("a");
+      await flush();
+      assertEquals([asked, queue.numRequeues("a")], [failures, 1]);
+    }
+    queue.shutDown();
+    await pool.finished;
+  }
+});
+
+Deno.test("the minimum delay of a failure that is not counted is the previous delay of the next one", async () => {
+  const limiter = createIgnoreEarlyLimiter(createExponentialLimiter<string>({ baseDelay: 100, maxDelay: 10_000 }));
+  const { queue, clock } = make({ addWhileDelayed: "replace", forgetAfter: 50 }, limiter);
+  const delays = [0, 1000, 0];
+  const attempts: number[] = [];
+  const pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    const minDelay = delays.shift();
+    throw minDelay ? new RetryAfterError(minDelay, "later") : new Error("no");
+  }, { onError() {} });
+  const dueAt = () => clock.time + queue.snapshot().delayedItems[0]!.dueInMs;
+  queue.add("a");
+  await flush();
+  assertEquals(dueAt(), 100);
+  await clock.advance(10);
+  queue.add("a");
+  await flush();
+  assertEquals(dueAt(), 1010);
+  await clock.advance(490);
+  assertEquals([queue.numRequeues("a"), sourceOf(queue).failing], [1, 1]);
+  queue.add("a");
+  await flush();
+  assertEquals([dueAt(), queue.numRequeues("a"), attempts], [1010, 1, [1, 2, 2]]);
+  queue.shutDown();
+  await pool.finished;
+});
