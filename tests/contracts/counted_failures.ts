@@ -46,7 +46,11 @@ export class CountedFailures {
     const count = (before?.count ?? 0) + 1;
     const retry = { startedAt: startedAt ?? now, dueAt: before?.dueAt, minDelay };
     const delay = limiter.next!(count, key, key, retry);
-    if (delay === NOT_COUNTED) return { delay: Math.max(before!.dueAt - now, 0), isCounted: false };
+    if (delay === NOT_COUNTED) {
+      const dueAt = Math.max(before!.dueAt, now + minDelay);
+      this.#failures.set(key, { count: count - 1, dueAt, endsAt: dueAt + forgetAfter });
+      return { delay: Math.max(before!.dueAt - now, 0), isCounted: false };
+    }
     if (startedAt === undefined && limiter.countsFailures === false) return { delay, isCounted: false };
     const dueAt = now + Math.max(delay, minDelay);
     this.#failures.set(key, { count, dueAt, endsAt: dueAt + forgetAfter });

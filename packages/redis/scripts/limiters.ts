@@ -211,10 +211,23 @@ local function make_limiters()
     return plan.counts == false and 0 or (failures_in(call('HGET', failures_key, key)))
   end
 
+  -- Returns the entry of a key, whose last delay ends at a time, and the time when its failures expire.
+  local function entry_of(plan, count, due_at)
+    local entry = string.format('%.0f', count)
+    if not plan.forgetAfter and not plan.ignoresEarly then return entry end
+    local ends = plan.forgetAfter and math.min(FAR, due_at + math.floor(plan.forgetAfter * 1000 + 0.5))
+    entry = entry .. (ends and string.format(' %.0f', ends) or ' -')
+    return plan.ignoresEarly and entry .. string.format(' @%.0f', due_at) or entry, ends
+  end
+
   local function limiter_when(plan, key, given, started, min_delay)
     local stored = call('HGET', failures_key, key)
     local failures, due = failures_in(stored)
-    if plan.ignoresEarly and is_early(due, started or now) then return math.max(due - now, 0) / 1000 end
+    if plan.ignoresEarly and is_early(due, started or now) then
+      local due_at = math.min(FAR, now + min_delay)
+      if due_at > due then call('HSET', failures_key, key, (entry_of(plan, failures, due_at))) end
+      return math.max(due - now, 0) / 1000
+    end
     local draws = given and given ~= '' and cjson.decode(given) or { -1 }
     if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
 
@@ -241,14 +254,9 @@ local function make_limiters()
       call('HDEL', errors_key, key) -- left over from forgotten or expired failures
       call('HSET', prefix .. 'failingsince', key, string.format('%.0f', now))
     end
-    local entry = string.format('%.0f', count)
-    if plan.forgetAfter or plan.ignoresEarly then
-      local due_at = math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
-      local ends = plan.forgetAfter and math.min(FAR, due_at + math.floor(plan.forgetAfter * 1000 + 0.5))
-      entry = entry .. (ends and string.format(' %.0f', ends) or ' -')
-      if plan.ignoresEarly then entry = entry .. string.format(' @%.0f', due_at) end
-      if not stored and ends then drop_some(failures_key, are_over, drop_with_failures) end
-    end
+    local due_at = math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
+    local entry, ends = entry_of(plan, count, due_at)
+    if not stored and ends then drop_some(failures_key, are_over, drop_with_failures) end
     call('HSET', failures_key, key, entry)
     call('ZADD', prefix .. 'failing', -count, key)
     return delay

@@ -77,7 +77,15 @@ export class Failures {
     const { ignoresEarly = false, forgetAfter, counts = true } = rules;
     const before = this.find(key);
     const failures = before?.count ?? 0;
-    if (ignoresEarly && isEarly(before, started ?? now)) return { delay: Math.max(before!.due! - now, 0) / 1000 };
+    const endOf = (due: number) => forgetAfter === undefined ? null : Math.min(FAR, due + toMicroseconds(forgetAfter));
+    if (ignoresEarly && isEarly(before, started ?? now)) {
+      const due = Math.min(FAR, now + minDelay);
+      if (due > before!.due!) {
+        const set = "UPDATE failures SET due = ?, ends = ? WHERE queue = ? AND key = ?";
+        sql.run(set, due, endOf(due), queue, key);
+      }
+      return { delay: Math.max(before!.due! - now, 0) / 1000 };
+    }
     const [assumed, ...draws] = given === "" ? [-1] : JSON.parse(given) as number[];
     if (assumed! >= 0 && assumed !== failures) return { failures };
     const delay = this.#ask(tree, { key, count: failures + 1, draws, groups: "" });
@@ -96,7 +104,7 @@ export class Failures {
       queue,
       key,
       failures + 1,
-      forgetAfter === undefined ? null : Math.min(FAR, due + toMicroseconds(forgetAfter)),
+      endOf(due),
       ignoresEarly ? due : null,
       before?.since ?? now,
     );
