@@ -23,12 +23,34 @@ const examples = page.flatMap((token, index) => {
   return isExample ? [{ script: (token as Tokens.Code).text, shown: (next as Tokens.Code).text }] : [];
 });
 
+/** End of the script that repeats the comparison of the script before it, with a condition. */
+const FILTER = " | grep failed";
+const judgedAt = examples.findIndex(({ script }) => script.endsWith(FILTER));
+const [compared, judged] = [examples[judgedAt - 1], examples[judgedAt]];
+/** The condition. One run with it prints what both scripts print, because a comparison takes seconds. */
+const condition = judged!.script.slice(judged!.script.indexOf(" \\\n  --fail-if"), -FILTER.length);
+
+/** Returns the lines of an output that `FILTER` leaves out, and the other lines. */
+function split(output: string): [others: string, failed: string] {
+  const lines = output.split("\n");
+  const isFailed = (line: string) => line.includes("failed");
+  return [lines.filter((line) => !isFailed(line)).join("\n"), lines.filter(isFailed).join("\n")];
+}
+
 Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
   const { workspace, run } = await openShell();
   await using _ = workspace;
   Deno.symlinkSync(`${ROOT}packages`, `${workspace.directory}/packages`);
-  for (const { script, shown } of examples) assertEquals((await run(script)).trimEnd(), shown.trimEnd(), script);
+  for (const { script, shown } of examples) {
+    if (script === judged!.script) continue; // run together with the script before it
+    const isCompared = script === compared!.script;
+    const output = await run(isCompared ? `${script}${condition} 2> /dev/null` : script);
+    const [others, failed] = isCompared ? split(output) : [output, ""];
+    assertEquals(others.trimEnd(), shown.trimEnd(), script);
+    if (isCompared) assertEquals(failed.trimEnd(), judged!.shown.trimEnd(), judged!.script);
+  }
   assertEquals(examples.length, 7);
+  assertEquals(judged!.script, `${compared!.script.split("\n").at(-1)}${condition}${FILTER}`);
 });
 
 Deno.test(`${PAGE}: the files of the clone that it shows are those`, () => {
