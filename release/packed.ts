@@ -16,20 +16,20 @@ function cache(): string {
 }
 
 /**
- * Returns a folder into which `pack` has put tarballs. Calls `pack` only for the first call with this name.
+ * Returns a folder into which `pack` has put tarballs. Calls `pack` only for the first call with this name. A lock file
+ * makes other processes that need the same wait, because packing twice takes longer. The lock ends with its process.
  *
  * @param name The name of the folder, which says what was packed.
  */
 export async function packedOnce(name: string, pack: (folder: string) => Promise<unknown>): Promise<string> {
   const path = join(cache(), name.replaceAll(/[^\w-]/g, "_"));
   if (existsSync(path)) return path;
+  using file = Deno.openSync(`${path}.lock`, { create: true, write: true });
+  await file.lock(true);
+  if (existsSync(path)) return path;
   const scratch = `${path}.${crypto.randomUUID()}`;
   Deno.mkdirSync(scratch);
   await pack(scratch);
-  try {
-    Deno.renameSync(scratch, path);
-  } catch {
-    Deno.removeSync(scratch, { recursive: true }); // another process has packed the same meanwhile
-  }
+  Deno.renameSync(scratch, path);
   return path;
 }

@@ -346,7 +346,8 @@ Deno.test({
     const path = `${folder.clone}/mod.ts`;
     const before = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, "export const n: number = '';\n");
-    const error = await folder.shell(core.pack).then(() => undefined, (error: unknown) => error);
+    const env = { WORKQUEUE_PACKED: folder.folder }; // not the package that another test has packed before
+    const error = await folder.shell(core.pack, folder.app, env).then(() => undefined, (error: unknown) => error);
     await Deno.writeTextFile(path, before); // the clone is shared
     assert(error instanceof Error && error.message.includes("is not assignable to type 'number'"), `${error}`);
     assertEquals([...Deno.readDirSync(folder.app)], []);
