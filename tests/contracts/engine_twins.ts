@@ -129,6 +129,8 @@ export class Twins {
   /** Keys that a holder has added again with an older version. */
   readonly #overwritten = new Set<string>();
   readonly #givenUp = new Set<string>();
+  /** Deadlines of the delayed items at the last comparison, in memory. */
+  #lastDues: ReadonlyMap<string, number> = new Map();
   /** Last error of each failing key. */
   readonly #errors = new Map<string, string>();
   #versions = 0;
@@ -162,7 +164,7 @@ export class Twins {
   }
 
   async do(operation: Operation): Promise<void> {
-    const before = this.#dues();
+    const before = this.#lastDues;
     const made = this.#make(operation);
     this.#ahead += 10;
     await made;
@@ -359,6 +361,7 @@ export class Twins {
       this.#engine.numRequeues(key),
     ]);
     const memory = this.#memory.snapshot({ limit: 100 });
+    const dues = this.#lastDues = this.#duesIn(memory);
     assertEquals(
       snapshot.readyEntries.map(({ key, priority = 0 }) => [key, priority]),
       memory.readyItems.map(({ item, priority }) => [keyOf(item), priority]),
@@ -380,7 +383,7 @@ export class Twins {
     assertEquals(requeues, expected[keys.indexOf(key)], "numRequeues");
     const { readyEntries, delayedEntries, processingEntries } = snapshot;
     const all = [...readyEntries, ...delayedEntries, ...processingEntries];
-    for (const key of keys) if (this.#isReadyOrProcessing(key) || this.#dues().has(key)) this.#givenUp.delete(key);
+    for (const key of keys) if (this.#isReadyOrProcessing(key) || dues.has(key)) this.#givenUp.delete(key);
     assertEquals(counts, {
       ready: memory.ready,
       blocked: memory.blocked,
@@ -391,10 +394,10 @@ export class Twins {
     }, "counts");
     const { ready, blocked, delayed, processing, failing, givenUp } = snapshot;
     assertEquals({ ready, blocked, delayed, processing, failing, givenUp }, counts, "counts of the snapshot");
-    this.#compareFailing(snapshot, expected);
+    this.#compareFailing(snapshot, expected, dues);
     if (!this.#options.hasItems) return;
     for (const key of this.#newest.keys()) {
-      if (this.#isReadyOrProcessing(key) || this.#dues().has(key)) continue;
+      if (this.#isReadyOrProcessing(key) || dues.has(key)) continue;
       this.#newest.delete(key);
       this.#overwritten.delete(key);
     }
@@ -403,10 +406,9 @@ export class Twins {
     }
   }
 
-  #compareFailing(snapshot: EngineSnapshot, expected: number[]): void {
+  #compareFailing(snapshot: EngineSnapshot, expected: number[], dues: ReadonlyMap<string, number>): void {
     const { failingEntries, totals, delayedEntries } = snapshot;
     assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
-    const dues = this.#dues();
     const failing = this.#options.keys.flatMap((key, i) => {
       const attempts = expected[i]!;
       if (attempts === 0) this.#errors.delete(key);
@@ -449,7 +451,10 @@ export class Twins {
 
   /** Returns the deadlines of the delayed items in the in-memory queue. */
   #dues(): Map<string, number> {
-    const { delayedItems } = this.#memory.snapshot({ limit: 100 });
+    return this.#duesIn(this.#memory.snapshot({ limit: 100 }));
+  }
+
+  #duesIn({ delayedItems }: QueueSnapshot<Item | string>): Map<string, number> {
     return new Map(delayedItems.map(({ item, dueInMs }) => [keyOf(item), this.#clock.time + dueInMs]));
   }
 
