@@ -65,7 +65,7 @@ export interface RateLimiter<T = unknown> {
    */
   next?(failures: number, item: T, key: unknown, retry: FailedAttempt): number | typeof NOT_COUNTED;
   /**
-   * Which failures count, for a limiter with `next`:
+   * Says which failures count, for a limiter with `next`:
    *
    * - `true`: all of them.
    * - `"some"`: `next` may return {@linkcode NOT_COUNTED}. Before a queue gives an item up because of `maxRetries`, it
