@@ -58,10 +58,11 @@ export class RecordLease<T> implements Lease<T> {
   readonly item: T;
   readonly priority: number;
   readonly key: unknown;
+  // Few leases have the following properties, so they cost the others nothing.
   /** Time at which an attempt of a pool began, if the queue remembers failures of the key. */
-  startedAt: number | undefined = undefined;
+  declare startedAt?: number;
   /** Whether the limiter has said that a failure of the attempt is not counted. */
-  isIgnored = false;
+  declare isIgnored?: boolean;
   readonly #queue: RecordQueue<T>;
   readonly #record: number;
   readonly #handOut: number;
