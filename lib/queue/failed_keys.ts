@@ -10,12 +10,15 @@ import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
 const FEW = 2;
 const MANY = 10_000;
 
-/** Limits on the memory of failures, and the function that is called when the failures of a key have expired. */
-export interface Expiry {
+/** Limit on the memory of failures, and functions of the queue. */
+export interface FailingQueue {
   /** Time from the end of a key's last delay until its failures are forgotten; `undefined` for never. */
   readonly after: LiveDuration | undefined;
   readonly clock: Clock;
-  tell(key: unknown, item: unknown): void;
+  /** Called when a key begins to fail. */
+  began(record: number): void;
+  /** Called when the failures of a key have expired. */
+  expired(key: unknown, item: unknown): void;
 }
 
 /**
@@ -29,7 +32,7 @@ export class FailedKeys {
   #failing = 0;
   readonly #records: Records;
   readonly #fields: FailureRecords;
-  readonly #expiry: Expiry;
+  readonly #queue: FailingQueue;
   /**
    * Records by the end of the last delay, or by an earlier time. They expire in this order. `undefined` if failures
    * don't expire.
@@ -38,16 +41,16 @@ export class FailedKeys {
   /** Callbacks of `watch`; `undefined` until it is first called. */
   #watchers: Set<(key: unknown) => void> | undefined = undefined;
 
-  constructor(records: Records, expiry: Expiry) {
+  constructor(records: Records, queue: FailingQueue) {
     this.#records = records;
     this.#fields = new FailureRecords(records);
-    this.#expiry = expiry;
-    if (expiry.after !== undefined) this.#expiring = new NumberHeap();
+    this.#queue = queue;
+    if (queue.after !== undefined) this.#expiring = new NumberHeap();
   }
 
   /** Number of keys whose last attempt failed. */
   get failing(): number {
-    this.forgetExpired(this.#expiry.clock.now(), MANY);
+    this.forgetExpired(this.#queue.clock.now(), MANY);
     return this.#failing;
   }
 
@@ -105,6 +108,7 @@ export class FailedKeys {
     records.setState(record, state ^ FAILING);
     if (hasFailed) {
       this.#failing++;
+      this.#queue.began(record);
       return record;
     }
     this.#failLess(key);
@@ -113,7 +117,7 @@ export class FailedKeys {
 
   /** Returns the time of the first failure of a key that is failing; `undefined` if it was not set. */
   firstFailureOf(record: number): number | undefined {
-    return this.#isKnown(record) && this.isFailing(record) ? this.#fields.firstFailureOf(record) : undefined;
+    return this.isFailing(record) ? this.#fields.firstFailureOf(record) : undefined;
   }
 
   setFirstFailure(record: number, time: number): void {
@@ -142,7 +146,7 @@ export class FailedKeys {
   forgetExpired(now: number, count: number = FEW): void {
     const expiring = this.#expiring;
     if (expiring === undefined) return;
-    for (; count > 0 && expiring.smallest + this.#expiry.after!.ms <= now; count--) {
+    for (; count > 0 && expiring.smallest + this.#queue.after!.ms <= now; count--) {
       const record = expiring.top!;
       if (!this.#forgetIfExpired(record, now)) {
         expiring.increase(this.#fields.slotOf(record), this.#fields.endOf(record));
@@ -172,11 +176,11 @@ export class FailedKeys {
   /** Forgets the failures of a key if they have expired. Reports whether they had. */
   #forgetIfExpired(record: number, now?: number): boolean {
     if (this.#expiring === undefined || this.#fields.slotOf(record) === NONE) return false;
-    const { after, clock, tell } = this.#expiry;
+    const { after, clock, expired } = this.#queue;
     if (this.#fields.endOf(record) + after!.ms > (now ?? clock.now())) return false;
     const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];
     this.forget(record);
-    callSafely(() => tell(key, item), () => {}, undefined);
+    callSafely(() => expired(key, item), () => {}, undefined);
     return true;
   }
 

@@ -40,8 +40,12 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     super(options);
     this.#limiter = limiter;
     const after = options.forgetAfter === undefined ? undefined : liveDuration(options.forgetAfter);
-    const tell = (key: unknown, item: unknown) => this.#tellForgotten(key, item as T);
-    this.failures = new FailedKeys(this.records, { after, clock: this.time, tell });
+    this.failures = new FailedKeys(this.records, {
+      after,
+      clock: this.time,
+      began: (record) => this.beganFailing(record),
+      expired: (key, item) => this.#tellForgotten(key, item as T),
+    });
   }
 
   protected override hooks(): QueueHooks<T> {
@@ -57,9 +61,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures.forgetExpired(now);
     const before = this.records.of(key);
     const failures = this.failures.countOf(before, now);
-    const delay = this.#ask(key, item, failures, { startedAt, dueAt: this.#dueAt(before, failures), minDelay });
-    let record = this.#recordNow(before, key);
-    const ms = this.#delayOf(record, delay, minDelay, now);
+    const dueAt = this.#dueAt(before, failures);
+    const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
+    const ms = delayOf(delay, dueAt, minDelay, now);
+    let record = this.records.has(before, key) ? before : this.records.of(key); // the limiter may have changed it
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.#note(record, key, item, now + ms, delay);
     }
@@ -93,17 +98,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (delay !== NOT_COUNTED) return this.failures.count(record, key, item, end);
     this.failures.extend(record, end);
     return record;
-  }
-
-  /** Returns the record that a key has now, given the one that it had before. */
-  #recordNow(before: number, key: unknown): number {
-    return this.records.has(before, key) ? before : this.records.of(key);
-  }
-
-  /** Returns the delay that the queue uses: for a failure that is not counted, the rest of the previous delay. */
-  #delayOf(record: number, delay: number | typeof NOT_COUNTED, minDelay: number, now: number): number {
-    if (delay !== NOT_COUNTED) return Math.max(delay, minDelay);
-    return this.failures.countOf(record, now) === 0 ? minDelay : Math.max(this.failures.endOf(record) - now, minDelay);
   }
 
   forget(item: T): void {
@@ -167,10 +161,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const startedAt = Math.min(this.#startOf(lease, dueAt) ?? now, now);
     const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     try {
-      let record = this.recordOfLease(lease);
-      const ms = this.#delayOf(record, delay, minDelay, now);
-      record = this.#note(record, key, item, now + ms, delay);
-      record = this.#setFailing(record, lease, hasFailed);
+      const ms = delayOf(delay, dueAt, minDelay, now);
+      let record = this.#note(this.recordOfLease(lease), key, item, now + ms, delay);
+      record = this.failures.setFailing(record, key, item, hasFailed);
       this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
       report(error);
@@ -199,16 +192,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Notes that an attempt has failed although it has not ended. */
   beginFailing(lease: RecordLease<T>): void {
-    this.#setFailing(this.recordOfLease(lease), lease, true);
-  }
-
-  /** Sets whether an attempt failed. Returns the record of the key. */
-  #setFailing(before: number, { key, item }: RecordLease<T>, hasFailed: boolean): number {
-    const { failures } = this;
-    const isFirst = hasFailed && !failures.isFailing(before);
-    const record = failures.setFailing(before, key, item, hasFailed);
-    if (isFirst) this.beganFailing(record);
-    return record;
+    this.failures.countOf(this.recordOfLease(lease)); // forgets failures that have expired
+    this.failures.setFailing(this.recordOfLease(lease), lease.key, lease.item, true);
   }
 
   /** Called when an attempt at a key failed, and the previous one did not. */
@@ -266,6 +251,16 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (limiter.next === undefined) limiter.forget(item, limiterKey(key));
     else limiter.forgotten?.(item, limiterKey(key));
   }
+}
+
+/** Returns the delay that a queue uses: for a failure that is not counted, the rest of the previous delay. */
+function delayOf(
+  delay: number | typeof NOT_COUNTED,
+  dueAt: number | undefined,
+  minDelay: number,
+  now: number,
+): number {
+  return Math.max(delay === NOT_COUNTED ? (dueAt ?? now) - now : delay, minDelay);
 }
 
 /** Returns a promise that rejects, for a queue that keeps no given-up items. */

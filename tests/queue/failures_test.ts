@@ -811,3 +811,28 @@ Deno.test("the minimum delay of a failure that is not counted is the previous de
   queue.shutDown();
   await pool.finished;
 });
+
+Deno.test("failures that expire while a stale lease is requeued lose no item", () => {
+  const clock = new HandClock();
+  let step = 0;
+  const moving = {
+    now: () => clock.time += step,
+    setTimeout: clock.setTimeout.bind(clock),
+    clearTimeout: clock.clearTimeout.bind(clock),
+  };
+  const limiter: RateLimiter<string> = { ...withoutNext(exponential()), next: () => 10 };
+  const queue = createRateLimitingQueue(limiter, { clock: moving, forgetAfter: 0 });
+  const { begin, end, errors } = attemptsAt(queue);
+  queue.add("a");
+  const attempt = begin();
+  queue.done("a");
+  step = 100; // each look at the clock is later than the end of any delay
+  end(attempt, 0);
+  step = 0;
+  for (const item of ["b", "c"]) queue.add(item);
+  assertEquals([errors, takeAll(queue)], [[], ["b", "c"]]);
+  assertEquals(queue.snapshot().delayedItems.map(({ item }) => item), ["a"]);
+  queue.cancelDelayed("a");
+  queue.forget("a");
+  assertEquals(recordsOf(queue), 0);
+});
