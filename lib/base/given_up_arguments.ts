@@ -37,10 +37,11 @@ export function redriveRuns(): Error {
 }
 
 /** Rule for the maximum age of given-up items. */
-export const A_MAX_AGE: Rule = [
-  (value: unknown) => (tryParseDuration(value) ?? 0) >= 1,
-  "must be a duration of at least 1 ms",
-];
+export const A_MAX_AGE: Rule = [isMaxAge, "must be a duration of at least 1 ms"];
+
+function isMaxAge(value: unknown): boolean {
+  return (tryParseDuration(value) ?? 0) >= 1;
+}
 
 /** Rule for the option `keepGivenUp` of queues outside the process. */
 export const A_RETENTION: Rule = [
@@ -52,7 +53,7 @@ function isRetention(value: unknown): boolean {
   const [isPositiveInteger] = A_POSITIVE_INTEGER as readonly [(value: unknown) => boolean, string];
   if (typeof value !== "object" || value === null) return isPositiveInteger(value);
   const { max, maxAge, ...others } = value as { max?: unknown; maxAge?: unknown };
-  const isAge = maxAge === undefined || (tryParseDuration(maxAge) ?? 0) >= 1;
+  const isAge = maxAge === undefined || isMaxAge(maxAge);
   return isPositiveInteger(max) && isAge && Object.keys(others).length === 0;
 }
 

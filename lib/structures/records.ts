@@ -404,41 +404,33 @@ export class Records {
   }
 }
 
-/** Links between records. */
-export interface Links {
-  linkOf(record: number): number;
-  setLink(record: number, link: number): void;
-  previousOf(record: number): number;
-  setPrevious(record: number, previous: number): void;
-}
-
-/** Doubly linked list of records. A record is in at most one list with the same links. */
+/** Doubly linked list of records. A record is in at most one list. */
 export class RecordList {
-  readonly #links: Links;
+  readonly #records: Records;
   first: number = NONE;
   last: number = NONE;
 
-  constructor(links: Links) {
-    this.#links = links;
+  constructor(records: Records) {
+    this.#records = records;
   }
 
   append(record: number): void {
-    const links = this.#links;
+    const records = this.#records;
     const { last } = this;
-    links.setPrevious(record, last);
-    links.setLink(record, NONE);
+    records.setPrevious(record, last);
+    records.setLink(record, NONE);
     if (last === NONE) this.first = record;
-    else links.setLink(last, record);
+    else records.setLink(last, record);
     this.last = record;
   }
 
   remove(record: number): void {
-    const links = this.#links;
-    const previous = links.previousOf(record);
-    const next = links.linkOf(record);
+    const records = this.#records;
+    const previous = records.previousOf(record);
+    const next = records.linkOf(record);
     if (previous === NONE) this.first = next;
-    else links.setLink(previous, next);
+    else records.setLink(previous, next);
     if (next === NONE) this.last = previous;
-    else links.setPrevious(next, previous);
+    else records.setPrevious(next, previous);
   }
 }
