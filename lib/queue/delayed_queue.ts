@@ -679,7 +679,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       this.#isEnding = false;
       super.shutDown();
     }
-    if (this.#drainers.isEmpty || this.delayed > 0) return;
+    if (this.#drainers.length === 0 || this.delayed > 0) return;
     if (this.#draining !== "drop" && this.size > 0) {
       this.#stopWatching ??= this.watch(() => this.#closeWhenNothingIsLeft());
     } else this.#close();

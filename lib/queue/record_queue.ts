@@ -173,6 +173,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
    */
   readonly watch = (callback: () => void): () => void => {
     this.#isAttended = true;
+    if (this.#watchers.size === 0) this.#toldReady = false;
     const stop = this.#watchers.add(callback);
     this.#setTimer(true);
     return () => {
@@ -199,6 +200,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #batchReadyAt: number | undefined = undefined;
   /** Whether the queue is paused or a batch has begun. If not, the number of ready items takes only one look. */
   #mayBeHeld = false;
+  /** Whether items may become ready with time: the order may block them until a time, or the queue was paused. */
+  #isTimed: boolean;
   /** Time until which no item is handed out; `undefined` if the queue is not paused. */
   #pausedUntil: number | undefined = undefined;
   /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
@@ -217,13 +220,14 @@ export class RecordQueue<T> implements WorkQueue<T> {
     this.#order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
     this.#usesTime = this.#order.usesTime;
     this.#isFifo = this.#order.isFifo;
+    this.#isTimed = !this.#isFifo;
     if (metrics !== undefined && name !== "") {
       const blocked = () => this.#blocked;
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
       this.provider = metrics;
     }
     setHooks<T>(this, this.hooks());
-    this.#setAttended();
+    this.#isAttended = this.#observer !== undefined;
     setTotals(this, () => ({ handedOut: this.#handedOut }));
   }
 
@@ -236,13 +240,14 @@ export class RecordQueue<T> implements WorkQueue<T> {
       observe: (change) => {
         if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
         this.#observer = change(this.#observer, this);
-        this.#setAttended();
+        this.#isAttended = true;
       },
     };
   }
 
   get length(): number {
-    return this.#mayBeHeld && this.isHeld() ? 0 : this.ready;
+    if (this.#mayBeHeld && this.isHeld()) return 0;
+    return this.#refused === undefined ? this.#order.length : this.ready;
   }
 
   get processing(): number {
@@ -273,7 +278,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
         if (this.isOver()) return Promise.resolve(SHUTDOWN);
         this.#isAttended = true;
         // Before the wait, because the clock may throw, and nobody would get the item of the wait.
-        if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
+        if (!this.#isTimed || this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
       }
       return Promise.resolve(this.take());
     } catch (error) {
@@ -391,7 +396,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Hands out nothing for some time, in milliseconds. If the queue is already paused, the later end applies. */
   pauseFor(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.time.now() + ms);
-    this.#mayBeHeld = true;
+    this.#mayBeHeld = this.#isTimed = true;
     this.#setTimer();
   }
 
@@ -440,7 +445,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     } finally {
       this.#observer?.finished(handOut);
       this.serve(); // the discipline may have blocked other keys until this key was done
-      this.#setAttended();
     }
   }
 
@@ -784,7 +788,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
       this.#observer.added(this.#draw(record), this.records.keyOf(record), this.records.priorityOf(record));
     }
     this.serve();
-    this.#setAttended();
   }
 
   #observeReady(record: number): void {
@@ -796,23 +799,22 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return this.#tickets[record] = ++this.#drawn;
   }
 
-  #setAttended(): void {
-    const hasCallers = !this.#getters.isEmpty || !this.#drainers.isEmpty || !this.#watchers.isEmpty;
-    this.#isAttended = hasCallers || this.#observer !== undefined;
-  }
-
   /**
    * Must be called whenever items may have become ready. Hands them to pending calls to `get`, ends pending drains, and
    * tells watchers of the change.
    */
   protected serve(): void {
-    this.#serveGetters();
-    if (!this.#getters.isEmpty && this.isOver()) this.#getters.serveAll(SHUTDOWN);
-    if (this.size === 0) {
+    if (this.#getters.length > 0) {
+      this.#serveGetters();
+      if (this.isShutDown && this.isOver()) this.#getters.serveAll(SHUTDOWN);
+    }
+    if (this.size === 0 && this.ignoresAdds) {
       this.#drainers.serveAll();
       if (this.isShutDown) this.#observer?.end();
     }
     this.tellWatchers();
+    const callers = this.#getters.length + this.#drainers.length + this.#watchers.size;
+    this.#isAttended = callers > 0 || this.#observer !== undefined;
   }
 
   /**
@@ -820,10 +822,10 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * item does not throw, because the item was added successfully.
    */
   #serveGetters(): void {
-    if (!this.#mayServeGetters) return;
+    if (this.#isServing || this.#batchReadyAt !== undefined) return; // a caller up the stack will serve them
     this.#isServing = true;
     try {
-      while (!this.#getters.isEmpty && this.length > 0) {
+      while (this.#getters.length > 0 && this.length > 0) {
         const getter = this.#getters.shift();
         try {
           getter.resolve(this.take());
@@ -836,26 +838,23 @@ export class RecordQueue<T> implements WorkQueue<T> {
     }
   }
 
-  /** Whether calls to `get` are pending that must be served now: no caller up the stack will serve them. */
-  get #mayServeGetters(): boolean {
-    return !this.#getters.isEmpty && !this.#isServing && this.#batchReadyAt === undefined;
-  }
-
   /** Reports whether an item is ready that no pending call to `get` must receive first. */
   protected hasFree(): boolean {
-    if (!this.#getters.isEmpty) this.#serveGetters(); // a block may have ended with time
-    return this.#getters.isEmpty && this.length > 0;
+    if (this.#getters.length > 0) this.#serveGetters(); // a block may have ended with time
+    return this.#getters.length === 0 && this.length > 0;
   }
 
   /** Whether a call or a callback awaits a change. */
   get #isAwaited(): boolean {
-    return !(this.#getters.isEmpty && this.#watchers.isEmpty);
+    return this.#getters.length > 0 || this.#watchers.size > 0;
   }
 
   protected tellWatchers(): void {
-    this.#toldReady = !this.#watchers.isEmpty && this.length > 0;
-    this.#watchers.tell();
-    this.#setTimer();
+    if (this.#watchers.size > 0) {
+      this.#toldReady = this.length > 0;
+      this.#watchers.tell();
+    }
+    if (this.#isTimed) this.#setTimer();
   }
 
   /**
@@ -879,7 +878,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Whether a call or a callback has not been told that an item is ready. */
   get #isUntold(): boolean {
-    return this.#mayServeGetters || (!this.#watchers.isEmpty && !this.#toldReady);
+    const mayServe = this.#getters.length > 0 && !this.#isServing && this.#batchReadyAt === undefined;
+    return mayServe || (this.#watchers.size > 0 && !this.#toldReady);
   }
 
   #sleepUntil(wakeAt: number): void {
@@ -900,7 +900,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     try {
       this.serve();
     } catch (error) {
-      if (!this.#getters.isEmpty) this.#getters.shift().reject(error);
+      if (this.#getters.length > 0) this.#getters.shift().reject(error);
     }
   }
 

@@ -43,7 +43,8 @@ export class Burst {
   readonly #now: () => number;
   /** Workers that are waiting for the end of the pause. */
   readonly #line = new Waiters<void>();
-  #isOn = false;
+  /** Number of the current burst, starting at 1; 0 between bursts. No burst lasts much longer than ten milliseconds. */
+  number = 0;
   /** Number of bursts so far. */
   #count = 0;
   #isTooLong = false;
@@ -59,17 +60,12 @@ export class Burst {
     this.#now = now;
   }
 
-  /** Number of the current burst, starting at 1; 0 between bursts. No burst lasts much longer than ten milliseconds. */
-  get number(): number {
-    return this.#isOn ? this.#count : 0;
-  }
-
   /**
    * Counts a piece of work that is about to begin, and reports whether the burst is too long. If the burst is too long,
    * the caller must await {@linkcode Burst.turn} first.
    */
   isTooLong(): boolean {
-    if (!this.#isOn) this.#begin();
+    if (this.number === 0) this.#begin();
     else if (++this.#pieces === this.#lookAfter) this.#look();
     return this.#isTooLong;
   }
@@ -83,8 +79,7 @@ export class Burst {
   }
 
   #begin(): void {
-    this.#isOn = true;
-    this.#count++;
+    this.number = ++this.#count;
     this.#isTooLong = false;
     this.#beganAt = this.#now();
     this.#pieces = 0;
@@ -111,8 +106,8 @@ export class Burst {
       nextTask(this.#onTurn);
       return;
     }
-    this.#isOn = false;
-    if (!this.#line.isEmpty) this.#serveLine();
+    this.number = 0;
+    if (this.#line.length > 0) this.#serveLine();
   };
 
   /** Counts a turn of a pause, and reports whether the pause is over. */
@@ -128,7 +123,7 @@ export class Burst {
    */
   async #serveLine(): Promise<void> {
     this.#begin();
-    while (!this.#line.isEmpty && !this.#isTooLong) {
+    while (this.#line.length > 0 && !this.#isTooLong) {
       this.#line.shift().resolve();
       await undefined; // lets the worker run until it awaits something
       this.#pieces++;

@@ -10,7 +10,10 @@ const MIN_CAPACITY = 16;
  * hole touches few cache lines and no objects.
  */
 export class NumberHeap<E> {
-  #length = 0;
+  /** Number of entries. */
+  length = 0;
+  /** Smallest number; `Infinity` if the heap is empty. */
+  smallest = Infinity;
   #pushed = 0;
   /**
    * Numbers, their orders among equal numbers, and their slots, all indexed by place in the heap. Free slots are stored
@@ -23,24 +26,14 @@ export class NumberHeap<E> {
   #places = new Int32Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];
 
-  /** Number of entries. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Smallest number; `Infinity` if the heap is empty. */
-  get smallest(): number {
-    return this.#length === 0 ? Infinity : this.#numbers[0]!;
-  }
-
   /** Order of the smallest number among equal numbers; `Infinity` if the heap is empty. */
   get smallestOrder(): number {
-    return this.#length === 0 ? Infinity : this.#orders[0]!;
+    return this.length === 0 ? Infinity : this.#orders[0]!;
   }
 
   /** Entry with the smallest number; `undefined` if the heap is empty. */
   get top(): E | undefined {
-    return this.#length === 0 ? undefined : this.#entries[this.#slots[0]!];
+    return this.length === 0 ? undefined : this.#entries[this.#slots[0]!];
   }
 
   /**
@@ -48,20 +41,20 @@ export class NumberHeap<E> {
    * the smallest `order` is popped first; by default, the number that was pushed first.
    */
   push(entry: E, number: number, order: number = this.#pushed++): number {
-    if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
-    const slot = this.#slots[this.#length]!;
+    if (this.length === this.#slots.length) this.#resize(this.length * 2);
+    const slot = this.#slots[this.length]!;
     this.#entries[slot] = entry;
-    this.#siftUp(slot, number, order, this.#length++);
+    this.#siftUp(slot, number, order, this.length++);
     return slot;
   }
 
   /** Removes the smallest number and returns its entry; `undefined` if the heap is empty. */
   pop(): E | undefined {
-    if (this.#length === 0) return undefined;
+    if (this.length === 0) return undefined;
     const slot = this.#slots[0]!;
     const entry = this.#entries[slot];
     this.#entries[slot] = undefined; // lets the entry be garbage collected
-    const last = --this.#length;
+    const last = --this.length;
     if (last === 0) this.clear();
     else {
       const moved = this.#slots[last]!;
@@ -74,7 +67,7 @@ export class NumberHeap<E> {
   /** Removes a slot's number and its entry. */
   remove(slot: number): void {
     this.#entries[slot] = undefined; // lets the entry be garbage collected
-    const last = --this.#length;
+    const last = --this.length;
     if (last === 0) return this.clear();
     const place = this.#places[slot]!;
     const moved = this.#slots[last]!;
@@ -108,7 +101,7 @@ export class NumberHeap<E> {
     const entries: E[] = [];
     const candidates = new NumberHeap<number>(); // places whose parents are already in `entries`
     const look = (place: number) => {
-      if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[place]!);
+      if (place < this.length) candidates.push(place, this.#numbers[place]!, this.#orders[place]!);
     };
     look(0);
     while (entries.length < limit && candidates.length > 0) {
@@ -132,7 +125,8 @@ export class NumberHeap<E> {
 
   /** Removes everything, and frees the memory of a large heap. */
   clear(): void {
-    this.#length = 0;
+    this.length = 0;
+    this.smallest = Infinity;
     this.#entries = [];
     if (this.#slots.length > MIN_CAPACITY) this.#resize(MIN_CAPACITY);
   }
@@ -142,7 +136,7 @@ export class NumberHeap<E> {
     this.#slots = resized(this.#slots, new Int32Array(capacity));
     this.#places = resized(this.#places, new Int32Array(capacity));
     this.#orders = resized(this.#orders, new Float64Array(capacity));
-    for (let slot = this.#length; slot < capacity; slot++) this.#slots[slot] = slot;
+    for (let slot = this.length; slot < capacity; slot++) this.#slots[slot] = slot;
   }
 
   /** Puts a slot in the given place or above it. */
@@ -163,12 +157,13 @@ export class NumberHeap<E> {
     orders[place] = order;
     slots[place] = slot;
     places[slot] = place;
+    this.smallest = numbers[0]!;
   }
 
   /** Puts a slot in the given place or below it. */
   #siftDown(slot: number, number: number, order: number, place: number): void {
     const numbers = this.#numbers, orders = this.#orders, slots = this.#slots, places = this.#places;
-    const length = this.#length;
+    const length = this.length;
     for (let first = 4 * place + 1; first < length; first = 4 * place + 1) {
       let child = first;
       if (first + 3 < length) { // almost without branches, because a CPU can't predict which child is smaller
@@ -198,6 +193,7 @@ export class NumberHeap<E> {
     orders[place] = order;
     slots[place] = slot;
     places[slot] = place;
+    this.smallest = numbers[0]!;
   }
 }
 

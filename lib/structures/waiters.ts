@@ -6,8 +6,8 @@ interface Links {
 interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
-  /** Removes the waiter from the ring. */
-  leave(): void;
+  /** Stops listening to the waiter's signal; `undefined` if it has none. */
+  stopListening: (() => void) | undefined;
 }
 
 /**
@@ -17,16 +17,14 @@ interface Waiter<T> extends Links {
  * waiters, and its memory is freed.
  */
 export class Waiters<T> {
+  /** Number of waiters. */
+  length = 0;
   readonly #end: Links;
 
   constructor() {
     const end = {} as Links;
     end.previous = end.next = end;
     this.#end = end;
-  }
-
-  get isEmpty(): boolean {
-    return this.#end.next === this.#end;
   }
 
   /**
@@ -37,10 +35,12 @@ export class Waiters<T> {
    */
   wait(signal?: AbortSignal, onAbort?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter<T> = { previous: this.#end.previous, next: this.#end, resolve, reject, leave };
-      if (signal !== undefined) leaveOnAbort(waiter, signal, onAbort);
+      const end = this.#end;
+      const waiter: Waiter<T> = { previous: end.previous, next: end, resolve, reject, stopListening: undefined };
+      if (signal !== undefined) this.#listen(waiter, signal, onAbort);
       waiter.previous.next = waiter;
-      waiter.next.previous = waiter;
+      end.previous = waiter;
+      this.length++;
     });
   }
 
@@ -50,29 +50,28 @@ export class Waiters<T> {
    */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;
-    first.leave();
+    this.#remove(first);
     return first;
   }
 
   serveAll(value: T): void {
-    while (!this.isEmpty) this.shift().resolve(value);
+    while (this.length > 0) this.shift().resolve(value);
   }
-}
 
-function leave(this: Links): void {
-  this.previous.next = this.next;
-  this.next.previous = this.previous;
-}
+  #remove({ previous, next, stopListening }: Waiter<T>): void {
+    previous.next = next;
+    next.previous = previous;
+    this.length--;
+    stopListening?.();
+  }
 
-function leaveOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal, onAbort?: () => void): void {
-  const abort = () => {
-    waiter.leave();
-    waiter.reject(signal.reason);
-    onAbort?.();
-  };
-  signal.addEventListener("abort", abort, { once: true });
-  waiter.leave = () => {
-    signal.removeEventListener("abort", abort);
-    leave.call(waiter);
-  };
+  #listen(waiter: Waiter<T>, signal: AbortSignal, onAbort?: () => void): void {
+    const abort = () => {
+      this.#remove(waiter);
+      waiter.reject(signal.reason);
+      onAbort?.();
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    waiter.stopListening = () => signal.removeEventListener("abort", abort);
+  }
 }

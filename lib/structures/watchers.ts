@@ -5,22 +5,23 @@ export type Watch = (callback: () => void) => () => void;
 
 /** Callbacks that are called after each change. */
 export class Watchers {
+  /** Number of callbacks. */
+  size = 0;
   /** Callbacks, keyed by their unsubscribe functions, because the same callback may be added several times. */
   readonly #callbacks = new Map<() => void, () => void>();
 
-  get isEmpty(): boolean {
-    return this.#callbacks.size === 0;
-  }
-
   /** Adds a callback. A callback that is added twice is called twice. Returns an unsubscribe function. */
   add(callback: () => void): () => void {
-    const stop = () => void this.#callbacks.delete(stop);
+    const stop = () => {
+      this.#callbacks.delete(stop);
+      this.size = this.#callbacks.size;
+    };
     this.#callbacks.set(stop, callback);
+    this.size++;
     return stop;
   }
 
   tell(): void {
-    if (this.#callbacks.size === 0) return; // faster than starting the loop, and most queues have no callbacks
     for (const callback of this.#callbacks.values()) callback();
   }
 }
@@ -55,7 +56,7 @@ export class Waits {
 
   #look(): void {
     for (const [count, waiters] of this.#byCount) {
-      if (!waiters.isEmpty && !this.#isOver(count)) continue;
+      if (waiters.length > 0 && !this.#isOver(count)) continue;
       this.#byCount.delete(count);
       waiters.serveAll();
     }

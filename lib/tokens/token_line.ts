@@ -49,7 +49,7 @@ export class TokenLine {
       grant = undefined;
       throw error;
     } finally {
-      if (this.#queued.isEmpty) this.#isBusy = false;
+      if (this.#queued.length === 0) this.#isBusy = false;
       else this.#queued.shift().resolve(grant?.usableAt);
     }
   }
