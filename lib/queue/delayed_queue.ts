@@ -102,8 +102,9 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     this.#onDrop = onDrop;
     this.#errors = new ErrorOutput(() => this.time.now());
     this.#slices = new Slices(this.time, (time) => this.beginBatch(time), {
-      isNothingDue: (time) => this.#isNothingDue(time),
-      makeNextReady: () => this.#makeReady((this.#flushed ?? this.#delays).pop()!),
+      isNothingDue: (time) =>
+        this.#flushed !== undefined ? this.#flushed.length === 0 : !(this.#delays.smallest <= time),
+      makeNextReady: () => this.#addNextDue((this.#flushed ?? this.#delays).pop()!),
       onBatchEnd: () => this.#flushed = undefined,
     });
     if (retryBudget !== undefined) {
@@ -172,7 +173,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   /** Adds an item again whose holder hands it back unworked: ready, with its previous priority. */
   handBack(lease: RecordLease<T>): void {
     const { key, item, priority } = lease;
-    const record = this.recordOfLease(lease);
+    const record = lease.recordIn(this.records);
     if (!this.ignoresAdds) this.addNow(key, item, priority);
     else if (this.takesBack(record)) this.delayItem(record, key, item, 0, priority);
     if (this.#retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
@@ -240,16 +241,15 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
   }
 
-  /** Returns the record of a lease's key, even if the lease is stale; `NONE` if the key has none. */
-  recordOfLease(lease: RecordLease<T>): number {
-    const record = lease.recordIn(this.records);
-    return record === NONE ? this.records.of(lease.key) : record;
-  }
-
   /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
-  takesBack(record: number): boolean {
+  protected takesBack(record: number): boolean {
     if (this.isShutDown || this.#draining === "drop") return false;
     return this.positionIn(record) >= PROCESSING;
+  }
+
+  /** Reports whether the queue still takes back the item of a lease, although it may be shutting down. */
+  takesLeaseBack(lease: RecordLease<T>): boolean {
+    return this.takesBack(lease.recordIn(this.records));
   }
 
   protected override isWaitOver(count: number): boolean {
@@ -384,7 +384,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     } else {
       this.#delay(key, record, item, (now ?? this.time.now()) + ms, priority, marks);
       if (folds) this.#fold(record);
-      this.#measureDelayed();
+      if (this.#delayedGauge !== undefined) this.#measureDelayed();
     }
     this.#retriesMeter?.inc();
   }
@@ -441,64 +441,60 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): void {
     const { records } = this;
     const newest = this.#newest(record, item);
-    const dueAt = this.#dueAt(record);
-    if (dueAt === undefined) {
+    const kind = marks === 0 ? 0 : RETRY_DELAYED;
+    const heap = this.#heapOf(record);
+    if (heap === undefined) {
       if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
-      this.#beginDelay(record, newest, deadline, priority);
+      this.#beginDelay(record, newest, deadline, priority, kind);
     } else {
       records.setDelayedItem(record, newest);
       this.#raise(record, priority);
-      this.#heapOf(record)!.decrease(records.slotOf(record), deadline);
-    }
-    if (dueAt === undefined || deadline < dueAt) { // the earlier deadline applies
-      const state = records.stateOf(record) & ~RETRY_DELAYED;
-      records.setState(record, marks === 0 ? state : state | RETRY_DELAYED);
+      const slot = records.slotOf(record);
+      if (deadline < heap.numberOf(slot)) { // the earlier deadline applies
+        records.setState(record, records.stateOf(record) & ~RETRY_DELAYED | kind);
+        heap.decrease(slot, deadline);
+      }
     }
     if (deadline < this.#dueTimerAt) this.#setDelayTimer();
   }
 
-  #beginDelay(record: number, item: T, deadline: number, priority: number): void {
+  #beginDelay(record: number, item: T, deadline: number, priority: number, kind: number): void {
     const { records } = this;
-    records.setState(record, records.stateOf(record) & ~DELAY | DELAYED);
+    records.setState(record, records.stateOf(record) & ~DELAY | DELAYED | kind);
     records.setDelay(record, this.#delays.push(record, deadline), item, priority);
   }
 
   /** Ends the delay of a key before it is due. */
   #endDelay(record: number): void {
     this.#heapOf(record)!.remove(this.records.slotOf(record));
-    this.#clearDelay(record);
-    if (this.records.stateOf(record) === 0) this.records.free(record);
+    if (this.#clearDelay(record, this.records.stateOf(record)) === 0) this.records.free(record);
   }
 
-  /** Clears the delay of a key in its record. */
-  #clearDelay(record: number): void {
-    const state = this.records.stateOf(record);
+  /** Clears the delay of a key in its record. Returns the rest of its state. */
+  #clearDelay(record: number, state: number): number {
     if ((state & FOLDING) !== 0) this.#folded.delete(record);
-    this.records.setState(record, state & ~DELAY);
+    const rest = state & ~DELAY;
+    this.records.setState(record, rest);
     if (this.keyOf !== undefined) this.records.setDelayedItem(record, undefined);
-  }
-
-  /** Reports whether no delayed item is due at `time`. During a flush, reports whether no item is left to flush. */
-  #isNothingDue(time: number): boolean {
-    return this.#flushed !== undefined ? this.#flushed.length === 0 : !(this.#delays.smallest <= time);
+    return rest;
   }
 
   /**
    * Adds the item of a key whose delay has passed. If adding the item fails, it is added again later. Never throws,
    * because a timer calls this method.
    */
-  #makeReady(record: number): void {
+  #addNextDue(record: number): void {
     const { records } = this;
-    const isRetry = (records.stateOf(record) & RETRY_DELAYED) !== 0 && this.#flushed === undefined;
+    const state = records.stateOf(record);
+    const isRetry = (state & RETRY_DELAYED) !== 0 && this.#flushed === undefined;
     const item = records.delayedItemOf(record) as T;
     const priority = records.delayPriorityOf(record);
     const key = records.keyOf(record);
-    this.#clearDelay(record);
     try {
-      this.addDue(record, item, priority, isRetry ? NEEDS_BUDGET : 0);
+      this.addDue(record, this.#clearDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
       const isKept = records.of(key) === record && this.#isComing(record);
-      if (!isKept) this.#beginDelay(record, item, this.time.now() + RETRY_DELAY, priority);
+      if (!isKept) this.#beginDelay(record, item, this.time.now() + RETRY_DELAY, priority, 0);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
     }
@@ -522,7 +518,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
     this.#retries?.open();
-    if (this.#slices.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
+    if (this.#slices.batch?.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#slices.addNext();
     this.#setDelayTimer();
   }
@@ -548,8 +544,8 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
   #setDelayTimer(): void {
-    if (this.#slices.isAdding) return; // the timer is set after the slice
-    const next = this.#slices.isUnderWay ? -Infinity : this.#earliest;
+    if (this.#slices.batch?.isAdding) return; // the timer is set after the slice
+    const next = this.#slices.batch !== undefined ? -Infinity : this.#earliest;
     if (next >= this.#dueTimerAt) return;
     const now = this.time.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
@@ -570,7 +566,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
   #clearIfIdle(): boolean {
-    const isIdle = this.#earliest === Infinity && !this.#slices.isUnderWay;
+    const isIdle = this.#earliest === Infinity && this.#slices.batch === undefined;
     if (isIdle) this.#clearDelayTimer();
     return isIdle;
   }
@@ -621,9 +617,9 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     inSlices(() => {
       const { done, value: record } = records.next();
       if (done) return false;
-      const isDropped = (this.records.stateOf(record) & DELAYED) !== 0 && !this.#isDelayed(record);
-      if (isDropped) this.#clearDelay(record);
-      if (isDropped && this.records.stateOf(record) === 0) this.records.free(record);
+      const state = this.records.stateOf(record);
+      const isDropped = (state & DELAYED) !== 0 && !this.#isDelayed(record);
+      if (isDropped && this.#clearDelay(record, state) === 0) this.records.free(record);
       return true;
     }, this.time);
   }
@@ -659,15 +655,15 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
    * have decreased.
    */
   #tellLess(): void {
-    this.#measureDelayed();
-    this.#closeWhenNothingIsLeft();
+    if (this.#delayedGauge !== undefined) this.#measureDelayed();
+    if (this.#isEnding || this.#drainers.length > 0) this.#closeWhenNothingIsLeft();
     this.tellWatchers();
   }
 
   #measureDelayed(): void {
-    if (this.#delayedGauge === undefined || this.delayed === this.#delayedMeasured) return;
+    if (this.delayed === this.#delayedMeasured) return;
     this.#delayedMeasured = this.delayed;
-    this.#delayedGauge.set(this.delayed);
+    this.#delayedGauge!.set(this.delayed);
   }
 
   /**

@@ -1,8 +1,7 @@
 import { callSafely } from "../base/call_safely.ts";
 import type { Clock } from "../base/clock.ts";
-import { FailureRecords } from "../structures/failure_records.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
-import { NONE, type Records } from "../structures/records.ts";
+import { FailureFields, NONE, PAGE, PLACE, type Records } from "../structures/records.ts";
 import type { LiveDuration } from "./live_duration.ts";
 import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
 
@@ -31,7 +30,6 @@ export class FailedKeys {
   /** Number of keys whose last attempt failed, with those that have expired. */
   #failing = 0;
   readonly #records: Records;
-  readonly #fields: FailureRecords;
   readonly #queue: FailingQueue;
   /**
    * Records by the end of the last delay, or by an earlier time. They expire in this order. `undefined` if failures
@@ -43,7 +41,6 @@ export class FailedKeys {
 
   constructor(records: Records, queue: FailingQueue) {
     this.#records = records;
-    this.#fields = new FailureRecords(records);
     this.#queue = queue;
     if (queue.after !== undefined) this.#expiring = new NumberHeap();
   }
@@ -68,12 +65,13 @@ export class FailedKeys {
    * @param now The current time, if it is known.
    */
   countOf(record: number, now?: number): number {
-    return this.#isKnown(record) && !this.#forgetIfExpired(record, now) ? this.#fields.countOf(record) : 0;
+    if (!this.#isKnown(record) || this.#forgetIfExpired(record, now)) return 0;
+    return this.#fieldsOf(record).numbers[2 * (record & PLACE)]!;
   }
 
   /** Returns the end of the last delay after a failure of a key. */
   endOf(record: number): number {
-    return this.#fields.endOf(record);
+    return this.#fieldsOf(record).ends[record & PLACE]!;
   }
 
   /** Reports whether the last attempt at a key failed. Forgets the failures of the key if they have expired. */
@@ -84,25 +82,28 @@ export class FailedKeys {
 
   /** Counts a failure of a key. `end` is the end of the delay after it. Returns the record of the key. */
   count(before: number, key: unknown, item: unknown, end: number): number {
-    const record = this.#begin(before, key, item);
-    this.#fields.add(record, end);
+    const record = this.#isKnown(before) ? before : this.#begin(before, key, item);
+    const { numbers, ends } = this.#fieldsOf(record);
+    const place = record & PLACE;
+    numbers[2 * place]!++;
+    ends[place] = end;
     const expiring = this.#expiring;
     if (expiring === undefined) return record;
-    const slot = this.#fields.slotOf(record);
-    if (slot === NONE) this.#fields.setSlot(record, expiring.push(record, end));
+    const slot = numbers[2 * place + 1]!;
+    if (slot === NONE) numbers[2 * place + 1] = expiring.push(record, end);
     else expiring.decrease(slot, end); // a later end is set when the earlier one has come
     return record;
   }
 
   /** Notes that a key is delayed for longer after a failure that is not counted. */
   extend(record: number, end: number): void {
-    if (this.#isKnown(record) && end > this.#fields.endOf(record)) this.#fields.setEnd(record, end);
+    if (this.#isKnown(record) && end > this.endOf(record)) this.#fieldsOf(record).ends[record & PLACE] = end;
   }
 
   /** Sets whether the last attempt at a key failed. Returns the record of the key. */
   setFailing(before: number, key: unknown, item: unknown, hasFailed: boolean): number {
     const records = this.#records;
-    const record = this.#begin(before, key, item);
+    const record = this.#isKnown(before) ? before : this.#begin(before, key, item);
     const state = records.stateOf(record);
     if (hasFailed === ((state & FAILING) !== 0)) return record;
     records.setState(record, state ^ FAILING);
@@ -117,11 +118,11 @@ export class FailedKeys {
 
   /** Returns the time of the first failure of a key that is failing; `undefined` if it was not set. */
   firstFailureOf(record: number): number | undefined {
-    return this.isFailing(record) ? this.#fields.firstFailureOf(record) : undefined;
+    return this.isFailing(record) ? this.#fieldsOf(record).times?.[record & PLACE] : undefined;
   }
 
   setFirstFailure(record: number, time: number): void {
-    this.#fields.setFirstFailure(record, time);
+    (this.#fieldsOf(record).times ??= new Float64Array(PAGE))[record & PLACE] = time;
   }
 
   /** Forgets the failures of a key. */
@@ -130,7 +131,7 @@ export class FailedKeys {
     const records = this.#records;
     const state = records.stateOf(record);
     const key = records.keyOf(record);
-    const slot = this.#fields.slotOf(record);
+    const slot = this.#slotOf(record);
     if (slot !== NONE) this.#expiring!.remove(slot);
     this.size--;
     const rest = state & ~(REMEMBERED | FAILING);
@@ -149,14 +150,13 @@ export class FailedKeys {
     for (; count > 0 && expiring.smallest + this.#queue.after!.ms <= now; count--) {
       const record = expiring.top!;
       if (!this.#forgetIfExpired(record, now)) {
-        expiring.increase(this.#fields.slotOf(record), this.#fields.endOf(record));
+        expiring.increase(this.#slotOf(record), this.endOf(record));
       }
     }
   }
 
-  /** Begins to remember the failures of a key, unless they are remembered already. Returns the record of the key. */
+  /** Begins to remember the failures of a key: none so far. Returns the record of the key. */
   #begin(record: number, key: unknown, item: unknown): number {
-    if (this.#isKnown(record)) return record;
     const records = this.#records;
     if (record === NONE) record = records.take(key, REMEMBERED, item, 0);
     else {
@@ -164,9 +164,20 @@ export class FailedKeys {
       records.setState(record, state | REMEMBERED);
       if ((state & POSITION) === 0) records.setItem(record, item);
     }
-    this.#fields.begin(record);
+    const { numbers } = records.pageOf(record).failures ??= new FailureFields();
+    numbers[2 * (record & PLACE)] = 0;
+    numbers[2 * (record & PLACE) + 1] = NONE;
     this.size++;
     return record;
+  }
+
+  #fieldsOf(record: number): FailureFields {
+    return this.#records.pageOf(record).failures!;
+  }
+
+  /** Returns the slot in the heap of keys whose failures expire; {@linkcode NONE} if the key is not in the heap. */
+  #slotOf(record: number): number {
+    return this.#fieldsOf(record).numbers[2 * (record & PLACE) + 1]!;
   }
 
   #isKnown(record: number): boolean {
@@ -175,9 +186,9 @@ export class FailedKeys {
 
   /** Forgets the failures of a key if they have expired. Reports whether they had. */
   #forgetIfExpired(record: number, now?: number): boolean {
-    if (this.#expiring === undefined || this.#fields.slotOf(record) === NONE) return false;
+    if (this.#expiring === undefined || this.#slotOf(record) === NONE) return false;
     const { after, clock, expired } = this.#queue;
-    if (this.#fields.endOf(record) + after!.ms > (now ?? clock.now())) return false;
+    if (this.endOf(record) + after!.ms > (now ?? clock.now())) return false;
     const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];
     this.forget(record);
     callSafely(() => expired(key, item), () => {}, undefined);

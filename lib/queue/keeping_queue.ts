@@ -166,7 +166,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
 
   override keep(lease: RecordLease<T>, attempts: number, { error, reason }: GivenUpEnding): void {
     const { item, key } = lease;
-    const record = this.recordOfLease(lease);
+    const record = lease.recordIn(this.records);
     if (this.willRunAgain(record)) return;
     const now = this.time.now();
     this.#kept.add({

@@ -135,7 +135,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Begins an attempt. Returns its number, from 1. */
   begin(lease: RecordLease<T>): number {
     if (this.failures.size === 0) return 1; // the common case: nothing has failed
-    const failures = this.failures.countOf(this.recordOfLease(lease));
+    const failures = this.failures.countOf(lease.recordIn(this.records));
     if (failures > 0) lease.startedAt = this.time.now();
     return failures + 1;
   }
@@ -155,14 +155,14 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const { key, item } = lease;
     const now = this.time.now();
     this.failures.forgetExpired(now);
-    const before = this.recordOfLease(lease);
+    const before = lease.recordIn(this.records);
     const failures = this.failures.countOf(before, now);
     const dueAt = this.#dueAt(before, failures);
     const startedAt = Math.min(this.#startOf(lease, dueAt) ?? now, now);
     const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     try {
       const ms = delayOf(delay, dueAt, minDelay, now);
-      let record = this.#note(this.recordOfLease(lease), key, item, now + ms, delay);
+      let record = this.#note(lease.recordIn(this.records), key, item, now + ms, delay);
       record = this.failures.setFailing(record, key, item, hasFailed);
       this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
@@ -176,7 +176,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
    * because retrying it too early is better than losing it.
    */
   #retryWithoutLimiter(lease: RecordLease<T>, delay: number, priority: number, hasFailed: boolean): void {
-    const record = this.recordOfLease(lease);
+    const record = lease.recordIn(this.records);
     try {
       if (this.ignoresAdds && !this.takesBack(record)) return;
       this.delayItem(record, lease.key, lease.item, delay, priority, 0, hasFailed);
@@ -187,13 +187,13 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Adds an item again after the delay that its handler requested. */
   requeueAfter(lease: RecordLease<T>, delay: number, priority: number): void {
-    if (!this.ignoresAdds) this.delayItem(this.recordOfLease(lease), lease.key, lease.item, delay, priority);
+    if (!this.ignoresAdds) this.delayItem(lease.recordIn(this.records), lease.key, lease.item, delay, priority);
   }
 
   /** Notes that an attempt has failed although it has not ended. */
   beginFailing(lease: RecordLease<T>): void {
-    this.failures.countOf(this.recordOfLease(lease)); // forgets failures that have expired
-    this.failures.setFailing(this.recordOfLease(lease), lease.key, lease.item, true);
+    this.failures.countOf(lease.recordIn(this.records)); // forgets failures that have expired
+    this.failures.setFailing(lease.recordIn(this.records), lease.key, lease.item, true);
   }
 
   /** Called when an attempt at a key failed, and the previous one did not. */
@@ -202,7 +202,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Reports whether the limiter doesn't count a failure of an attempt, which must be the last call before `retry`. */
   isIgnored(lease: RecordLease<T>): boolean {
     if (this.#limiter.countsFailures !== "some") return false;
-    const record = this.recordOfLease(lease);
+    const record = lease.recordIn(this.records);
     const failures = this.failures.countOf(record);
     const dueAt = this.#dueAt(record, failures);
     const startedAt = this.#startOf(lease, dueAt);
@@ -226,7 +226,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Forgets the failures of an item. */
   forgetLeased(lease: RecordLease<T>): void {
-    this.#forgetFailures(this.#mayRemember ? this.recordOfLease(lease) : NONE, lease.key, lease.item);
+    this.#forgetFailures(this.#mayRemember ? lease.recordIn(this.records) : NONE, lease.key, lease.item);
   }
 
   /** Called when an item is given up. */

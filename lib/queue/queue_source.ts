@@ -117,7 +117,7 @@ export class QueueSource<T> implements WorkSource<T> {
   takesBack({ lease }: SourceAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     const queue = this.#queue;
     if (!queue.shuttingDown) return true;
-    return reason !== "requeue" && queue.takesBack(queue.recordOfLease(lease));
+    return reason !== "requeue" && queue.takesLeaseBack(lease);
   }
 
   get length(): number {

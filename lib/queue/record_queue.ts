@@ -20,7 +20,7 @@ import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { wallClock } from "../structures/burst.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
-import { NONE, placeOf, Records } from "../structures/records.ts";
+import { NONE, PLACE, Records } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { FifoOrder } from "./fifo_order.ts";
@@ -93,9 +93,10 @@ export class RecordLease<T> implements Lease<T> {
     return this.#queue.positionOf(this.#record, this.#handOut);
   }
 
-  /** Returns the record of the key while the hand-out lasts; `NONE` after it. */
+  /** Returns the record of the key, even if the hand-out is over; `NONE` if the key has none. */
   recordIn(records: Records): number {
-    return (records.stateWith(this.#record, this.#handOut) & POSITION) >= PROCESSING ? this.#record : NONE;
+    const isHeld = (records.stateWith(this.#record, this.#handOut) & POSITION) >= PROCESSING;
+    return isHeld ? this.#record : records.of(this.key);
   }
 
   [Symbol.dispose](): void {
@@ -430,8 +431,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   #leaveOrComeBack(record: number, state: number): void {
-    if ((state & POSITION) === AGAIN) this.comeBack(record);
-    else if (state !== PROCESSING || this.#order.awaitsDone) this.leave(record);
+    if ((state & POSITION) === AGAIN) this.#comeBack(record, state);
+    else if (state !== PROCESSING || this.#order.awaitsDone) this.#leave(record, state);
     else {
       this.size--;
       this.records.free(record);
@@ -491,22 +492,16 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return this.records.stateOf(record) & POSITION;
   }
 
-  protected isRefused(record: number): boolean {
-    return (this.records.stateOf(record) & REFUSED) !== 0;
-  }
-
   /**
    * Adds an item whose key has no record.
    *
    * @param marks Kind of the next attempt: `NEEDS_BUDGET`, or 0 for a first attempt.
    */
   protected addNew(key: unknown, item: T, priority: number, marks: number): void {
-    if (this.#usesTime) this.#look();
     const record = this.records.take(key, READY | marks, item, priority);
-    if (this.#usesTime) this.#setTime(record);
-    if (marks !== 0 || !this.#isFifo) return this.#enter(record);
     this.size++;
-    this.#order.push(record); // never throws
+    if (marks === 0 && this.#isFifo) this.#order.push(record); // never throws
+    else this.#enter(record, marks, false);
     if (this.#isAttended) this.#tellAdded(record);
   }
 
@@ -534,22 +529,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
     const position = this.positionIn(record);
     if (position >= PROCESSING) return this.#addToProcessing(record, position, item, priority, marks);
     if (position !== 0) return this.touch(record, item, priority, marks);
-    this.lookIfNeeded();
-    this.records.setState(record, this.records.stateOf(record) | READY | marks);
-    this.setReady(record, item, priority);
-    this.#enter(record);
-  }
-
-  /** Passes a new ready key to the order. If the order refuses the key, its position is cleared. */
-  #enter(record: number): void {
+    this.#makeReady(record, this.records.stateOf(record) | marks, item, priority);
     this.size++;
-    const handedOut = this.#handedOut;
-    try {
-      this.push(record);
-    } catch (error) {
-      if (this.#handedOut === handedOut) this.#forgetPosition(record); // unless it was handed out before the error
-      throw error;
-    }
+    this.#enter(record, marks, false);
     if (this.#isAttended) this.#tellAdded(record);
   }
 
@@ -646,23 +628,38 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return this.ready < count && this.ready + this.#order.blocked + this.waiting < count;
   }
 
-  /** Sets the item, the priority and the time of a key that has become ready. */
-  protected setReady(record: number, item: T, priority: number): void {
-    const { records } = this;
-    if (this.keyOf !== undefined) records.setItem(record, item);
-    records.setPriority(record, priority);
-    if (this.#usesTime) this.#setTime(record);
-  }
-
+  /** Sets the time at which a key became ready. */
   #setTime(record: number): void {
+    const time = this.#batchReadyAt ?? this.now();
+    if (time > this.#latestReadyAt) this.#latestReadyAt = time;
     this.records.setTime(record, this.#batchReadyAt ?? this.#latestReadyAt);
   }
 
-  /** Passes a ready key to the order, unless it is a retry without budget. */
-  protected push(record: number): void {
-    const marks = this.records.stateOf(record) & (NEEDS_BUDGET | EXEMPT);
-    if (marks === 0) this.pushToOrder(record);
-    else this.pushMarked(record, marks);
+  /** Sets the position of a key that has become ready, its item and its priority. The state has no position. */
+  #makeReady(record: number, state: number, item: unknown, priority: number): void {
+    const { records } = this;
+    records.setState(record, state | READY);
+    if (this.keyOf !== undefined) records.setItem(record, item);
+    records.setPriority(record, priority);
+  }
+
+  /**
+   * Passes a ready key to the order, unless it is a retry without budget.
+   *
+   * @param isKept Whether the key stays ready if the order refuses it. If not, its position is cleared.
+   */
+  #enter(record: number, marks: number, isKept: boolean): void {
+    const handedOut = this.#handedOut;
+    try {
+      if (this.#usesTime) this.#setTime(record);
+      if (marks === 0) this.pushToOrder(record);
+      else this.pushMarked(record, marks);
+    } catch (error) {
+      if (this.#handedOut !== handedOut) throw error; // the key was handed out before the error
+      if (isKept) this.#refuse(record);
+      else this.#forgetPosition(record, this.records.stateOf(record));
+      throw error;
+    }
   }
 
   /** Called for a ready key whose next attempt is no first attempt. Only queues with a retry budget have such keys. */
@@ -680,9 +677,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   /** Removes a key that was processing. */
-  protected leave(record: number): void {
-    if (!this.#order.awaitsDone || this.isRefused(record)) return this.#forgetPosition(record);
-    const page = this.#clearPosition(record) ? this.records.remove(record) : undefined;
+  #leave(record: number, state: number): void {
+    if (!this.#order.awaitsDone || (state & REFUSED) !== 0) return this.#forgetPosition(record, state);
+    const page = this.#clearPosition(record, state) ? this.records.remove(record) : undefined;
     try {
       this.#order.done(record);
     } finally {
@@ -690,47 +687,35 @@ export class RecordQueue<T> implements WorkQueue<T> {
     }
   }
 
-  #forgetPosition(record: number): void {
-    if (this.#clearPosition(record)) this.records.free(record);
+  #forgetPosition(record: number, state: number): void {
+    if (this.#clearPosition(record, state)) this.records.free(record);
   }
 
   /** Clears a key's position. Reports whether nothing else must be known of the key. */
-  #clearPosition(record: number): boolean {
+  #clearPosition(record: number, state: number): boolean {
     this.size--;
-    const state = this.records.stateOf(record) & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
-    if (state === 0) return true;
-    this.records.setState(record, state);
-    if (this.keyOf !== undefined && (state & REMEMBERED) === 0) this.records.setItem(record, undefined);
+    const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
+    if (rest === 0) return true;
+    this.records.setState(record, rest);
+    if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) this.records.setItem(record, undefined);
     return false;
   }
 
   /** Makes a processing key ready that was added again. */
-  protected comeBack(record: number): void {
+  #comeBack(record: number, state: number): void {
     this.#comingBack--;
-    const next = this.#takeNext(record);
+    const { item, priority } = this.#takeNext(record);
     try {
-      if (this.#order.awaitsDone && !this.isRefused(record)) this.#order.done(record);
+      if (this.#order.awaitsDone && (state & REFUSED) === 0) this.#order.done(record);
     } finally {
-      this.records.setState(record, this.records.stateOf(record) & ~(POSITION | REFUSED | REPEATED) | READY);
+      const rest = this.records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
+      this.#makeReady(record, rest, item, priority);
+      const handedOut = this.#handedOut;
       try {
-        this.lookIfNeeded();
-      } finally { // even if the clock throws
-        this.#enterAgain(record, next);
+        this.#enter(record, rest & (NEEDS_BUDGET | EXEMPT), true);
+      } finally {
+        if (this.#handedOut === handedOut) this.#observeReady(record);
       }
-    }
-  }
-
-  /** Makes a key ready again. If the order refuses the key, it becomes ready nevertheless. */
-  #enterAgain(record: number, { item, priority }: Next): void {
-    const handedOut = this.#handedOut;
-    this.setReady(record, item as T, priority);
-    try {
-      this.push(record);
-    } catch (error) {
-      if (this.#handedOut === handedOut) this.#refuse(record); // unless it was handed out before the error
-      throw error;
-    } finally {
-      if (this.#handedOut === handedOut) this.#observeReady(record);
     }
   }
 
@@ -739,8 +724,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
    *
    * @throws The error of the order or the clock. After an error, the key's position shows whether the item is kept.
    */
-  protected addDue(record: number, item: T, priority: number, marks: number): void {
-    if (this.positionIn(record) !== 0) {
+  protected addDue(record: number, state: number, item: T, priority: number, marks: number): void {
+    if ((state & POSITION) !== 0) {
       try {
         return this.addToRecord(record, item, priority, marks);
       } catch (error) {
@@ -748,29 +733,13 @@ export class RecordQueue<T> implements WorkQueue<T> {
         throw error;
       }
     }
-    this.lookIfNeeded();
-    this.records.setState(record, this.records.stateOf(record) | READY | marks);
+    this.#makeReady(record, state | marks, item, priority);
     this.size++;
-    this.setReady(record, item, priority);
-    const handedOut = this.#handedOut;
     try {
-      this.push(record);
-    } catch (error) {
-      if (this.#handedOut === handedOut) this.#refuse(record);
-      throw error;
+      this.#enter(record, marks, true);
     } finally {
       if (this.#isAttended) this.#tellAdded(record);
     }
-  }
-
-  /** Looks at the clock if the order depends on times. */
-  protected lookIfNeeded(): void {
-    if (this.#usesTime) this.#look();
-  }
-
-  #look(): void {
-    const time = this.#batchReadyAt ?? this.now();
-    if (time > this.#latestReadyAt) this.#latestReadyAt = time;
   }
 
   /**
@@ -932,7 +901,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (this.tellsTaken && refused === undefined) this.taken(record);
     const handOut = ++this.#handedOut | 0; // a 32-bit number, because it is the link
     const page = records.pageOf(record);
-    const place = placeOf(record);
+    const place = record & PLACE;
     page.fields[2 * place]! += PROCESSING - READY;
     page.fields[2 * place + 1] = handOut;
     const isAlone = this.#processing++ === 0;

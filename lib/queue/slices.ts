@@ -29,7 +29,7 @@ interface Batch {
   readonly time: number;
   /** Adds a slice to the queue. */
   readonly addSlice: AddSlice;
-  /** Whether a slice is being added now. */
+  /** Whether a slice is being added now, by a caller further up the stack. */
   isAdding: boolean;
 }
 
@@ -41,7 +41,8 @@ export class Slices {
   readonly #clock: Clock;
   readonly #beginBatch: (readyAt: number) => AddSlice;
   readonly #items: DueItems;
-  #batch: Batch | undefined = undefined;
+  /** Batch that has begun and has not ended. */
+  batch: Batch | undefined = undefined;
 
   /** Creates slices of `items`. `beginBatch` begins a batch of the queue. */
   constructor(clock: Clock, beginBatch: (readyAt: number) => AddSlice, items: DueItems) {
@@ -50,28 +51,19 @@ export class Slices {
     this.#items = items;
   }
 
-  /** Whether a batch has begun and has not ended. */
-  get isUnderWay(): boolean {
-    return this.#batch !== undefined;
-  }
-
-  /** Whether a slice is being added now, by a caller further up the stack. */
-  get isAdding(): boolean {
-    return this.#batch?.isAdding === true;
-  }
-
   /** Adds the next slice of the batch, or the first slice of a new batch. */
   addNext(): void {
-    const batch = this.#batch ??= this.#begin();
+    const now = this.#clock.now();
+    const batch = this.batch ??= { time: now, addSlice: this.#beginBatch(now), isAdding: false };
     batch.isAdding = true;
     batch.addSlice(() => {
       let isOver = true;
       try {
-        isOver = this.#makeReady(batch);
+        isOver = this.#makeReady(batch, now);
       } finally {
         batch.isAdding = false;
-        if (isOver && this.#batch === batch) {
-          this.#batch = undefined;
+        if (isOver && this.batch === batch) {
+          this.batch = undefined;
           this.#items.onBatchEnd();
         }
       }
@@ -81,25 +73,19 @@ export class Slices {
 
   /** Ends the batch, if there is one, without adding the rest of it. Doesn't call `onBatchEnd`. */
   cancel(): void {
-    const batch = this.#batch;
-    this.#batch = undefined;
+    const batch = this.batch;
+    this.batch = undefined;
     if (batch?.isAdding === false) batch.addSlice(() => true); // ends the batch in the queue
   }
 
-  #begin(): Batch {
-    const time = this.#clock.now();
-    return { time, addSlice: this.#beginBatch(time), isAdding: false };
-  }
-
   /** Adds one slice of the batch. Reports whether the batch is complete. */
-  #makeReady(batch: Batch): boolean {
+  #makeReady(batch: Batch, now: number): boolean {
     const isSliced = isRealTime(this.#clock);
-    const endsAt = isSliced ? this.#clock.now() + MAX_SLICE : Infinity;
-    for (let count = 1; this.#batch === batch; count++) { // a discipline may shut the queue down
+    for (let count = 1; this.batch === batch; count++) { // a discipline may shut the queue down
       if (this.#items.isNothingDue(batch.time)) return true;
       if (isSliced && count % ITEMS_PER_LOOK === 0) {
         burst.isTooLong(); // starts a burst if there is none, so that the slice's time counts toward the burst's limit
-        if (this.#clock.now() >= endsAt) return false;
+        if (this.#clock.now() >= now + MAX_SLICE) return false;
       }
       this.#items.makeNextReady();
     }

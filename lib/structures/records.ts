@@ -7,7 +7,7 @@ export const NONE = -1;
 /** Number of records in a page, as a power of two, and the bits of a record that are its place in the page. */
 const PAGE_BITS = 8;
 export const PAGE: number = 1 << PAGE_BITS;
-const PLACE = PAGE - 1;
+export const PLACE: number = PAGE - 1;
 
 /** Value in the place of a free record's key. */
 const FREE = Symbol();
@@ -18,11 +18,6 @@ const SMALL = 32;
 /** Maximum ratio of all entries to keys when a key is added, and when one is removed: others may follow it. */
 const MAX_ENTRIES = 5;
 const MAX_ENTRIES_LEFT = 16;
-
-/** Returns the place of a record in its page. */
-export function placeOf(record: number): number {
-  return record & PLACE;
-}
 
 /** Fields of some records. Their number is fixed, so that growing moves no memory. */
 export class Page {
@@ -193,7 +188,7 @@ export class Records {
     else if (used === 0 && !this.#isSmall) this.#empty(page);
   }
 
-  /** Returns the page of a record, for code that needs several of its fields, at the place {@linkcode placeOf}. */
+  /** Returns the page of a record, for code that needs several of its fields, at the place `record & PLACE`. */
   pageOf(record: number): Page {
     return this.#pages[record >> PAGE_BITS]!;
   }
