@@ -10,6 +10,7 @@ export class FairDiscipline extends OrderedDiscipline<FairOrder> {
   }
 
   get nextChangeAt(): number {
+    this.order.look();
     return this.order.nextChangeAt;
   }
 

@@ -72,6 +72,8 @@ class Group extends Taker<Group> {
   heap: NumberHeap<Group> | undefined = undefined;
   slot = NONE;
   number = 0;
+  /** Whether the group's ready records depend on the time. */
+  isTimed: boolean;
   readonly #isBounded: boolean;
 
   constructor(
@@ -87,6 +89,7 @@ class Group extends Taker<Group> {
     this.within = within;
     this.cost = 1 / weight;
     this.rate = rate;
+    this.isTimed = rate !== undefined;
     this.mean = mean;
     this.#isBounded = isBounded;
   }
@@ -96,9 +99,9 @@ class Group extends Taker<Group> {
     return this.#isBounded || this.pause !== undefined || this.within.awaitsDone;
   }
 
-  /** Whether the group's ready records depend on the time. */
-  get isTimed(): boolean {
-    return this.rate !== undefined || this.pause !== undefined;
+  setPause(pause: Pause | undefined): void {
+    this.pause = pause;
+    this.isTimed = this.rate !== undefined || pause !== undefined;
   }
 
   /** Returns the maximum number of records that may be handed out at a time. */
@@ -130,6 +133,9 @@ class Group extends Taker<Group> {
  * Times of pauses and rates count from the first look at the clock, so that small numbers keep them exact.
  */
 export class FairOrder implements Order, OrderGroups {
+  length = 0;
+  blocked = 0;
+  nextChangeAt = Infinity;
   readonly isFifo = false;
   readonly usesTime: boolean;
   /** Becomes true when a group that counts its processing records hands out a record. */
@@ -168,8 +174,6 @@ export class FairOrder implements Order, OrderGroups {
   /** Virtual time. */
   #now = 0;
   #latestFinish = 0;
-  #length = 0;
-  #size = 0;
 
   /** @param clock Clock of the queue. */
   constructor(
@@ -189,20 +193,8 @@ export class FairOrder implements Order, OrderGroups {
     this.usesTime = within !== undefined;
   }
 
-  get length(): number {
-    if (this.#changing.length > 0) this.#advance();
-    return this.#length;
-  }
-
-  get blocked(): number {
-    if (this.#changing.length > 0) this.#advance();
-    return this.#size - this.#length;
-  }
-
-  get nextChangeAt(): number {
-    if (this.#changing.length === 0) return Infinity;
-    this.#advance();
-    return this.#origin + this.#changing.smallest;
+  look(): void {
+    if (this.#changing.length > 0) this.#settleDue(this.#changing);
   }
 
   pauseGroup(name: unknown, until: number): void {
@@ -210,15 +202,15 @@ export class FairOrder implements Order, OrderGroups {
     const now = this.#time();
     if (!(end > now)) return;
     const group = this.#groupNamed(name);
-    if (group.pause === undefined || group.pause.until < end) group.pause = { until: end, probe: NONE };
+    if (group.pause === undefined || group.pause.until < end) group.setPause({ until: end, probe: NONE });
     this.#settle(group, now);
   }
 
   resumeGroup(name: unknown): void {
     const group = this.#groups.get(name);
     if (group?.pause === undefined) return;
-    const now = this.#timeFor(group);
-    group.pause = undefined;
+    const now = group.isTimed ? this.#time() : undefined;
+    group.setPause(undefined);
     this.#settle(group, now);
   }
 
@@ -231,7 +223,7 @@ export class FairOrder implements Order, OrderGroups {
   }
 
   blockOf(name: unknown): GroupBlock | undefined {
-    if (this.#changing.length > 0) this.#advance();
+    this.look();
     const group = this.#groups.get(name);
     if (group === undefined) return undefined;
     const { size, ready, pause, rate } = group;
@@ -258,7 +250,7 @@ export class FairOrder implements Order, OrderGroups {
   push(record: number): void {
     if (this.#kept.length > 0) this.#settleDue(this.#kept);
     const group = this.#groupNamed(this.#groupOf(this.#records.itemOf(record) as never, this.#records.keyOf(record)));
-    const now = this.#timeFor(group);
+    const now = group.isTimed ? this.#time() : undefined;
     try {
       group.within.push(record);
       if (this.#makeWithin !== undefined) this.#homes[record] = group;
@@ -270,7 +262,7 @@ export class FairOrder implements Order, OrderGroups {
   pop(): number {
     const group = this.#turns.top;
     if (group === undefined) return NONE;
-    const now = this.#runs === undefined ? this.#timeFor(group) : this.#time();
+    const now = group.isTimed || this.#runs !== undefined ? this.#time() : undefined;
     try {
       const record = group.within.pop();
       if (record !== NONE) this.#handOut(record, group, now!);
@@ -284,7 +276,7 @@ export class FairOrder implements Order, OrderGroups {
   touch(record: number, before: number): void {
     const group = this.#homes[record];
     if (group === undefined) return;
-    const now = this.#timeFor(group);
+    const now = group.isTimed ? this.#time() : undefined;
     try {
       group.within.touch(record, before);
     } finally {
@@ -297,7 +289,7 @@ export class FairOrder implements Order, OrderGroups {
     if (group === undefined) return;
     let now: number | undefined;
     try {
-      now = this.#runs?.[record] !== undefined ? this.#time() : this.#timeFor(group);
+      now = group.isTimed || this.#runs?.[record] !== undefined ? this.#time() : undefined;
     } finally { // even if the clock throws, because the record would count as processing forever
       this.#end(record, group, now, durationMs);
     }
@@ -306,7 +298,7 @@ export class FairOrder implements Order, OrderGroups {
   #end(record: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
     this.#homes[record] = undefined;
     group.processing--;
-    if (group.pause?.probe === record) group.pause = undefined;
+    if (group.pause?.probe === record) group.setPause(undefined);
     const run = this.#runs?.[record];
     if (run !== undefined) {
       this.#runs![record] = undefined;
@@ -415,16 +407,6 @@ export class FairOrder implements Order, OrderGroups {
     return this.#clock.now() - origin;
   }
 
-  /** Returns the time if the group's ready records depend on it. */
-  #timeFor({ isTimed }: Group): number | undefined {
-    return isTimed ? this.#time() : undefined;
-  }
-
-  /** Unblocks the records whose time has come. */
-  #advance(): void {
-    this.#settleDue(this.#changing);
-  }
-
   /** Settles the groups of a heap whose time has come, each once. */
   #settleDue(heap: NumberHeap<Group>): void {
     const now = this.#time();
@@ -434,7 +416,13 @@ export class FairOrder implements Order, OrderGroups {
       group.heap = undefined;
       due.push(group);
     }
+    if (heap === this.#changing) this.#setNextChange();
     for (const group of due) this.#settle(group, now);
+  }
+
+  #setNextChange(): void {
+    const { smallest } = this.#changing;
+    this.nextChangeAt = smallest < Infinity ? this.#origin + smallest : Infinity;
   }
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
@@ -461,7 +449,8 @@ export class FairOrder implements Order, OrderGroups {
    */
   #settle(group: Group, time: number | undefined, hadTurn = false): void {
     const { within, isTimed } = group;
-    const now = time ?? this.#timeFor(group) ?? 0;
+    const now = time ?? (isTimed ? this.#time() : 0);
+    if (within.nextChangeAt! < Infinity) within.look?.();
     let ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
     let changesAt = within.nextChangeAt ?? Infinity;
     if (changesAt < Infinity) changesAt -= this.#origin;
@@ -470,8 +459,8 @@ export class FairOrder implements Order, OrderGroups {
       changesAt = Math.min(changesAt, group.allowsMoreAt(now));
     }
     const size = within.length + within.blocked;
-    this.#length += ready - group.ready;
-    this.#size += size - group.size;
+    this.length += ready - group.ready;
+    this.blocked += size - ready - (group.size - group.ready);
     group.ready = ready;
     group.size = size;
 
@@ -493,10 +482,12 @@ export class FairOrder implements Order, OrderGroups {
   /** Puts a group into a heap, if it is not there already, and removes it from any other heap. */
   #place(group: Group, heap: NumberHeap<Group> | undefined, number: number): void {
     if (group.heap === heap && (heap === undefined || group.number === number)) return;
-    group.heap?.remove(group.slot);
+    const before = group.heap;
+    before?.remove(group.slot);
     group.heap = heap;
     group.number = number;
     if (heap !== undefined) group.slot = heap.push(group, number);
+    if (before === this.#changing || heap === this.#changing) this.#setNextChange();
   }
 }
 

@@ -100,11 +100,15 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
   }
 
   get length(): number {
-    return this.#current === undefined ? 0 : this.#current.order.length;
+    if (this.#current === undefined) return 0;
+    this.#current.order.look?.();
+    return this.#current.order.length;
   }
 
   get blocked(): number {
-    return this.#current === undefined ? 0 : this.#current.order.blocked;
+    if (this.#current === undefined) return 0;
+    this.#current.order.look?.();
+    return this.#current.order.blocked;
   }
 
   get #own(): Entries<O> {

@@ -11,13 +11,13 @@ import type { Records } from "../structures/records.ts";
  * innermost.
  */
 export interface Order {
-  /** Number of records that `pop` can return now. */
+  /** Number of records that `pop` can return. */
   readonly length: number;
   /** Number of records that are blocked, until `done` is called for another record or until a time. */
   readonly blocked: number;
   /**
-   * Next time at which blocked records become ready although nothing is done; `Infinity` if there is none. Absent if
-   * records are never blocked until a time.
+   * Next time at which blocked records become ready although nothing is done; `Infinity` or absent if there is none.
+   * While there is one, `length` and `blocked` are those of the latest call of `look`.
    */
   readonly nextChangeAt?: number | undefined;
   /** Groups of the keys; absent if they have none. */
@@ -31,6 +31,9 @@ export interface Order {
 
   /** Called before the first record enters an empty order. Throws if another queue uses the discipline of the order. */
   begin?(): void;
+
+  /** Makes the records ready whose time has come. */
+  look?(): void;
 
   /**
    * Adds the record of a key that became ready.

@@ -201,8 +201,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
   #batchReadyAt: number | undefined = undefined;
   /** Whether the queue is paused or a batch has begun. If not, the number of ready items takes only one look. */
   #mayBeHeld = false;
-  /** Whether items may become ready with time: the order may block them until a time, or the queue was paused. */
-  #isTimed: boolean;
   /** Time until which no item is handed out; `undefined` if the queue is not paused. */
   #pausedUntil: number | undefined = undefined;
   /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
@@ -221,7 +219,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     this.#order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
     this.#usesTime = this.#order.usesTime;
     this.#isFifo = this.#order.isFifo;
-    this.#isTimed = !this.#isFifo;
     if (metrics !== undefined && name !== "") {
       const blocked = () => this.#blocked;
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
@@ -247,8 +244,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   get length(): number {
-    if (this.#mayBeHeld && this.isHeld()) return 0;
-    return this.#refused === undefined ? this.#order.length : this.ready;
+    return this.#mayBeHeld && this.isHeld() ? 0 : this.ready;
   }
 
   get processing(): number {
@@ -279,7 +275,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
         if (this.isOver()) return Promise.resolve(SHUTDOWN);
         this.#isAttended = true;
         // Before the wait, because the clock may throw, and nobody would get the item of the wait.
-        if (!this.#isTimed || this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
+        if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
       }
       return Promise.resolve(this.take());
     } catch (error) {
@@ -397,7 +393,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Hands out nothing for some time, in milliseconds. If the queue is already paused, the later end applies. */
   pauseFor(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil ?? -Infinity, this.time.now() + ms);
-    this.#mayBeHeld = this.#isTimed = true;
+    this.#mayBeHeld = true;
     this.#setTimer();
   }
 
@@ -451,11 +447,13 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Number of keys that are ready, even if nothing is handed out now. */
   protected get ready(): number {
-    return this.#refused === undefined ? this.#order.length : this.#order.length + this.#refused.length;
+    const order = this.#order;
+    if (order.nextChangeAt! < Infinity) order.look?.();
+    return this.#refused === undefined ? order.length : order.length + this.#refused.length;
   }
 
   get #blocked(): number {
-    return this.#order.blocked + this.waiting + this.ready - this.length;
+    return this.ready - this.length + this.#order.blocked + this.waiting;
   }
 
   /** Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. */
@@ -823,7 +821,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
       this.#toldReady = this.length > 0;
       this.#watchers.tell();
     }
-    if (this.#isTimed) this.#setTimer();
+    const { nextChangeAt = Infinity } = this.#order;
+    if (nextChangeAt < Infinity || this.#pausedUntil !== undefined || this.#wakeAt < Infinity) this.#setTimer();
   }
 
   /**
@@ -834,10 +833,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * @returns Whether no item is ready that the new call could get.
    */
   #setTimer(isNew = false): boolean {
-    const { nextChangeAt } = this.#order;
-    if (nextChangeAt === undefined && this.#pausedUntil === undefined && this.#wakeAt === Infinity) return true;
-    const changeAt = this.#pausedUntil ?? nextChangeAt ?? Infinity; // before `length`, which may end a block
-    const isReady = this.length > 0;
+    const isReady = this.length > 0; // first, because this may end a block
+    const changeAt = this.#pausedUntil ?? this.#order.nextChangeAt ?? Infinity;
     if (isNew) {
       if (!isReady) this.#sleepUntil(changeAt);
     } else if (isReady && this.#isUntold) this.serve();
