@@ -244,7 +244,8 @@ export class RecordQueue<T> implements WorkQueue<T> {
   }
 
   get length(): number {
-    return this.#mayBeHeld && this.isHeld() ? 0 : this.ready;
+    if (this.#mayBeHeld && this.isHeld()) return 0;
+    return this.#isFifo && this.#refused === undefined ? this.#order.length : this.ready;
   }
 
   get processing(): number {
