@@ -1,13 +1,16 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { RecentTime } from "../lib/structures/recent_time.ts";
 import type { TokenLevel } from "../lib/tokens/token_level.ts";
 import { FOREVER, NS_PER_MS, toDelay } from "../lib/tokens/tokens.ts";
 
 /** Limiter whose delays keep all items together to a rate. Each failure takes a token from a level of tokens. */
 export class TokenLimiter implements RateLimiter {
   readonly #level: TokenLevel;
+  readonly #time: RecentTime;
 
   constructor(level: TokenLevel) {
     this.#level = level;
+    this.#time = new RecentTime(level.clock);
   }
 
   when(): number {
@@ -16,7 +19,7 @@ export class TokenLimiter implements RateLimiter {
 
   next(): number {
     const level = this.#level;
-    const wait = level.take(1, Infinity, level.time()) ?? FOREVER;
+    const wait = level.take(1, Infinity, level.time(this.#time.now())) ?? FOREVER;
     return Math.min(toDelay(wait), FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
   }
 

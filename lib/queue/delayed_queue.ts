@@ -274,7 +274,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   /** Reads the time of a hand-out. Not in `beforeTaken`, which must be small because each hand-out calls it. */
   #lookAtTake(): void {
     const before = this.#takenAt;
-    this.#takenAt = this.now(); // first, because the clock may throw
+    this.#takenAt = this.recentTime.now(); // first, because the clock may throw
     this.#shares = 0;
     if (this.#takenAt !== before || !isRealTime(this.time)) return;
     if (burst.number === 0) burst.isTooLong(); // begins a burst

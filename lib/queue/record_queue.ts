@@ -18,8 +18,8 @@ import type {
 } from "../contracts/work_queue.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
-import { wallClock } from "../structures/burst.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
+import { RecentTime } from "../structures/recent_time.ts";
 import { NONE, PLACE, Records } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
@@ -190,11 +190,9 @@ export class RecordQueue<T> implements WorkQueue<T> {
   /** Whether the queue is shut down: no delayed item will become ready. */
   protected isShutDown = false;
   protected readonly time: Clock;
+  protected readonly recentTime: RecentTime;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
   #latestReadyAt = -Infinity;
-  /** Wall-clock time at which the system clock was last read, and the time that it showed. */
-  #lookedAt = NaN;
-  #latestLook = 0;
   /** Number of batches whose keys are being added. All keys of a batch become ready together. */
   #batches = 0;
   /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
@@ -215,6 +213,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
     const time = this.time = clock ?? systemClock;
+    this.recentTime = new RecentTime(time);
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
     this.#order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
     this.#usesTime = this.#order.usesTime;
@@ -629,7 +628,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
 
   /** Sets the time at which a key became ready. */
   #setTime(record: number): void {
-    const time = this.#batchReadyAt ?? this.now();
+    const time = this.#batchReadyAt ?? this.recentTime.now();
     if (time > this.#latestReadyAt) this.#latestReadyAt = time;
     this.records.setTime(record, this.#batchReadyAt ?? this.#latestReadyAt);
   }
@@ -739,16 +738,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     } finally {
       if (this.#isAttended) this.#tellAdded(record);
     }
-  }
-
-  /**
-   * Returns the time. The system clock is read once per millisecond of the wall clock, because reading the wall clock
-   * takes half as long on Deno.
-   */
-  protected now(): number {
-    const before = this.#lookedAt;
-    const isUpToDate = isRealTime(this.time) && before === (this.#lookedAt = wallClock());
-    return isUpToDate ? this.#latestLook : this.#latestLook = this.time.now();
   }
 
   #tellAdded(record: number): void {
