@@ -2,7 +2,7 @@ import { argumentError } from "../lib/base/errors.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
-import type { GroupBlock } from "../lib/contracts/queue_hooks.ts";
+import type { GroupBlock } from "../lib/contracts/queue_inspection.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
 import { FifoOrder } from "../lib/queue/fifo_order.ts";
 import type { Order, OrderGroups } from "../lib/queue/order.ts";

@@ -18,8 +18,8 @@ export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.
 /** Result of a limiter's `next` for a failure that is not counted. */
 export const NOT_COUNTED: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.notCounted");
 
-/** Key of a queue's `QueueHooks`. */
-export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
+/** Key of a queue's property that displays inspect: see `InspectedQueue`. */
+export const INSPECTION: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.inspection");
 
 /** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
@@ -36,7 +36,7 @@ export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.sourc
 /** Key of a pool's function that adds a `FailureWatcher`. */
 export const FAILURES: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.failures");
 
-/** Key of a queue's or pool's function that returns its `Totals`. */
+/** Key of a pool's function that returns its `Totals`. */
 export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");
 
 /**

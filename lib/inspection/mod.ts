@@ -22,13 +22,13 @@ import { systemClock } from "../base/clock.ts";
 import { formatDuration, formatNumber, setInspection } from "../base/inspection.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
-import { hooksOf } from "../queue/hooks.ts";
 import { AGAIN } from "../queue/positions.ts";
 import { RecordLease, RecordQueue } from "../queue/record_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
 import { MAX_FAILURES } from "../workers/failures.ts";
 import { Pool } from "../workers/pool.ts";
 import { failuresOf, type ViewedPool } from "../workers/view.ts";
+import { inspectionOf } from "./queue_inspection.ts";
 
 setInspection<RecordQueue<unknown>>(
   RecordQueue.prototype,
@@ -60,7 +60,7 @@ function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string 
   const { length, processing, shuttingDown } = queue;
   const { blocked } = queue.snapshot({ limit: 0 });
   const parts = [`${formatNumber(length)} ready`];
-  const retries = hooksOf(queue).blockedRetries?.()?.retries.length ?? 0;
+  const retries = inspectionOf(queue)?.blockedRetries?.retries.length ?? 0;
   const why = retries > 0 ? ` (${formatNumber(retries)} by the retry budget)` : "";
   if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked${why}`);
   parts.push(...delayed, `${formatNumber(processing)} processing`);
@@ -70,7 +70,7 @@ function describeQueue(queue: WorkQueue<unknown>, ...delayed: string[]): string 
 
 /** Describes how many items are delayed, and when the next one is due. */
 function describeDelayed(queue: DelayingQueue<unknown>): string {
-  const dueAt = hooksOf(queue).nextDueAt?.();
+  const dueAt = inspectionOf(queue)?.nextDueAt();
   const next = dueAt === undefined
     ? ""
     : ` (next in ${formatDuration(Math.max(dueAt - (queue.clock ?? systemClock).now(), 0))})`;

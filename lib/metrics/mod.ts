@@ -37,7 +37,7 @@
 
 export type * from "../contracts/metrics.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
-export type { TimesRecorder } from "../contracts/queue_hooks.ts";
+export type { TimesRecorder } from "../contracts/queue_inspection.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
 export { type Meter, type MeteredMethod, type MeterOf, meterOf } from "./meter.ts";

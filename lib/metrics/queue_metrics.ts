@@ -1,6 +1,6 @@
 import { type Clock, unref } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import type { QueueObserver } from "../contracts/queue_hooks.ts";
+import type { QueueObserver } from "../contracts/queue_inspection.ts";
 import { ChurnMap } from "../base/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { type MeasuredName, measureName } from "./measured_name.ts";

@@ -1,10 +1,14 @@
-import { HOOKS } from "../base/brands.ts";
+import { INSPECTION } from "../base/brands.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import type { HookedQueue, ObservedKeys, QueueHooks, QueueObserver, TimesRecorder } from "../contracts/queue_hooks.ts";
+import type {
+  InspectedQueue,
+  ObservedKeys,
+  ObservedQueue,
+  QueueObserver,
+  TimesRecorder,
+} from "../contracts/queue_inspection.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 import { Recorders } from "./recorders.ts";
-
-type Observe = NonNullable<QueueHooks<unknown>["observe"]>;
 
 /** Times of a queue that are being recorded. Disposing this object ends the recording. */
 export interface RecordedTimes extends Disposable {
@@ -51,20 +55,24 @@ export interface RecordedTimes extends Disposable {
  *
  * @param queue The queue: in memory, or a queue object of `@workqueue/redis`.
  * @param recorder Receives the times.
- * @returns The recorded times; `undefined` for a third-party queue without the hooks `observe` and `recordTimes`.
+ * @returns The recorded times; `undefined` for a third-party queue that can't be inspected.
  */
 export function recordTimes(queue: object, recorder: TimesRecorder): RecordedTimes | undefined {
-  const hooks = (queue as HookedQueue<unknown>)[HOOKS] ?? {};
-  if (hooks.observe !== undefined) return recordByObserving(queue, hooks.observe, recorder);
-  const end = hooks.recordTimes?.(recorder);
-  return end && { oldestReadyMs: undefined, [Symbol.dispose]: end };
+  const inspected = (queue as InspectedQueue)[INSPECTION];
+  if (inspected === undefined) return undefined;
+  if ("observe" in inspected) return recordByObserving(queue, inspected, recorder);
+  return { oldestReadyMs: undefined, [Symbol.dispose]: inspected.recordTimes(recorder) };
 }
 
 /** Records times with an observer, which all recorders of the queue share. */
-function recordByObserving(queue: { clock?: Clock }, observe: Observe, recorder: TimesRecorder): RecordedTimes {
+function recordByObserving(
+  { clock = systemClock }: { clock?: Clock },
+  queue: ObservedQueue,
+  recorder: TimesRecorder,
+): RecordedTimes {
   let observer!: TimesObserver;
-  observe((current, keys) =>
-    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, queue.clock ?? systemClock)
+  queue.observe((current, keys) =>
+    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, clock)
   );
   const end = observer.recorders.add(recorder);
   return {
@@ -73,7 +81,8 @@ function recordByObserving(queue: { clock?: Clock }, observe: Observe, recorder:
     },
     [Symbol.dispose]() {
       end();
-      if (observer.recorders.size === 0) observe((current) => current === observer ? observer.observed : current);
+      if (observer.recorders.size > 0) return;
+      queue.observe((current) => current === observer ? observer.observed : current);
     },
   };
 }

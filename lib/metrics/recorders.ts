@@ -1,5 +1,5 @@
 import { firstErrorReporter } from "../base/first_error.ts";
-import type { TimesRecorder } from "../contracts/queue_hooks.ts";
+import type { TimesRecorder } from "../contracts/queue_inspection.ts";
 
 /**
  * Recorders of one queue's times. A recorder that throws doesn't affect the queue or the other recorders. Intended for

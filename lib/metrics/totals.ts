@@ -1,5 +1,6 @@
-import { setBrand, TOTALS } from "../base/brands.ts";
+import { INSPECTION, setBrand, TOTALS } from "../base/brands.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
+import type { InspectedQueue } from "../contracts/queue_inspection.ts";
 
 /**
  * Counts for a queue or a pool since its creation. Counting takes no measurable time, so every queue and pool has
@@ -47,10 +48,12 @@ const NONE: Totals = {};
  * @returns The counts; an empty object for a third-party queue or pool.
  */
 export function totalsOf(counting: object): Totals {
-  return (counting as { [TOTALS]?: () => Totals })[TOTALS]?.() ?? NONE;
+  const { [TOTALS]: totals, [INSPECTION]: queue } = counting as { [TOTALS]?: () => Totals } & InspectedQueue;
+  if (queue !== undefined && "handedOut" in queue) return { handedOut: queue.handedOut };
+  return totals?.() ?? NONE;
 }
 
-/** Sets the function that returns a queue's or pool's totals. */
+/** Sets the function that returns a pool's totals. */
 export function setTotals(counting: object, totals: () => Totals): void {
   setBrand(counting, TOTALS, totals);
 }

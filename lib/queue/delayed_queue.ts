@@ -7,8 +7,6 @@ import { messageOf, placeOf } from "../base/error_text.ts";
 import { inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
-import type { ReadyEntry } from "../contracts/discipline.ts";
-import type { BlockedRetries as ShownRetries, DelayedItem, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
 import { type Meter, meterOf } from "../metrics/meter.ts";
 import { burst } from "../structures/burst.ts";
@@ -23,7 +21,6 @@ import { RETRIES } from "./opt_ins.ts";
 import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
 import {
   AGAIN,
-  BLOCKED,
   DELAYED,
   EXEMPT,
   FOLDING,
@@ -128,15 +125,9 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     }
   }
 
-  protected override hooks(): QueueHooks<T> {
-    return {
-      ...super.hooks(),
-      dueAt: (item) => this.dueAt(item),
-      nextDueAt: () =>
-        this.delayed === 0 ? undefined : Math.min(this.#delays.smallest, this.#flushed?.smallest ?? Infinity),
-      allDelayed: () => this.#allDelayed(),
-      blockedRetries: () => this.#retries && this.#shownRetries(this.#retries),
-    };
+  /** Retries that wait for budget; `undefined` if retries need none. */
+  get retries(): BlockedRetries | undefined {
+    return this.#retries;
   }
 
   get delayed(): number {
@@ -167,7 +158,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   /** Returns the time at which a delayed item is due, by the queue's clock; `undefined` if the item is not delayed. */
   dueAt(item: T): number | undefined {
-    return this.#dueAt(this.records.of(this.key(item)));
+    return this.dueAtOf(this.records.of(this.key(item)));
   }
 
   /** Adds an item again whose holder hands it back unworked: ready, with its previous priority. */
@@ -233,10 +224,10 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   override snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     const limit = limitOf(options);
     const now = this.time.now();
-    const delayedItems = this.#firstDelayed(limit).map((record) => ({
+    const delayedItems = this.firstDelayed(limit).map((record) => ({
       item: this.records.delayedItemOf(record) as T,
       priority: this.records.delayPriorityOf(record),
-      dueInMs: Math.max(this.#dueAt(record)! - now, 0),
+      dueInMs: Math.max(this.dueAtOf(record)! - now, 0),
     }));
     return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
   }
@@ -299,42 +290,6 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return record !== NONE && (this.positionIn(record) === AGAIN || this.#isDelayed(record));
   }
 
-  *#allDelayed(): Generator<DelayedItem<T>, void> {
-    for (const record of this.records.used()) {
-      if (!this.#isDelayed(record)) continue;
-      const item = this.records.delayedItemOf(record) as T;
-      yield { item, priority: this.records.delayPriorityOf(record), dueAt: this.#dueAt(record)! };
-    }
-  }
-
-  #shownRetries(retries: BlockedRetries): ShownRetries<T> {
-    const { records } = this;
-    const isBlocked = (record: number) => this.positionIn(record) === BLOCKED;
-    const entryOf = (record: number): ReadyEntry<T> => ({
-      key: records.keyOf(record),
-      item: this.itemOf(record),
-      priority: records.priorityOf(record),
-      readyAt: this.time.now(),
-    });
-    return {
-      retries: {
-        length: retries.length,
-        *keys() {
-          for (const record of records.used()) if (isBlocked(record)) yield entryOf(record);
-        },
-        has: ({ key }) => isBlocked(records.of(key)),
-      },
-      opensAt: retries.opensAt,
-      makeReady: ({ key }) => {
-        const record = records.of(key);
-        if (!isBlocked(record)) return false;
-        retries.letThrough(record);
-        this.serve();
-        return true;
-      },
-    };
-  }
-
   /** Reports whether a record is that of a delayed key. */
   #isDelayed(record: number): boolean {
     return this.#heapOf(record) !== undefined;
@@ -348,12 +303,13 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     return this.#flushed?.entryOf(slot) === record ? this.#flushed : undefined;
   }
 
-  #dueAt(record: number): number | undefined {
+  /** Returns the time at which the record of a delayed key is due; `undefined` if the key is not delayed. */
+  dueAtOf(record: number): number | undefined {
     return this.#heapOf(record)?.numberOf(this.records.slotOf(record));
   }
 
   /** Returns at most `limit` delayed records, in the order in which they become ready. */
-  #firstDelayed(limit: number): number[] {
+  firstDelayed(limit: number): number[] {
     const flushed = this.#flushed?.first(limit) ?? [];
     return [...flushed, ...this.#delays.first(limit - flushed.length)];
   }

@@ -23,7 +23,6 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import type { DrainOptions } from "../contracts/work_queue.ts";
@@ -53,8 +52,8 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     this.#errors = new ErrorOutput(() => this.time.now());
   }
 
-  protected override hooks(): QueueHooks<T> {
-    return { ...super.hooks(), keepsGivenUp: true };
+  override get keepsGivenUp(): boolean {
+    return true;
   }
 
   protected override addNow(key: unknown, item: T, priority: number): void {

@@ -10,7 +10,6 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { FailedAttempt, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
   RateLimitedAddOptions,
@@ -48,8 +47,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     });
   }
 
-  protected override hooks(): QueueHooks<T> {
-    return { ...super.hooks(), isFailing: (item) => this.isFailing(this.key(item)) };
+  /** Whether the queue keeps given-up items. */
+  get keepsGivenUp(): boolean {
+    return false;
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {

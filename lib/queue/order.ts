@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
-import type { QueueGroups } from "../contracts/queue_hooks.ts";
+import type { QueueGroups } from "../contracts/queue_inspection.ts";
 import type { Records } from "../structures/records.ts";
 
 /**

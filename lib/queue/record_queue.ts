@@ -2,10 +2,11 @@ import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { type Clock, isRealTime, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
+import { INSPECTION, setBrand } from "../base/brands.ts";
 import { titleOf } from "../base/inspection.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import type { QueueHooks, QueueObserver } from "../contracts/queue_hooks.ts";
+import type { ObservedQueue, QueueObserver } from "../contracts/queue_inspection.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -17,7 +18,6 @@ import type {
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
-import { setTotals } from "../metrics/totals.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { RecentTime } from "../structures/recent_time.ts";
 import { NONE, PLACE, Records } from "../structures/records.ts";
@@ -25,7 +25,6 @@ import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { noGroups, PAUSE, RESUME } from "./groups.ts";
-import { setHooks } from "./hooks.ts";
 import { iterateItems } from "./item_iterator.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
@@ -113,7 +112,7 @@ interface Next {
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
 /** Work queue with one record per key. An {@linkcode Order} decides which ready key is next. */
-export class RecordQueue<T> implements WorkQueue<T> {
+export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   readonly name: string;
   keyOf?(item: T): unknown;
   readonly clock?: Clock;
@@ -121,7 +120,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   readonly #usesTime: boolean;
   readonly #isFifo: boolean;
   /** Records of the keys. The link of a processing key is the number of its hand-out. */
-  protected readonly records: Records;
+  readonly records: Records;
   /** Adds of processing keys, except adds of the key itself without a priority. */
   readonly #next = new Map<number, Next>();
   /** Number of keys that are ready, blocked or processing. */
@@ -189,7 +188,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
   protected ignoresAdds = false;
   /** Whether the queue is shut down: no delayed item will become ready. */
   protected isShutDown = false;
-  protected readonly time: Clock;
+  readonly time: Clock;
   protected readonly recentTime: RecentTime;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
   #latestReadyAt = -Infinity;
@@ -223,23 +222,25 @@ export class RecordQueue<T> implements WorkQueue<T> {
       this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
       this.provider = metrics;
     }
-    setHooks<T>(this, this.hooks());
+    setBrand(this, INSPECTION, this);
     this.#isAttended = this.#observer !== undefined;
-    setTotals(this, () => ({ handedOut: this.#handedOut }));
   }
 
-  /** Returns the hooks of the queue. Called by the constructor, so only the hooks may use what subclasses add. */
-  protected hooks(): QueueHooks<T> {
-    return {
-      stateOf: (item) => this.#stateOf(item),
-      groups: () => this.groups,
-      resumesInMs: () => Math.max((this.#pausedUntil ?? -Infinity) - this.time.now(), 0),
-      observe: (change) => {
-        if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
-        this.#observer = change(this.#observer, this);
-        this.#isAttended = true;
-      },
-    };
+  /** Number of items that were handed out. */
+  get handedOut(): number {
+    return this.#handedOut;
+  }
+
+  /** Time until which no item is handed out; `undefined` if the queue is not paused. */
+  get pausedUntil(): number | undefined {
+    return this.#pausedUntil;
+  }
+
+  /** Replaces the observer of the queue's keys. */
+  observe(change: Parameters<ObservedQueue["observe"]>[0]): void {
+    if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
+    this.#observer = change(this.#observer, this);
+    this.#isAttended = true;
   }
 
   get length(): number {
@@ -608,13 +609,6 @@ export class RecordQueue<T> implements WorkQueue<T> {
     return this.#next.has(record) ? this.#next.get(record)!.item as T : item;
   }
 
-  #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
-    const record = this.records.of(this.key(item));
-    const position = record === NONE ? 0 : this.positionIn(record);
-    if (position === 0) return undefined;
-    return position < PROCESSING ? "ready" : position === AGAIN ? "addedAgain" : "processing";
-  }
-
   /** Reports whether a wait for this count is over. */
   protected isWaitOver(count: number): boolean {
     if (count === IDLE) return this.size === 0;
@@ -760,7 +754,7 @@ export class RecordQueue<T> implements WorkQueue<T> {
    * Must be called whenever items may have become ready. Hands them to pending calls to `get`, ends pending drains, and
    * tells watchers of the change.
    */
-  protected serve(): void {
+  serve(): void {
     if (this.#getters.length > 0) {
       this.#serveGetters();
       if (this.isShutDown && this.isOver()) this.#getters.serveAll(SHUTDOWN);

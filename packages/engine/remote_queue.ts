@@ -37,8 +37,8 @@ import { beginMeasuring, type TimesRecorder } from "@workqueue/core/metrics";
 import {
   type GivenUpEnding,
   type GivenUpItem,
-  HOOKS,
-  type QueueHooks,
+  INSPECTION,
+  type RemoteInspection,
   SOURCE,
   type Throttle,
   type WorkSource,
@@ -514,8 +514,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     return [{ kind: "tokens", id: this.#engine.partitions.bucket, values: local, countsCosts: true }];
   }
 
-  get [HOOKS](): QueueHooks<T> {
-    return { recordTimes: (recorder) => this.#recordTimes(recorder), keepsGivenUp: true, keepsTraces: true };
+  get [INSPECTION](): RemoteInspection {
+    return { keepsTraces: true, recordTimes: (recorder) => this.#recordTimes(recorder) };
   }
 
   // Inspecting a queue object shows only local state and makes no call to the engine.

@@ -1,6 +1,6 @@
 import { isSpanContextValid, type SpanContext, trace } from "@opentelemetry/api";
 import type { AddOptions, Duration } from "@workqueue/core";
-import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
+import { type InspectedQueue, INSPECTION } from "@workqueue/core/hooks";
 import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import type { RateLimitingQueue } from "@workqueue/core/rate-limiting-queue";
 
@@ -96,7 +96,8 @@ export function tracedAdds<T>(queue: RateLimitingQueue<T> | TracedRemoteAdds<T>)
 }
 
 function keepsTraces<T>(queue: RateLimitingQueue<T> | TracedRemoteAdds<T>): queue is TracedRemoteAdds<T> {
-  return (queue as HookedQueue<T>)[HOOKS]?.keepsTraces ?? false;
+  const inspected = (queue as InspectedQueue)[INSPECTION];
+  return inspected !== undefined && "keepsTraces" in inspected && inspected.keepsTraces;
 }
 
 /** Returns methods that give the active span to a queue that keeps it. */

@@ -18,7 +18,7 @@ import type { Engine, EngineLimiter, EngineSettings, EngineSnapshot, Entry, Fini
 import type { DisciplinePlan } from "@workqueue/engine";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
-import { hooksOf } from "../../lib/queue/hooks.ts";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { sourceOf } from "../queue_helpers.ts";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
@@ -460,7 +460,7 @@ export class Twins {
 
   /** Reports whether a key is ready, blocked or processing in the in-memory queue. */
   #isReadyOrProcessing(key: string): boolean {
-    return hooksOf(this.#memory).stateOf!(this.#unversioned(key)) !== undefined;
+    return inspectionOf(this.#memory)!.stateOf(this.#unversioned(key)) !== undefined;
   }
 
   /**
@@ -468,7 +468,7 @@ export class Twins {
    * at this time only if nothing is ready, and in an engine, each script unblocks items as of their times.
    */
   #nextChange(): number {
-    const order = hooksOf(this.#memory).groups?.() as { readonly nextChangeAt?: number } | undefined;
+    const order = inspectionOf(this.#memory)!.groups as { readonly nextChangeAt?: number } | undefined;
     return order?.nextChangeAt ?? Infinity;
   }
 
@@ -480,7 +480,7 @@ export class Twins {
 
   /** Returns the time from which a blocked retry can become ready. */
   #opensAt(): number {
-    const gate = hooksOf(this.#memory).blockedRetries?.() as { readonly opensAt: number } | undefined;
+    const gate = inspectionOf(this.#memory)!.blockedRetries;
     return gate?.opensAt ?? Infinity;
   }
 

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { onBucketChange, together } from "../../lib/tokens/bucket_changes.ts";
 import { isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -50,4 +51,15 @@ Deno.test("two copies: a token bucket of the other reports its changes", () => {
     assertEquals(changes, 1);
   });
   assertEquals(changes, 2);
+});
+
+Deno.test("two copies: a queue of the other can be inspected, and an object that is no queue can't", () => {
+  const queue = other.createRateLimitingQueue(other.createDefaultItemLimiter<string>());
+  queue.add("a");
+  queue.addAfter("b", 1000);
+  const inspection = inspectionOf<string>(queue)!;
+  const delayed = Array.from(inspection.allDelayed(), ({ item }) => item);
+  assertEquals([inspection.stateOf("a"), inspection.stateOf("b"), delayed], ["ready", undefined, ["b"]]);
+  assertEquals(inspectionOf({}), undefined);
+  queue.shutDown();
 });

@@ -11,7 +11,7 @@ import {
   RetryAfterError,
   runWorkers,
 } from "@workqueue/core";
-import { hooksOf } from "../../lib/queue/hooks.ts";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { BlockedGroups } from "../../packages/dashboard/watch/blocked_groups.ts";
 import { flush, takeAll } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
@@ -154,7 +154,7 @@ Deno.test("blocked groups: an act on the queue makes the next list a new one", a
   let scans = 0;
   const fair = createFairDiscipline<string>({ separator: "/" });
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { discipline: fair });
-  const groups = hooksOf(queue).groups!()!;
+  const groups = inspectionOf(queue)!.groups!;
   const names = groups.groupNames!.bind(groups);
   using time = new FakeTime();
   groups.groupNames = () => {

@@ -4,8 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue } from "@workqueue/core";
 import type { State } from "@workqueue/dashboard";
-import { HOOKS, type QueueHooks } from "@workqueue/core/hooks";
-import { flush } from "../queue_helpers.ts";
+import { flush, insideOf } from "../queue_helpers.ts";
 import { Asked, ORIGIN, Watching } from "./dashboards.ts";
 
 function newQueue(): RateLimitingQueue<string> {
@@ -237,9 +236,9 @@ Deno.test("cost: answers to many requests in one second are made of one look", a
   assertEquals(limits.splice(0), [200, 1000]);
   queue.addAfter("a", "1h");
   let searched = 0;
-  const hooks = Reflect.get(queue, HOOKS) as QueueHooks<string>;
-  const allDelayed = hooks.allDelayed!.bind(hooks);
-  hooks.allDelayed = () => (searched++, allDelayed());
+  const { records } = insideOf(queue);
+  const used = records.used.bind(records);
+  records.used = () => (searched++, used());
   for (let i = 0; i < 20; i++) await asked.details("images", "?search=a");
   assertEquals([limits, searched], [[], 1]);
   await pass(time, 1000);

@@ -161,7 +161,7 @@ Deno.test("latency: of a queue that doesn't report its times, nothing is known",
       }]),
     ),
   );
-  Object.defineProperty(queue, Symbol.for("workqueue.hooks"), { value: undefined });
+  Object.defineProperty(queue, Symbol.for("workqueue.inspection"), { value: undefined });
   for (const name of ["name", "keyOf", "clock", "delayed", "shuttingDown"] as const) {
     Object.defineProperty(queue, name, { value: inner[name] });
   }

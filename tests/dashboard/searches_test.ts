@@ -6,11 +6,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
-import { HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { Searches } from "../../packages/dashboard/watch/searches.ts";
 import { containing } from "../../packages/dashboard/watch/selection.ts";
 import type { DelayedLook } from "../../packages/dashboard/watch/source.ts";
-import { flush, flushPromises } from "../queue_helpers.ts";
+import { flush, flushPromises, insideOf } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
 /** Returns searches that take `takes` milliseconds each. */
@@ -192,12 +191,12 @@ Deno.test("details: while a search is not made yet, what is listed anyway is loo
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   for (let i = 0; i < 5000; i++) queue.addAfter(`order-${i}`, 1_000_000 + i);
   let searched = 0;
-  const hooks = Reflect.get(queue, HOOKS) as QueueHooks<string>;
-  const allDelayed = hooks.allDelayed!.bind(hooks);
-  hooks.allDelayed = () => {
+  const { records } = insideOf(queue);
+  const used = records.used.bind(records);
+  records.used = () => {
     searched++;
     time.tick(100);
-    return allDelayed();
+    return used();
   };
   using asked = new Asked({ queues: { images: { queue } } });
   const find = async (search: string) => {

@@ -49,3 +49,8 @@ Deno.test("a bundle holds no discipline, registry or config that it does not use
   assertEquals(await roomsIn(...queue, "createDefaultControllerLimiter"), ["limiters"]);
   assertEquals(await roomsIn(...queue, "createFairDiscipline"), ["disciplines", "registry"]);
 });
+
+Deno.test("a bundle holds no view of a queue for displays", async () => {
+  const files = await bundledFiles(programOf("createRateLimitingQueue", "createGivenUpStore", "runWorkers"));
+  assertEquals(files.filter((file) => file.startsWith("lib/inspection/")), []);
+});

@@ -11,7 +11,7 @@ import {
   type QueueDiscipline,
   runWorkers,
 } from "@workqueue/core";
-import { HOOKS } from "@workqueue/core/hooks";
+import { INSPECTION } from "@workqueue/core/hooks";
 import { recordTimes } from "@workqueue/core/metrics";
 import { Console, HandClock } from "../helpers.ts";
 import { flush, randomNumbers, take } from "../queue_helpers.ts";
@@ -187,9 +187,9 @@ Deno.test("recorded times: a queue outside this process passes its times; other 
     assertEquals(given, heard);
     return () => void ends++;
   };
-  recordTimes({ [HOOKS]: { recordTimes: recordInQueue } }, heard)?.[Symbol.dispose]();
+  recordTimes({ [INSPECTION]: { recordTimes: recordInQueue } }, heard)?.[Symbol.dispose]();
   assertEquals(ends, 1);
-  assertEquals([recordTimes({}, heard), recordTimes({ [HOOKS]: {} }, heard)], [undefined, undefined]);
+  assertEquals([recordTimes({}, heard), recordTimes({ [INSPECTION]: undefined }, heard)], [undefined, undefined]);
 });
 
 Deno.test("recorded times: under random loads, the oldest ready item is the one with the earliest time", () => {

@@ -20,7 +20,7 @@ import {
   runWorkers,
   type Throttle,
 } from "@workqueue/core";
-import { hooksOf } from "../../lib/queue/hooks.ts";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
 import { flush, insideOf, randomNumbers } from "../queue_helpers.ts";
 
@@ -167,7 +167,7 @@ async function run(
   const retryBudget = budget && createRetryBudget(budget);
   const options = { clock, addWhileDelayed: pick(ADDS), retryBudget, ...makeOptions() };
   const queue = createRateLimitingQueue<string>(limiter, options);
-  const hasGroups = hooksOf(queue).groups?.() !== undefined;
+  const hasGroups = inspectionOf(queue)!.groups !== undefined;
   const consumer = consume({
     queue,
     clock,

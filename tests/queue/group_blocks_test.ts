@@ -8,7 +8,7 @@ import {
   createWorkQueue,
   type WorkQueue,
 } from "@workqueue/core";
-import { hooksOf } from "../../lib/queue/hooks.ts";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
 import { insideOf, take } from "../queue_helpers.ts";
 
@@ -23,7 +23,7 @@ function setUp(options: Partial<FairOptions> = {}) {
 }
 
 function blocksOf(queue: WorkQueue<string>) {
-  const groups = hooksOf(queue).groups!()!;
+  const groups = inspectionOf(queue)!.groups!;
   return [...groups.groupNames!()].flatMap((name) => {
     const block = groups.blockOf!(name);
     return block === undefined ? [] : [[name, block.reason, block.blocked, block.resumesInMs]];
@@ -87,7 +87,7 @@ Deno.test("group blocks: a discipline within the groups may block items as well"
 Deno.test("group blocks: names are read one by one while groups come and go", () => {
   const { queue } = setUp();
   for (let i = 0; i < 100; i++) queue.pauseGroup(`g${i}`, "1h");
-  const groups = hooksOf(queue).groups!()!;
+  const groups = inspectionOf(queue)!.groups!;
   const names = groups.groupNames!()[Symbol.iterator]();
   assertEquals(names.next().value, "g0");
   queue.pauseGroup("late", "1h");
@@ -100,12 +100,12 @@ Deno.test("group blocks: a queue without groups has none, and says how long it i
   const clock = new HandClock(-70_000);
   const queue = createWorkQueue<string>({ clock });
   const limited = createRateLimitingQueue<string>(createDefaultItemLimiter(), { clock });
-  const hooks = hooksOf(limited);
-  assertEquals(hooksOf(queue).groups!(), undefined);
-  assertEquals(hooks.resumesInMs!(), 0);
+  const inspection = inspectionOf(limited)!;
+  assertEquals(inspectionOf(queue)!.groups, undefined);
+  assertEquals(inspection.resumesInMs, 0);
   insideOf(limited).pauseFor(30_000);
   clock.time += 10_000;
-  assertEquals(hooks.resumesInMs!(), 20_000);
+  assertEquals(inspection.resumesInMs, 20_000);
   clock.time += 30_000;
-  assertEquals(hooks.resumesInMs!(), 0);
+  assertEquals(inspection.resumesInMs, 0);
 });

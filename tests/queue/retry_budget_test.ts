@@ -16,7 +16,7 @@ import {
   RetryAfterError,
   runWorkers,
 } from "@workqueue/core";
-import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
+import { inspectionOf } from "@workqueue/core/hooks";
 import "@workqueue/core/inspect";
 import { recordTimes } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
@@ -395,11 +395,10 @@ Deno.test("rule 18: an update of a budget applies to all its queues, and each ha
   assertEquals([one!.length, other!.length], [1, 1]);
 });
 
-Deno.test("rule 18: a blocked retry that is made ready by the hook is a first attempt, also with fold", async () => {
+Deno.test("rule 18: a blocked retry that is made ready by a display is a first attempt, also with fold", async () => {
   for (const addWhileDelayed of ["keep", "fold"] as const) {
     const { queue, counts, clock } = await blocked(["a", "b"], { addWhileDelayed });
-    const hooks = (queue as HookedQueue<string>)[HOOKS]!;
-    const retries = () => hooks.blockedRetries!()!;
+    const retries = () => inspectionOf<string>(queue)!.blockedRetries!;
     const makeReady = (entry: ReadyEntry<string>) => retries().makeReady(entry);
     const entries = Array.from(retries().retries.keys());
     assertEquals([retries().retries.length, entries.map(({ key }) => key).sort()], [2, ["a", "b"]]);

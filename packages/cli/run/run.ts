@@ -8,7 +8,7 @@ import {
   type Throttle,
   type WorkerPool,
 } from "@workqueue/core";
-import { type HookedQueue, HOOKS, type ThrottleSnapshot } from "@workqueue/core/hooks";
+import { inspectionOf, type ThrottleSnapshot } from "@workqueue/core/hooks";
 import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
@@ -124,7 +124,7 @@ export class Run extends CommandRun {
       running,
       queued: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - running,
       failing: this.#failing,
-      blockedRetries: (this.queue as HookedQueue<OpenItem>)[HOOKS]?.blockedRetries?.()?.retries.length,
+      blockedRetries: inspectionOf(this.queue)?.blockedRetries?.retries.length,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries,

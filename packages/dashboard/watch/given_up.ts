@@ -1,5 +1,5 @@
 import { type GivenUpEntry, type GivenUpQueue, type RedriveOptions, systemClock } from "@workqueue/core";
-import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import type { GivenUpErrorGroup, GivenUpList, GivenUpRow, RedriveState } from "../api.ts";
 import { patternOf } from "./error_patterns.ts";
@@ -31,8 +31,8 @@ export interface GivenUpSelection {
 /** Returns the queue if it keeps given-up items; otherwise `undefined`. */
 export function keeperOf(queue: unknown): GivenUpQueue<unknown> | undefined {
   if (!hasMethods(queue, "givenUp", "redrive", "redriveProgress", "stopRedrive", "discard")) return undefined;
-  const hooks = (queue as HookedQueue<unknown>)[HOOKS]; // only queues in memory have hooks
-  return hooks === undefined || hooks.keepsGivenUp ? queue as GivenUpQueue<unknown> : undefined;
+  const keepsGivenUp = inspectionOf(queue as object)?.keepsGivenUp ?? true; // a queue in memory may keep none
+  return keepsGivenUp ? queue as GivenUpQueue<unknown> : undefined;
 }
 
 /** Given-up items of a queue. */

@@ -1,5 +1,5 @@
 import { type Clock, type PoolSnapshot, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
-import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
+import { type DelayedItem, inspectionOf, type QueueInspection } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import { type RecordedTimes, totalsOf, watchFailures } from "@workqueue/core/metrics";
 import { BlockedGroups } from "./blocked_groups.ts";
@@ -12,6 +12,8 @@ export class MemorySource implements Source {
   readonly hasTexts = false;
   readonly failures: Failures;
   readonly #queue: RateLimitingQueue<unknown>;
+  /** View of the queue; `undefined` if the queue is from another package. */
+  readonly #inspection: QueueInspection<unknown> | undefined;
   readonly #pool: WorkerPool<unknown> | undefined;
   readonly #times: RecordedTimes | undefined;
   /** Ends the watch of the pool's failures; `undefined` if the pool is missing or from another package. */
@@ -24,6 +26,7 @@ export class MemorySource implements Source {
     times: RecordedTimes | undefined,
   ) {
     this.#queue = queue;
+    this.#inspection = inspectionOf(queue);
     this.#pool = pool;
     this.#times = times;
     this.failures = failures;
@@ -69,13 +72,13 @@ export class MemorySource implements Source {
   }
 
   dueInMs(item: unknown): number | undefined {
-    const dueAt = this.#hooks.dueAt?.(item);
+    const dueAt = this.#inspection?.dueAt(item);
     return dueAt === undefined ? undefined : Math.max(dueAt - (this.#queue.clock ?? systemClock).now(), 0);
   }
 
   isFailing(item: unknown): boolean {
     try {
-      return this.#hooks.isFailing?.(item) ?? this.failureOf(item) !== undefined;
+      return this.#inspection?.isFailing(item) ?? this.failureOf(item) !== undefined;
     } catch { // `keyOf` threw
       return false;
     }
@@ -85,7 +88,7 @@ export class MemorySource implements Source {
     const { ready, blocked, delayed, processing, readyItems, delayedItems, processingItems } = this.#queue.snapshot({
       limit,
     });
-    const { handedOut = null } = totalsOf(this.#queue);
+    const handedOut = this.#inspection?.handedOut ?? null;
     // Reads at most `MAX_LISTED` failing and running items, no matter how large the queue is.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     if (pool !== undefined && this.#unwatch === undefined) this.failures.replace(this.#failuresOf(pool));
@@ -116,9 +119,9 @@ export class MemorySource implements Source {
       oldestReadyMs: this.#times?.oldestReadyMs ?? null,
       workers: workersOf(pool),
       isPaused: pool?.paused ?? false,
-      resumesInMs: this.#hooks.resumesInMs?.() ?? 0,
-      hasGroups: this.#hooks.groups?.() !== undefined,
-      blockedRetries: this.#hooks.blockedRetries?.()?.retries.length,
+      resumesInMs: this.#inspection?.resumesInMs ?? 0,
+      hasGroups: this.#inspection?.groups !== undefined,
+      blockedRetries: this.#inspection?.blockedRetries?.retries.length,
       readyItems,
       delayedItems,
       failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
@@ -131,10 +134,10 @@ export class MemorySource implements Source {
     };
   }
 
-  /** Without a hook of the queue, all items are read at once, which blocks the event loop. */
+  /** If the queue is from another package, all items are read at once, which blocks the event loop. */
   delayedItems(): DelayedItems {
     const { delayed, clock = systemClock } = this.#queue;
-    const all = this.#hooks.allDelayed?.();
+    const all = this.#inspection?.allDelayed();
     const items = all === undefined
       ? this.#queue.snapshot({ limit: delayed }).delayedItems
       : withDueIn(all, delayed, clock);
@@ -142,13 +145,9 @@ export class MemorySource implements Source {
   }
 
   *blockedRetries(): Generator<DelayedLook, void> {
-    for (const entry of this.#hooks.blockedRetries?.()?.retries.keys() ?? []) {
+    for (const entry of this.#inspection?.blockedRetries?.retries.keys() ?? []) {
       yield { item: entry.item, priority: entry.priority, dueInMs: 0, blocked: entry };
     }
-  }
-
-  get #hooks(): QueueHooks<unknown> {
-    return (this.#queue as { [HOOKS]?: QueueHooks<unknown> })[HOOKS] ?? {};
   }
 
   findable({ delayed }: Look): number {
@@ -160,7 +159,7 @@ export class MemorySource implements Source {
   }
 
   retry({ item, priority, dueInMs, blocked }: DelayedLook): boolean {
-    if (blocked !== undefined) return this.#hooks.blockedRetries!()!.makeReady(blocked);
+    if (blocked !== undefined) return this.#inspection!.blockedRetries!.makeReady(blocked);
     if (this.#queue.shuttingDown || !this.#queue.cancelDelayed(item)) return false;
     const options = priority === 0 ? undefined : { priority };
     try {
@@ -179,7 +178,7 @@ export class MemorySource implements Source {
   }
 
   get groups(): Source["groups"] {
-    const groups = this.#hooks.groups?.();
+    const groups = this.#inspection?.groups;
     if (groups === undefined) return undefined;
     const isListed = hasMethods(groups, "groupNames", "blockOf");
     return new BlockedGroups({

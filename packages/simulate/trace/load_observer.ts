@@ -9,7 +9,7 @@ export interface LoadObserverOptions<T> {
   readonly clock: Clock;
   readonly startedAt: number;
   /** Returns the time at which a delayed item is due; `undefined` if the item is not delayed. */
-  readonly dueAt: ((item: T) => number | undefined) | undefined;
+  readonly dueAt: (item: T) => number | undefined;
   /** Observer that this observer replaces. */
   readonly before: QueueObserver | undefined;
   readonly keys: ObservedKeys;
@@ -28,7 +28,7 @@ export class LoadObserver<T> implements QueueObserver {
   readonly #writer: TraceWriter;
   readonly #clock: Clock;
   readonly #startedAt: number;
-  readonly #dueAt: ((item: T) => number | undefined) | undefined;
+  readonly #dueAt: (item: T) => number | undefined;
   readonly #byCall = new Map<number, Running>();
   readonly #byKey = new Map<unknown, Running>();
   /** Items whose retry has not begun to wait for a worker, by key. A simulation makes the retry by itself. */
@@ -136,7 +136,7 @@ export class LoadObserver<T> implements QueueObserver {
   /** Reports whether an item is delayed. `keyOf` may throw, but no method of an observer may. */
   #isDelayed(item: T): boolean {
     try {
-      return this.#dueAt?.(item) !== undefined;
+      return this.#dueAt(item) !== undefined;
     } catch {
       return false;
     }

@@ -1,5 +1,5 @@
 import { type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
-import { type HookedQueue, HOOKS } from "@workqueue/core/hooks";
+import { inspectionOf } from "@workqueue/core/hooks";
 import { A_BOOLEAN, argumentError, requireRule, requireRules } from "@workqueue/core/internal";
 import { watchFailures } from "@workqueue/core/metrics";
 import { KeyNames } from "./key_names.ts";
@@ -74,8 +74,8 @@ export function recordLoad<T>(
     separator: [(value: unknown) => typeof value === "string" && value !== "", "must be a text, and not empty"],
   });
   const { plainKeys = false, separator } = options;
-  const { observe, dueAt } = (queue as HookedQueue<T>)[HOOKS] ?? {};
-  if (observe === undefined) throw argumentError(ACTION, "the queue must be one of this package, in memory");
+  const inspection = inspectionOf<T>(queue);
+  if (inspection === undefined) throw argumentError(ACTION, "the queue must be one of this package, in memory");
   let observer: LoadObserver<T> | undefined;
   const endWatch = watchFailures<T>(pool, {
     failed: (attempt) => observer?.failed(attempt),
@@ -85,11 +85,14 @@ export function recordLoad<T>(
   const clock = queue.clock ?? systemClock;
   const startedAt = clock.now();
   const writer = new TraceWriter({ write, names: new KeyNames(plainKeys, separator), separator, startedAt });
-  observe((before, keys) => observer = new LoadObserver<T>({ writer, clock, startedAt, dueAt, before, keys }));
+  const dueAt = (item: T) => inspection.dueAt(item);
+  inspection.observe((before, keys) =>
+    observer = new LoadObserver<T>({ writer, clock, startedAt, dueAt, before, keys })
+  );
   const end = () => {
     endWatch();
     observer?.close();
-    observe((current) => current === observer ? observer?.before : current);
+    inspection.observe((current) => current === observer ? observer?.before : current);
     return writer.end();
   };
   return {

@@ -1,93 +1,73 @@
-import type { HOOKS } from "../base/brands.ts";
+import type { INSPECTION } from "../base/brands.ts";
 import type { ReadyEntry } from "./discipline.ts";
 
-/** A queue that may have hooks, in its `[Symbol.for("workqueue.hooks")]` property. */
-export interface HookedQueue<T> {
-  /** The hooks of the queue. */
-  readonly [HOOKS]?: QueueHooks<T>;
+/**
+ * A queue that displays can inspect, through its `[Symbol.for("workqueue.inspection")]` property. A queue in memory has
+ * itself there, and `inspectionOf` makes its {@linkcode QueueInspection}. A queue outside this process, or one of your
+ * own, has a {@linkcode RemoteInspection}.
+ */
+export interface InspectedQueue {
+  /** The queue itself, or its state for displays. */
+  readonly [INSPECTION]?: ObservedQueue | RemoteInspection | undefined;
+}
+
+/** State of a queue outside this process, for displays. */
+export interface RemoteInspection {
+  /** Whether adds have the option `trace`, and attempts get it as `context.trace`. */
+  readonly keepsTraces: boolean;
+  /**
+   * Begins to pass the times of the items that this process takes to `recorder`. Returns a function that ends this.
+   */
+  recordTimes(recorder: TimesRecorder): () => void;
 }
 
 /**
- * Members of a queue that displays use in addition to the queue's public interface. Every hook is optional, and its
- * documentation says what is lost without the hook.
+ * View of a queue in memory, for displays. Reads the records of the queue, and is up to date at each call. A work queue
+ * has no delayed items, and only a rate-limiting queue has failing and given-up items.
  */
-export interface QueueHooks<T> {
+export interface QueueInspection<T> extends Pick<ObservedQueue, "handedOut" | "observe"> {
+  /** Whether the queue keeps given-up items, so that `givenUp` of the queue returns them. */
+  readonly keepsGivenUp: boolean;
   /**
-   * Returns the state of the item: ready or blocked, processing, or processing and added again. Returns `undefined` in
+   * Time until the queue hands out items again, in milliseconds; 0 if no `RetryAfterError` has paused the queue.
+   */
+  readonly resumesInMs: number;
+  /** Members of the discipline that concern groups; `undefined` if it has no groups. */
+  readonly groups: QueueGroups | undefined;
+  /** Retries that are blocked because there is no budget for them; `undefined` without a `retryBudget`. */
+  readonly blockedRetries: BlockedRetries<T> | undefined;
+  /**
+   * Returns the state of an item: ready or blocked, processing, or processing and added again. Returns `undefined` in
    * any other state.
    */
-  stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;
-
-  /**
-   * Returns the retries that are blocked because there is no budget for them. A queue with a `retryBudget` has this
-   * hook. Without the hook, displays don't tell such retries from other blocked items.
-   */
-  blockedRetries?(): BlockedRetries<T> | undefined;
-
+  stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined;
+  /** Reports whether the last attempt at an item failed, and its failures were not forgotten since. */
+  isFailing(item: T): boolean;
   /**
    * Returns the time at which a delayed item is due, in milliseconds by the queue's clock; `undefined` if the item is
-   * not delayed. Without the hook, a dashboard doesn't show when failing items are due.
+   * not delayed.
    */
-  dueAt?(item: T): number | undefined;
-
-  /**
-   * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook,
-   * consoles don't show this time.
-   */
-  nextDueAt?(): number | undefined;
-
+  dueAt(item: T): number | undefined;
+  /** Returns the time at which the first delayed item is due; `undefined` if no item is delayed. */
+  nextDueAt(): number | undefined;
   /**
    * Iterates over the delayed items, in no particular order. The caller may request the next item in a later turn of
-   * the event loop. Items whose delay begins or ends during the iteration may or may not appear. Without the hook, a
-   * dashboard blocks the event loop while it searches for items to act on.
+   * the event loop. Items whose delay begins or ends during the iteration may or may not appear.
    */
-  allDelayed?(): Iterable<DelayedItem<T>>;
+  allDelayed(): Iterable<DelayedItem<T>>;
+}
 
+/** A queue in memory whose keys can be observed. */
+export interface ObservedQueue extends ObservedKeys {
+  /** Number of items that were handed out. */
+  readonly handedOut: number;
   /**
-   * Reports whether the last attempt at an item failed, and its failures were not forgotten since. Without the hook, a
-   * dashboard knows only the failures that it has seen.
+   * Replaces the observer of the queue's keys. `change` receives the current observer and the queue's numbers of keys,
+   * and returns the new observer. An observer that replaces another must pass all calls on to it.
    */
-  isFailing?(item: T): boolean;
-
-  /**
-   * Whether the queue keeps given-up items, so that `givenUp` of the queue returns them. Without the hook, a dashboard
-   * shows no given-up items of an in-memory queue.
-   */
-  readonly keepsGivenUp?: boolean;
-
-  /**
-   * Whether adds have the option `trace`, and attempts get it as `context.trace`. Without the hook, `tracedAdds` of
-   * `@workqueue/opentelemetry` remembers the spans of adds in this process.
-   */
-  readonly keepsTraces?: boolean;
-
-  /**
-   * Returns the members of the discipline that concern groups; `undefined` if it has no groups. Without the hook, a
-   * dashboard shows no groups.
-   */
-  groups?(): QueueGroups | undefined;
-
-  /**
-   * Returns the time until the queue hands out items again, in milliseconds; 0 if no `RetryAfterError` has paused the
-   * queue. Without the hook, a dashboard doesn't show why all ready items are blocked.
-   */
-  resumesInMs?(): number;
-
-  /**
-   * Replaces the observer of this queue's keys. `change` receives the current observer and the queue's numbers of keys,
-   * and returns the new observer. An observer that replaces another must pass all calls on to it. Without this hook and
-   * without `recordTimes`, a dashboard doesn't show the age of the oldest ready item, nor how long items wait and how
-   * long the work on them takes.
-   */
-  observe?(
+  observe(
     change: (current: QueueObserver | undefined, keys: ObservedKeys) => QueueObserver | undefined,
   ): void;
-
-  /**
-   * Begins to pass the times of the items that this process takes to `recorder`. Returns a function that ends this. A
-   * queue outside this process has this hook instead of `observe`.
-   */
-  recordTimes?(recorder: TimesRecorder): () => void;
 }
 
 /** Retries that are due and are blocked because there is no budget for them. */
