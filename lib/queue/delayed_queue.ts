@@ -337,6 +337,8 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record, folds))) {
       if (record === NONE) this.addNew(key, item, priority, marks);
       else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
+      // An add during the failed attempt is folded into the retry, so it doesn't make the retry a first attempt.
+      if (folds && this.positionIn(record) === AGAIN) this.mark(record, marks);
     } else {
       this.#delay(key, record, item, (now ?? this.time.now()) + ms, priority, marks);
       if (folds) this.#fold(record);

@@ -4,7 +4,9 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { limiters } from "@workqueue/core";
 import type { Engine, Finish, TakenKey } from "@workqueue/engine";
+import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { type EngineBench, type EngineTest, keysOf, LEASE } from "./engine_bench.ts";
 
 /** Budget of half a retry for each first attempt, and hardly any other. */
@@ -299,6 +301,20 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
       assertEquals(await readyAfter(settings, "failed"), ["a"]);
       assertEquals(await readyAfter(settings, "failed", () => retry(bench, "a")), ["a"]);
     }
+  });
+
+  engineTest("rule 18: with folds, an add during an attempt that fails without a delay needs budget", async (bench) => {
+    await bench.engine.limitRetries({ ratio: 0, minRate: 0 });
+    const engine = bench.open({ replaces: true, folds: true, hasItems: true });
+    engine.limiter = planLimiter("test", limiters.describe({ type: "bucket", rate: 1000, burst: 1000 }));
+    await bench.add("a");
+    const { taken: [a] } = await bench.take("o", 1, 0, engine);
+    await engine.addEach([{ key: "a", payload: "new", delay: 0, priority: 3 }]);
+    assertEquals(await bench.finish("a", a!.token, "failed", engine), true);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+    await engine.limitRetries({ ratio: 0, minRate: 1_000_000 });
+    const { taken: [again] } = await bench.take("o", 1, 0, engine);
+    assertEquals([again!.payload, again!.priority], ["new", 3]);
   });
 
   engineTest("rule 18: a changed budget is in force at once, in all processes, and credit stays", async (bench) => {

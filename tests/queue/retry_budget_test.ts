@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  createBucketLimiter,
   createDelayingQueue,
   createExponentialLimiter,
   createFairDiscipline,
@@ -236,6 +237,33 @@ Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () 
   await drained;
   assertEquals([...counts(), clock.timers], [3, 0, 0, 0, 0]);
   await pool.stop();
+});
+
+Deno.test("rule 18: with fold, an add during an attempt that fails without a delay needs budget", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<{ key: string; n: number }>(createBucketLimiter({ rate: 1000, burst: 1000 }), {
+    clock,
+    keyOf: ({ key }) => key,
+    addWhileDelayed: "fold",
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 0.001 }),
+  });
+  queue.addRateLimited({ key: "reserve", n: 0 });
+  queue.done(queue.tryGet()!.item!);
+  const attempts: unknown[] = [];
+  const pool = runWorkers(queue, ({ n }, { attempt, priority }) => {
+    attempts.push([n, attempt, priority]);
+    if (attempts.length > 1) return;
+    queue.add({ key: "a", n: 2 }, { priority: 3 });
+    throw new Error("down");
+  }, { clock, onError() {} });
+  queue.add({ key: "a", n: 1 });
+  await flush();
+  assertEquals([attempts, queue.snapshot().blocked], [[[1, 1, 0]], 1]);
+  await clock.advance(1_000_000);
+  await flush();
+  assertEquals(attempts, [[1, 1, 0], [2, 2, 3]]);
+  queue.shutDown();
+  await pool.finished;
 });
 
 Deno.test("rule 18: with fold, a retry that was due during a failed attempt leaves no trace", async () => {

@@ -130,6 +130,12 @@ local failed, errors = 0, {} -- number of failed attempts; list of keys, each fo
 -- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
 -- is an add during the attempt: the key is no longer marked as added again.
 function q.addFailed(key, delay, priority)
+  local holder = folds and redis.call('HGET', q.holders, key)
+  if holder and string.sub(holder, 1, 1) == '+' then
+    redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
+    if q.budget then redis.call('HDEL', q.retries, key) end
+    if q.ranked then priority = math.max(priority, q.priorityStore().take(q.priorities, key)) end
+  end
   if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, true) end
   q.delayUntil(key, q.tick() + delay, priority, true)
   if not hasFolding then
@@ -137,11 +143,6 @@ function q.addFailed(key, delay, priority)
     hasFolding = true
   end
   redis.call('SADD', q.folding, key)
-  local holder = redis.call('HGET', q.holders, key)
-  if string.sub(holder, 1, 1) == '-' then return end
-  redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
-  if q.budget then redis.call('HDEL', q.retries, key) end
-  if q.ranked then q.priorityStore().raise(q.due_priorities, key, q.priorityStore().take(q.priorities, key)) end
 end
 
 -- Stores a key as given up, and forgets its failures. \`attempts\` is the number of attempts that the limiter has not

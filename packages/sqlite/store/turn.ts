@@ -165,7 +165,7 @@ class Turn {
           queue.failures.keepError(item.key, reason);
         }
         const wait = Math.max(toMicroseconds(result.delay), delay);
-        if (kind === "failed" && folds && wait > 0) this.#fold(item, wait, priority);
+        if (kind === "failed" && folds) this.#fold(item, wait, priority);
         else addAfter(queue, item, wait, this.#settings, priority, true);
         return undefined;
       }
@@ -182,14 +182,16 @@ class Turn {
     }
   }
 
-  /** Delays a key because its attempt failed, and folds adds into the retry, also an add during the attempt. */
+  /** Adds a key again because its attempt failed, and folds adds into the retry, also an add during the attempt. */
   #fold(item: Item, wait: number, priority: number): void {
-    delayUntil(this.#queue, item, this.#queue.tx.tick() + wait, priority, true);
+    const queue = this.#queue;
+    if (item.is_added_again === 1) {
+      priority = Math.max(priority, item.priority);
+      item.is_added_again = item.is_retry = item.priority = 0;
+    }
+    if (wait <= 0) return addNow(queue, item, this.#settings, priority, true);
+    delayUntil(queue, item, queue.tx.tick() + wait, priority, true);
     item.is_folding = 1;
-    if (item.is_added_again === 0) return;
-    item.is_added_again = item.is_retry = 0;
-    item.due_priority = Math.max(item.due_priority, item.priority);
-    item.priority = 0;
   }
 
   // ---- Hand-outs
