@@ -16,6 +16,7 @@
  * @module
  */
 
+import { requireRule, type Rule } from "../lib/base/arguments.ts";
 import { NOT_COUNTED } from "../lib/base/brands.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import type { Clock } from "../lib/base/clock.ts";
@@ -105,6 +106,10 @@ export function createIgnoreEarlyLimiter<T = unknown>(
   );
 }
 
+const ACTION = "ask ignore-early limiter";
+
+const A_TIME: Rule = [(time: number) => time - 0 === time, "must be a number of milliseconds"];
+
 /** Milliseconds by which an attempt may begin before it is due, because sums of times are rounded. */
 const ROUNDING = 0.001;
 
@@ -134,11 +139,13 @@ class IgnoreEarlyLimiter implements RateLimiter {
 
   when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const now = this.#clock.now();
+    const { startedAt = now, minDelay = 0 } = attempt ?? {};
+    requireRule(ACTION, "minDelay", minDelay, A_TIME);
     const dueBefore = this.#dueTimes.get(key);
-    if (isEarly(dueBefore, attempt?.startedAt ?? now)) return Math.max(dueBefore! - now, 0);
+    if (isEarly(dueBefore, startedAt)) return Math.max(dueBefore! - now, 0);
     const delay = this.#limiter.when(item, key, attempt);
     this.#pruner.prune((dueAt) => dueAt + this.#forgetAfter <= now);
-    this.#dueTimes.set(key, now + Math.max(delay, attempt?.minDelay ?? 0));
+    this.#dueTimes.set(key, now + Math.max(delay, minDelay));
     return delay;
   }
 
@@ -175,5 +182,6 @@ class IgnoreEarlyLimiter implements RateLimiter {
 
 /** Reports whether an attempt that began at this time is early. */
 function isEarly(dueAt: number | undefined, startedAt: number): boolean {
+  requireRule(ACTION, "startedAt", startedAt, A_TIME);
   return dueAt !== undefined && dueAt - startedAt > ROUNDING;
 }

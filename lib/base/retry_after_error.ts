@@ -75,7 +75,7 @@ export class RetryAfterError extends Error {
   constructor(delay: Duration, message?: string, options?: ErrorOptions & { scope?: RetryScope | undefined }) {
     super(message, options);
     this.delay = requireDuration(ACTION, "delay", delay);
-    this.scope = options?.scope ?? "item";
+    this.scope = options?.scope === undefined ? "item" : options.scope;
     if (!SCOPES.includes(this.scope)) {
       throw invalidArgument(ACTION, "scope", 'must be one of "item", "group", "queue"', this.scope);
     }

@@ -1,6 +1,6 @@
 import { NOT_COUNTED } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
-import { argumentError, limiterError } from "../base/errors.ts";
+import { argumentError, invalidArgument, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
 import { limiterKey } from "../base/keys.ts";
 import type {
@@ -54,9 +54,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
     const priority = priorityOf(options, ["priority", "minDelay", "startedAt"]);
-    const minDelay = requireDuration(ADD, "minDelay", options?.minDelay ?? 0);
     const now = this.time.now();
-    const startedAt = requireDuration(ADD, "startedAt", options?.startedAt ?? now);
+    const { startedAt = now } = options ?? {};
+    const minDelay = requireDuration(ADD, "minDelay", options?.minDelay === undefined ? 0 : options.minDelay);
+    if (!Number.isFinite(startedAt)) throw invalidArgument(ADD, "startedAt", "must be a finite number", startedAt);
     const key = this.key(item);
     this.failures.forgetExpired(now);
     const before = this.records.of(key);

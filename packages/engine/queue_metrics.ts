@@ -47,7 +47,7 @@ export function measureRemoteQueue<T>(
     throw invalidArgument(action, "metrics", "must be a provider of metrics", provider);
   }
   requireOptions(action, options, ["every"]);
-  const every = requireInterval(action, "every", options.every ?? "5s");
+  const every = requireInterval(action, "every", options.every === undefined ? "5s" : options.every);
   if (queue.shuttingDown) return { [Symbol.dispose]() {} };
   const looks = looksOf(provider as MetricsProvider);
   looks.get(queue.name)?.[Symbol.dispose]();

@@ -57,6 +57,21 @@ Deno.test("rule 17: a failure of an attempt that began before the previous delay
   }));
 });
 
+Deno.test("rule 10: the times of an attempt are numbers", () => {
+  const limiter = createIgnoreEarlyLimiter<string>(new NextRecorder(7), { clock: new HandClock(1e9) });
+  for (const wrong of ["5s", null, NaN, {}, true]) {
+    const attempt = (startedAt: unknown, minDelay: unknown = 0) => ({ startedAt, dueAt: 5, minDelay }) as never;
+    assertThrows(
+      () => limiter.next!(2, "a", "a", attempt(wrong)),
+      Error,
+      "'startedAt' must be a number of milliseconds",
+    );
+    assertThrows(() => limiter.when("a", "a", attempt(wrong)), Error, "'startedAt' must be a number of milliseconds");
+    assertThrows(() => limiter.when("a", "a", attempt(5, wrong)), Error, "'minDelay' must be a number of milliseconds");
+  }
+  assertEquals(limiter.when("a", "a", {}), -1, "the answer of the inner limiter");
+});
+
 Deno.test("rule 17: the times of failures by hand are those of the limiter, and those of a queue are not", () => {
   const limiter = createIgnoreEarlyLimiter<string>(backoff(new HandClock()), { clock: new HandClock() });
   assertEquals(limiter.when("a"), 1000);

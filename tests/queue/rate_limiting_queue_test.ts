@@ -65,6 +65,21 @@ Deno.test("rule 8: the limiter is given the key, so that equal items count toget
   assertEquals(counting.delayed, 1);
 });
 
+Deno.test("rule 10: startedAt is a time, and minDelay a duration", () => {
+  using queue = createRateLimitingQueue<string>(exponential());
+  for (const startedAt of ["5s", null, NaN, Infinity, true]) {
+    const add = () => queue.addRateLimited("a", { startedAt: startedAt as never });
+    assertThrows(add, Error, "Cannot add item: 'startedAt' must be a finite number");
+  }
+  for (const minDelay of [null, NaN, "soon", true]) {
+    const add = () => queue.addRateLimited("a", { minDelay: minDelay as never });
+    assertThrows(add, Error, "Cannot add item: 'minDelay' must be a duration");
+  }
+  assertEquals([queue.delayed, queue.numRequeues("a")], [0, 0]);
+  queue.addRateLimited("a", { minDelay: undefined, startedAt: undefined });
+  assertEquals(queue.delayed, 1);
+});
+
 Deno.test("the options of every layer reach it: discipline, maxSleep, clock, name", () => {
   using time = new FakeTime();
   const timeouts: number[] = [];

@@ -253,6 +253,7 @@ Deno.test("the scope of a RetryAfterError is checked, kept, and known to other c
   const message = `Cannot create retry-after error: 'scope' must be one of "item", "group", "queue", got "all"`;
   assertThrows(() => new RetryAfterError(1, "", { scope: "all" as "item" }), TypeError, message);
   assertThrows(() => RetryAfterError.from(response, { scope: "all" as "item" }), TypeError, message);
+  assertThrows(() => new RetryAfterError(1, "", { scope: null as never }), TypeError, "'scope' must be one of");
 
   const copy = await loadSecondCopy();
   const { queue, clock, after } = setUp(() => {
