@@ -62,6 +62,7 @@ export function continueRedrive(queue: Queue): void {
 /** Returns the progress of the job that runs, or of the last one; `undefined` if there was none. */
 export function redriveProgress(queue: Queue): EngineRedrive | undefined {
   const { redrive } = queue.tx.state;
+  if (redrive?.stepAt !== undefined) redrive.left = countLeft(queue, redrive); // others may have added keys again
   return redrive && progressOf(queue, redrive);
 }
 
@@ -69,7 +70,7 @@ export function redriveProgress(queue: Queue): EngineRedrive | undefined {
 export function stopRedrive(queue: Queue): EngineRedrive | undefined {
   const { redrive } = queue.tx.state;
   if (redrive?.stepAt !== undefined) end(queue, redrive, countLeft(queue, redrive));
-  return redriveProgress(queue);
+  return redrive && progressOf(queue, redrive);
 }
 
 function progressOf({ tx }: Queue, { redriven, left, stepAt }: RedriveState): EngineRedrive {
