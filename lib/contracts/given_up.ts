@@ -118,7 +118,10 @@ export interface GivenUpEntry<T> {
   reason: GiveUpReason;
   /** Group of the item. Absent if the queue's discipline has no groups. */
   group?: unknown;
-  /** Time since the first of the failures after which the item was given up, in milliseconds. */
+  /**
+   * Time since the first of the failures after which the item was given up, in milliseconds. These are all failures
+   * that were counted since the item was last forgotten, `requeue` and calls of `addRateLimited` included.
+   */
   firstFailedAgoMs: number;
   /** Time since the item was given up, in milliseconds. */
   givenUpAgoMs: number;

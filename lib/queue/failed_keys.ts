@@ -14,7 +14,7 @@ export interface FailingQueue {
   /** Time from the end of a key's last delay until its failures are forgotten; `undefined` for never. */
   readonly after: LiveDuration | undefined;
   readonly clock: Clock;
-  /** Called when a key begins to fail. */
+  /** Called when the queue begins to remember failures of a key. */
   began(record: number): void;
   /** Called when the failures of a key have expired. */
   expired(key: unknown, item: unknown): void;
@@ -109,16 +109,16 @@ export class FailedKeys {
     records.setState(record, state ^ FAILING);
     if (hasFailed) {
       this.#failing++;
-      this.#queue.began(record);
       return record;
     }
     this.#failLess(key);
     return records.has(record, key) ? record : records.of(key); // a watcher may have changed the queue
   }
 
-  /** Returns the time of the first failure of a key that is failing; `undefined` if it was not set. */
+  /** Returns the time of the first failure of a key; `undefined` if the key has none, or the time was not set. */
   firstFailureOf(record: number): number | undefined {
-    return this.isFailing(record) ? this.#fieldsOf(record).times?.[record & PLACE] : undefined;
+    if (!this.#isKnown(record) || this.#forgetIfExpired(record)) return undefined;
+    return this.#fieldsOf(record).times?.[record & PLACE];
   }
 
   setFirstFailure(record: number, time: number): void {
@@ -168,6 +168,7 @@ export class FailedKeys {
     numbers[2 * (record & PLACE)] = 0;
     numbers[2 * (record & PLACE) + 1] = NONE;
     this.size++;
+    this.#queue.began(record);
     return record;
   }
 

@@ -79,7 +79,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     if (entry !== undefined) this.#kept.remove(entry);
   }
 
-  protected override beganFailing(record: number): void {
+  protected override beganCounting(record: number): void {
     this.failures.setFirstFailure(record, this.time.now());
   }
 

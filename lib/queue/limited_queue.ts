@@ -42,7 +42,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures = new FailedKeys(this.records, {
       after,
       clock: this.time,
-      began: (record) => this.beganFailing(record),
+      began: (record) => this.beganCounting(record),
       expired: (key, item) => this.#tellForgotten(key, item as T),
     });
   }
@@ -197,8 +197,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures.setFailing(lease.recordIn(this.records), lease.key, lease.item, true);
   }
 
-  /** Called when an attempt at a key failed, and the previous one did not. */
-  protected beganFailing(_record: number): void {}
+  /** Called when the queue begins to remember failures of a key. */
+  protected beganCounting(_record: number): void {}
 
   /** Reports whether the limiter doesn't count a failure of an attempt, which must be the last call before `retry`. */
   isIgnored(lease: RecordLease<T>): boolean {

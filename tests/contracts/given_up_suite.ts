@@ -7,6 +7,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import {
   type GivenUpQueue,
   type GivenUpRetention,
+  type Handler,
   type RateLimitingQueue,
   runWorkers,
   type SourcedQueue,
@@ -89,6 +90,22 @@ export function givenUpSuite(
     await at.advance(20);
     const { items: [given] } = await queue.givenUp();
     at.areAbout([[given!.firstFailedAgoMs, given!.givenUpAgoMs]], [[20, 10]]);
+  });
+
+  test("requeue does not change the time of the first failure, and may be the first", async (at) => {
+    const { queue } = at;
+    at.run((item, attempt) => {
+      if (attempt === (item === "a" ? 2 : 1)) return { requeue: true };
+      throw new Error("503");
+    }, { maxRetries: 2 });
+    await queue.add("a");
+    await at.advance(5);
+    await queue.add("b");
+    await at.advance(500);
+    const { items } = await queue.givenUp();
+    assertEquals(items.map(({ item, attempts }) => [item, attempts]), [["b", 3], ["a", 3]]);
+    const times = items.map(({ firstFailedAgoMs, givenUpAgoMs }) => [firstFailedAgoMs - givenUpAgoMs]);
+    at.areAbout(times, [[20], [20]]);
   });
 
   test("pages have the given length, and a cursor until the last", async (at) => {
@@ -312,7 +329,10 @@ class Bench implements AsyncDisposable {
     return Array.from({ length: count }, (_, i) => `item ${i}`);
   }
 
-  run(handler: (item: string, attempt: number) => void | Promise<void>, options: WorkerOptions<string> = {}): void {
+  run(
+    handler: (item: string, attempt: number) => ReturnType<Handler<string>>,
+    options: WorkerOptions<string> = {},
+  ): void {
     this.#pool = runWorkers<string>(this.queue, (item, { attempt }) => handler(item, attempt), {
       onError() {},
       ...options,
