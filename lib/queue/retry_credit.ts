@@ -7,6 +7,13 @@ const COST = 1_000_000;
 /** Milliseconds whose first attempts are counted together, to save memory. Their credit expires with the earliest. */
 const STEP = 10;
 
+/** Credit of the first attempts within {@linkcode STEP} milliseconds. */
+interface Deposit {
+  /** Time of the earliest of these attempts. */
+  readonly at: number;
+  credit: number;
+}
+
 /**
  * Credit of a budget for retries, after RetryBudget of Twitter's Finagle. Each first attempt deposits credit for
  * `ratio` retries, which expires ten seconds after the attempt began. In addition, `minRate` retries per second need no
@@ -18,7 +25,10 @@ const STEP = 10;
 export class RetryCredit {
   readonly #options: RetryBudgetOptions;
   /** Deposits that have not expired, the earliest first. */
-  readonly #deposits: { readonly at: number; credit: number }[] = [];
+  readonly #deposits: Deposit[] = [];
+  /** Latest deposit, and its latest time. */
+  #last: Deposit | undefined = undefined;
+  #lastAt = -Infinity;
   /** Credit that is left, and credit of the deposits that was used. The earliest credit is used first. */
   #left = 0;
   #used = 0;
@@ -39,11 +49,17 @@ export class RetryCredit {
   /** Records that a first attempt began. */
   deposit(now: number): void {
     const credit = Math.floor(this.#options.ratio * COST + 0.001);
-    this.#expire(now);
+    if (now !== this.#lastAt) this.#beginDeposit(now);
     this.#left += credit;
-    const last = this.#deposits.at(-1);
-    if (last !== undefined && now - last.at < STEP) last.credit += credit;
-    else this.#deposits.push({ at: now, credit });
+    this.#last!.credit += credit;
+  }
+
+  #beginDeposit(now: number): void {
+    this.#lastAt = now;
+    this.#expire(now);
+    if (this.#deposits.length === 0 || now - this.#last!.at >= STEP) {
+      this.#deposits.push(this.#last = { at: now, credit: 0 });
+    }
   }
 
   /** Takes the budget of one retry. Reports whether there is enough. */
@@ -62,6 +78,7 @@ export class RetryCredit {
       const { credit } = this.#deposits.shift()!;
       this.#left -= Math.max(credit - this.#used, 0);
       this.#used = Math.max(this.#used - credit, 0);
+      if (this.#deposits.length === 0) this.#lastAt = -Infinity; // the next first attempt begins a deposit
     }
   }
 }
