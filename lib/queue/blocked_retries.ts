@@ -55,10 +55,15 @@ export class BlockedRetries {
     return this.#records.length > 0 ? this.#budget.opensAt : Infinity;
   }
 
-  /** Blocks a ready retry until there is budget, which may be now. */
-  block(record: number, now: number): void {
+  /** Lets a ready retry through if there is budget for it. If not, blocks the retry. */
+  enter(record: number, now: number): void {
     const { records } = this.#queue;
-    records.setState(record, records.stateOf(record) & ~(POSITION | NEEDS_BUDGET) | BLOCKED);
+    const state = records.stateOf(record) & ~(POSITION | NEEDS_BUDGET);
+    if (this.#records.length === 0 && this.#budget.withdraw(now)) {
+      records.setState(record, state | READY | REPEATED);
+      return this.#queue.push(record);
+    }
+    records.setState(record, state | BLOCKED);
     records.setLink(record, this.#records.push(record, 0));
     this.open(now);
   }

@@ -249,7 +249,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   protected override pushMarked(record: number, marks: number): void {
-    if (marks === NEEDS_BUDGET) return this.#retries!.block(record, this.time.now());
+    if (marks === NEEDS_BUDGET) return this.#retries!.enter(record, this.time.now());
     this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
     this.pushToOrder(record);
   }
