@@ -74,9 +74,10 @@ export interface WorkSource<T> {
    * @param report Receives errors that don't change the ending.
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
    * ends. The promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and
-   * the ending doesn't count. The promise resolves to a {@linkcode GivenUpEnding} if the item was given up instead,
-   * because its limiter threw. The pool reports both a lost lease and an item that was given up for this reason as
-   * errors. The pool also reports a rejection of the promise, which means that the result is unknown.
+   * the ending doesn't count. The promise resolves to another ending if that was carried out instead: the item was
+   * given up because its limiter threw, or it is retried after all, as for `mayRetry`. The pool reports both a lost
+   * lease and an item that was given up for this reason as errors. The pool also reports a rejection of the promise,
+   * which means that the result is unknown.
    * @throws If the lease can't be ended in this way. In that case, nothing has changed. If the handler requested the
    * ending (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed.
    * If the attempt had already failed, the pool gives the item up.
@@ -85,13 +86,16 @@ export interface WorkSource<T> {
     attempt: WorkAttempt<T>,
     ending: Ending,
     report: (error: unknown, attempt: WorkAttempt<T>) => void,
-  ): void | Promise<boolean | GivenUpEnding>;
+  ): void | Promise<boolean | GivenUpEnding | FailedEnding>;
 
   /**
-   * Reports whether a failure of the attempt is not counted, so that it doesn't count for `maxRetries` either. Omit
-   * this method if all failures are counted.
+   * Called before the pool gives an item up, because it has failed and the number of the attempt is larger than
+   * `maxRetries`. Reports whether the item may be retried nevertheless: this failure is not counted, or earlier ones
+   * were forgotten during the attempt, so that there are fewer than `maxRetries` now. A source that can't tell yet
+   * returns `false`, and may retry the item in `finish`, after `minDelay` at the earliest. Omit this method if failures
+   * are counted only by attempts, and forgotten only after success.
    */
-  isIgnored?(attempt: WorkAttempt<T>): boolean | undefined;
+  mayRetry?(attempt: WorkAttempt<T>, limits: RetryLimits): boolean | undefined;
 
   /**
    * Hands out no item of the attempt's group, or no item at all, for the given number of milliseconds. Reports whether
@@ -194,6 +198,14 @@ export interface WorkSource<T> {
   dueInMs?(item: T): number | undefined;
 }
 
+/** Limits of a pool on retries of an item. */
+export interface RetryLimits {
+  /** Maximum number of retries. */
+  readonly maxRetries: number;
+  /** Minimum delay of the retry, in milliseconds. */
+  readonly minDelay: number;
+}
+
 /** A given-up item and the reason. */
 export interface GivenUpItem<T> {
   /** The item. */
@@ -264,9 +276,19 @@ export type Ending =
   | { readonly kind: "succeeded" }
   | { readonly kind: "requeueAfter"; readonly delay: number; readonly priority?: number | undefined }
   | { readonly kind: "requeue"; readonly priority?: number | undefined }
-  | { readonly kind: "failed"; readonly error: unknown; readonly minDelay: number }
+  | FailedEnding
   | GivenUpEnding
   | { readonly kind: "handedBack" };
+
+/** The {@linkcode Ending} of an item that failed and is retried. */
+export interface FailedEnding {
+  /** Distinguishes this ending from the others. */
+  readonly kind: "failed";
+  /** The failure. */
+  readonly error: unknown;
+  /** Minimum delay of the retry, in milliseconds. */
+  readonly minDelay: number;
+}
 
 /** The {@linkcode Ending} of an item that is given up. */
 export interface GivenUpEnding {

@@ -28,7 +28,7 @@ export interface WorkerOptions<T = unknown> {
    * A queue that is shutting down accepts retries only while it drains with `delayed: "flush"` or `"wait"`. Otherwise,
    * a failed item is given up at once, even if retries are left.
    *
-   * The queue's `forget` resets the count, and so does a limiter that forgets the item after a time (`forgetAfter`).
+   * The queue's `forget` resets the count, also during an attempt, and so does the queue's `forgetAfter`.
    *
    * @default {Infinity}
    */

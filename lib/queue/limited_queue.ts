@@ -200,11 +200,15 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Called when the queue begins to remember failures of a key. */
   protected beganCounting(_record: number): void {}
 
-  /** Reports whether the limiter doesn't count a failure of an attempt, which must be the last call before `retry`. */
-  isIgnored(lease: RecordLease<T>): boolean {
-    if (this.#limiter.countsFailures !== "some") return false;
+  /**
+   * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter is asked
+   * whether it counts the failure.
+   */
+  mayRetry(lease: RecordLease<T>, maxRetries: number): boolean {
     const record = lease.recordIn(this.records);
     const failures = this.failures.countOf(record);
+    if (failures < maxRetries) return true;
+    if (this.#limiter.countsFailures !== "some") return false;
     const dueAt = this.#dueAt(record, failures);
     const startedAt = this.#startOf(lease, dueAt);
     if (this.#limiter.next === undefined || startedAt === undefined || !(startedAt < dueAt!)) return false;

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
-import type { Ending, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import type { Ending, RetryLimits, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import type { LimitedQueue } from "./limited_queue.ts";
 import type { RecordLease } from "./record_queue.ts";
 
@@ -106,8 +106,8 @@ export class QueueSource<T> implements WorkSource<T> {
     return true;
   }
 
-  isIgnored({ lease }: SourceAttempt<T>): boolean {
-    return this.#queue.isIgnored(lease);
+  mayRetry({ lease }: SourceAttempt<T>, { maxRetries }: RetryLimits): boolean {
+    return this.#queue.mayRetry(lease, maxRetries);
   }
 
   /**

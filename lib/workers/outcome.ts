@@ -2,7 +2,7 @@ import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import { argumentError } from "../base/errors.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
-import type { Ending, GivenUpEnding, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
+import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Failures } from "./failures.ts";
 import type { Reports } from "./reports.ts";
@@ -78,11 +78,14 @@ export class Outcomes<T> {
       void this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
     if (isTerminal) return giveUp(error, "terminal");
     const isLast = attempt.number > maxRetries && !isInterrupted;
-    if (isLast && !this.#try(attempt, () => this.#source.isIgnored?.(attempt))) return giveUp(error, "maxRetries");
+    const minDelay = retryAfterOf(thrown);
+    if (isLast && !this.#try(attempt, () => this.#source.mayRetry?.(attempt, { maxRetries, minDelay }))) {
+      return giveUp(error, "maxRetries");
+    }
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
     if (!this.#try(attempt, () => this.#takesBack(attempt, "failed"))) return giveUp(error, "shutdown");
     try {
-      this.#carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
+      this.#carryOut(attempt, { kind: "failed", error, minDelay });
     } catch (failure) {
       // The limiter failed, so the delay of the retry is unknown.
       this.#reports.error(failure, attempt);
@@ -145,12 +148,12 @@ export class Outcomes<T> {
     else void this.#settle(attempt, ending, isDone);
   }
 
-  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | GivenUpEnding>): Promise<void> {
+  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | Ending>): Promise<void> {
     this.#pending++;
     try {
       const answer = await isDone;
       if (typeof answer === "object") {
-        this.#reports.error(answer.error, attempt);
+        if (answer.kind === "givenUp") this.#reports.error(answer.error, attempt);
         this.#note(attempt, answer);
       } else if (answer) this.#note(attempt, ending);
       else {

@@ -100,13 +100,21 @@ export interface Finish {
   readonly reason?: string;
   /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
+  /** Number of the attempt, for `givenUp`. By default, the number of failures and one more. */
+  readonly attempts?: number | undefined;
+  /**
+   * Maximum number of retries, for `givenUp`. If the key has fewer failures now, or this failure is not counted,
+   * nothing is changed, and the answer is the number of failures. By default, the key is given up in any case.
+   */
+  readonly maxRetries?: number | undefined;
   /** Priority of `requeueAfter` or `retry`. By default, the key keeps its priority. */
   readonly priority?: number | undefined;
 }
 
 /**
  * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
- * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures.
+ * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures, or the
+ * key must be retried instead of given up.
  */
 export type FinishAnswer = boolean | number;
 

@@ -1,6 +1,7 @@
 import { type Outcome, systemClock } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
 import { classNameOf } from "./class_name.ts";
+import type { RetryLimits } from "@workqueue/core/hooks";
 import type { RemoteLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
 import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
@@ -34,6 +35,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly isEarly: boolean;
   /** Whether an attempt of a pool has begun. */
   hasBegun = false;
+  /** Limits on retries, if the pool has retried the item so often that it gives the item up. */
+  limits: RetryLimits | undefined = undefined;
   /** Name of the throttle bucket from which a token was taken for this lease, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;

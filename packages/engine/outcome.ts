@@ -1,17 +1,17 @@
 import type { Outcome } from "@workqueue/core";
 import { argumentError, invalidArgument, requireDuration, requireOptions } from "@workqueue/core/internal";
-import type { GivenUpEnding } from "@workqueue/core/hooks";
+import type { FailedEnding, GivenUpEnding } from "@workqueue/core/hooks";
 
 /** Outcome of the work on an item. Durations are in milliseconds. */
 export type LeaseEnding =
   | { readonly kind: "done" | "succeeded" | "handedBack" }
   | { readonly kind: "requeueAfter"; readonly delay: number; readonly priority?: number | undefined }
   | { readonly kind: "retry"; readonly minDelay: number; readonly priority?: number | undefined }
-  | { readonly kind: "failed"; readonly minDelay: number; readonly error: unknown }
+  | FailedEnding
   | GivenUpEnding;
 
-/** Result of ending a lease: whether the ending was applied, or, if the limiter threw, the ending that replaced it. */
-export type EndAnswer = boolean | GivenUpEnding;
+/** Result of ending a lease: whether the ending was applied, or the ending that replaced it. */
+export type EndAnswer = boolean | FailedEnding | GivenUpEnding;
 
 const ACTION = "finish item";
 

@@ -35,6 +35,7 @@ import {
 } from "@workqueue/core/internal";
 import { beginMeasuring, type TimesRecorder } from "@workqueue/core/metrics";
 import {
+  type FailedEnding,
   type GivenUpEnding,
   type GivenUpItem,
   INSPECTION,
@@ -641,22 +642,24 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   /**
-   * Reports the outcome of the work on an item to the engine. If the limiter threw, resolves to the ending that
-   * replaced `ending`.
+   * Reports the outcome of the work on an item to the engine. Resolves to the ending that replaced `ending`, if the
+   * limiter threw, or if the item was to be given up and has retries left.
    */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
-    let instead: GivenUpEnding | undefined;
+    let instead: FailedEnding | GivenUpEnding | undefined;
     this.#calls++;
     try {
       for (;;) {
         const answer = await this.#dispatcher.finish(lease, finish);
-        if (answer === true && instead !== undefined) return instead;
         if (typeof answer === "boolean") {
-          if (answer && IS_RETRY[ending.kind]) this.#metrics?.retried();
-          return answer;
+          if (answer && IS_RETRY[(instead ?? ending).kind]) this.#metrics?.retried();
+          return answer && instead !== undefined ? instead : answer;
+        }
+        if (ending.kind === "givenUp") {
+          instead = { kind: "failed", error: ending.error, minDelay: lease.limits!.minDelay };
         }
         try {
-          finish = this.#finishOf(lease, ending, answer);
+          finish = this.#finishOf(lease, instead ?? ending, answer);
         } catch (error) { // the limiter threw, so the next delay can't be computed
           instead = { kind: "givenUp", error, reason: "limiter" };
           finish = this.#finishOf(lease, instead, answer);
@@ -684,7 +687,13 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         return { ...finish, delay: minDelay, plan: limiter.text, given, reason, priority };
       }
       case "givenUp":
-        return { ...finish, reason: lineOf(ending.error), why: ending.reason };
+        return {
+          ...finish,
+          reason: lineOf(ending.error),
+          why: ending.reason,
+          attempts: lease.attempt,
+          maxRetries: ending.reason === "maxRetries" ? lease.limits?.maxRetries : undefined,
+        };
       case "done":
       case "succeeded":
       case "handedBack":

@@ -4,6 +4,7 @@ import {
   type Ending,
   type GivenUpItem,
   onBucketChange,
+  type RetryLimits,
   type Throttle,
   type TokenSource,
   type WorkAttempt,
@@ -119,8 +120,11 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return held.attempt;
   }
 
-  isIgnored({ lease }: WorkAttempt<T>): boolean {
-    return (lease as PoolLease<T>).held.isEarly && this.#queue.ignoresEarly();
+  /** Reports what was known when the item was taken. The engine knows of later changes, when the attempt ends. */
+  mayRetry({ lease }: WorkAttempt<T>, limits: RetryLimits): boolean {
+    const { held } = lease as PoolLease<T>;
+    held.limits = limits;
+    return held.isEarly && this.#queue.ignoresEarly();
   }
 
   tryTake(): WorkLease<T> | undefined {

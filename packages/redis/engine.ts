@@ -471,9 +471,10 @@ interface AnyScript {
 }
 
 function rowOf(
-  { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority }: Finish,
+  { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority, attempts, maxRetries }: Finish,
 ): RowOf<"turn"> {
-  return { key, token, kind, delayMs: delay, given: kind === "givenUp" ? why : given, reason, priority };
+  const input = kind === "givenUp" ? why : given;
+  return { key, token, kind, delayMs: delay, given: input, reason, priority, attempts, maxRetries };
 }
 
 /**

@@ -19,6 +19,8 @@ import {
 export interface KeepingSubject extends AsyncDisposable {
   readonly queue: GivenUpQueue<string> & (RateLimitingQueue<string> | SourcedQueue<string>) & {
     add(item: string): unknown;
+    addRateLimited(item: string): unknown;
+    forget(item: string): unknown;
     addAfter(item: string, delay: number): unknown;
   };
   /** By how many milliseconds times may be too long, because a real clock goes on. Default: 0. */
@@ -32,6 +34,8 @@ export interface KeepingSubjectOptions {
   readonly keepGivenUp: number | GivenUpRetention;
   /** Whether items have groups: the text before the first `/`. */
   readonly hasGroups?: boolean;
+  /** Whether the limiter ignores early failures. */
+  readonly ignoresEarly?: boolean;
 }
 
 /** Registers the suite for one implementation. */
@@ -171,6 +175,58 @@ export function givenUpSuite(
     await at.advance(1);
     assertEquals(await at.listed(), []);
   });
+
+  test("forget during an attempt gives its item all retries back", async (at) => {
+    const { queue } = at;
+    const attempts: string[] = [];
+    const givenUp: string[] = [];
+    at.run(async (item, attempt) => {
+      attempts.push(`${item} ${attempt}`);
+      if (attempts.length === 3) await queue.forget(item);
+      throw new Error("503");
+    }, { maxRetries: 2, onGiveUp: (_error, item, attempts) => void givenUp.push(`${item} ${attempts}`) });
+    await queue.add("a");
+    await at.advance(500);
+    assertEquals(attempts, ["a 1", "a 2", "a 3", "a 2", "a 3"]);
+    assertEquals(givenUp, ["a 3"]);
+    assertEquals((await queue.givenUp()).items.map(({ attempts, reason }) => [attempts, reason]), [[3, "maxRetries"]]);
+  });
+
+  test("forget during the last attempt of an item that is given up leaves its number of attempts", async (at) => {
+    const { queue } = at;
+    at.run(async (item) => {
+      await queue.forget(item);
+      throw new Error("503");
+    }, { maxRetries: 0 });
+    await queue.add("b");
+    await at.advance(1);
+    await at.end();
+    at.run(async (item, attempt) => {
+      if (attempt === 3) await queue.forget(item);
+      throw attempt === 3 ? new TerminalError("no") : new Error("503");
+    });
+    await queue.add("a");
+    await at.advance(50);
+    const { items } = await queue.givenUp();
+    assertEquals(items.map(({ item, attempts, reason }) => [item, attempts, reason]), [
+      ["a", 3, "terminal"],
+      ["b", 1, "maxRetries"],
+    ]);
+  });
+
+  test("a failure of an attempt before a retry by hand is due does not give its item up", async (at) => {
+    const { queue } = at;
+    const attempts: number[] = [];
+    at.run(async (item, attempt) => {
+      attempts.push(attempt);
+      if (attempt === 1) await queue.addRateLimited(item);
+      throw new Error("503");
+    }, { maxRetries: 0 });
+    await queue.add("a");
+    await at.advance(50);
+    assertEquals(attempts, [1, 2]);
+    assertEquals((await queue.givenUp()).items.map(({ attempts }) => attempts), [2]);
+  }, { ignoresEarly: true });
 
   test("a redrive adds all items, the oldest first, and they start afresh", async (at) => {
     const { queue } = at;

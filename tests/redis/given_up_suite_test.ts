@@ -5,14 +5,14 @@ import { givenUpSuite, type KeepingSubject, type KeepingSubjectOptions } from ".
 import { REDIS_URL, uniqueName } from "./redis_tests.ts";
 import { TimedQueues } from "./timed_queue.ts";
 
-const LIMITER = { type: "exponential", baseDelay: 10, maxDelay: 10 } as const;
+const BACKOFF = { type: "exponential", baseDelay: 10, maxDelay: 10 } as const;
 
 /** Returns a function that creates a subject with further options. */
 function onRedis(more: RemoteQueueOptions = {}) {
-  return async ({ keepGivenUp, hasGroups }: KeepingSubjectOptions): Promise<KeepingSubject> => {
+  return async ({ keepGivenUp, hasGroups, ignoresEarly }: KeepingSubjectOptions): Promise<KeepingSubject> => {
     const queues = await TimedQueues.connect(REDIS_URL!);
     const queue = queues.open(uniqueName("given-up"), {
-      limiter: LIMITER,
+      limiter: ignoresEarly ? { type: "ignore-early", limiter: BACKOFF } : BACKOFF,
       onQueueError() {},
       keepGivenUp,
       ...hasGroups && { discipline: { type: "fair", separator: "/" } },

@@ -3,10 +3,12 @@
 import { givenUpSuite } from "../contracts/given_up_suite.ts";
 import { TimedQueues } from "./timed_queue.ts";
 
-givenUpSuite("in a file", async ({ keepGivenUp, hasGroups }) => {
+const BACKOFF = { type: "exponential", baseDelay: 10, maxDelay: 10 } as const;
+
+givenUpSuite("in a file", async ({ keepGivenUp, hasGroups, ignoresEarly }) => {
   const queues = new TimedQueues();
   const queue = queues.open("given-up", {
-    limiter: { type: "exponential", baseDelay: 10, maxDelay: 10 },
+    limiter: ignoresEarly ? { type: "ignore-early", limiter: BACKOFF } : BACKOFF,
     keyOf: (item) => item,
     retryBudget: { ratio: 1, minRate: 1000 },
     onQueueError() {},

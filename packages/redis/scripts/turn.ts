@@ -76,6 +76,10 @@ export const turn = declareScript({
     reason: TEXT,
     /** Priority for "requeueAfter" and "retry". By default, the key keeps its priority. */
     priority: optional(DECIMAL),
+    /** Number of the attempt for "givenUp". By default, the number of failures and one more. */
+    attempts: optional(NUMBER),
+    /** Maximum number of retries for "givenUp", if the key is retried when it has fewer failures. */
+    maxRetries: optional(NUMBER),
   },
   reply: fields({
     /** Time until more keys may be available. Missing if no such time is known. */
@@ -113,9 +117,8 @@ ${
     eachRow(/* lua */ `
   if kind == 'retry' or kind == 'failed' then decoded = decoded or limiters().read(plan)
   elseif not (${isOneOf("kind", Object.keys(REST))}) then ${refuse("outcome", "kind")}
-  elseif kind == 'givenUp' and not (${isOneOf("given", Object.keys(GIVEN_UP_FOR))}) then ${
-      refuse("reason", "given")
-    } end`)
+  elseif kind == 'givenUp' and not (${isOneOf("given", Object.keys(GIVEN_UP_FOR))}) then ${refuse("reason", "given")}
+  elseif maxRetries then decoded = decoded or limiters().read(plan) end`)
   }
 q.makeDueReady()
 if q.moving then
@@ -145,11 +148,11 @@ function q.addFailed(key, delay, priority)
   redis.call('SADD', q.folding, key)
 end
 
--- Stores a key as given up, and forgets its failures. \`attempts\` is the number of attempts that the limiter has not
--- counted. Returns the number of all attempts.
-function q.giveUp(key, reason, why, attempts)
+-- Stores a key as given up, and forgets its failures. \`uncounted\` is the number of attempts that the limiter has not
+-- counted, and \`attempts\` that of all attempts, if it is known. Returns the number of all attempts.
+function q.giveUp(key, reason, why, uncounted, attempts)
   local failures = failures_of({ key })[1]
-  attempts = attempts + failures
+  attempts = attempts or uncounted + failures
   local first = failures > 0 and redis.call('HGET', prefix .. 'failingsince', key) -- failures may have expired
   limiter_forget(key)
   local at = whole(q.tick())
@@ -165,9 +168,9 @@ function q.giveUp(key, reason, why, attempts)
   return attempts
 end
 
--- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
--- returns the correct number.
-function q.carryOut(kind, key, token, delay, given, reason, priority)
+-- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, or the key has
+-- retries left, changes nothing and returns the correct number of failures.
+function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, maxRetries)
   if kind == 'handedBack' then return q.addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
     local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
@@ -182,11 +185,16 @@ function q.carryOut(kind, key, token, delay, given, reason, priority)
     return q.addAfter(key, wait, replaces, folds, priority, true)
   end
   if kind == 'givenUp' then
+    if maxRetries then
+      local counts, dues = failures_of({ key })
+      local isEarly = decoded.ignoresEarly and dues and is_early(dues[1], tonumber(token))
+      if isEarly or counts[1] < maxRetries then return counts[1] end
+    end
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.
     local flag = q.split(redis.call('HGET', q.holders, key))
     if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then
-      q.giveUp(key, reason, given, 1)
+      q.giveUp(key, reason, given, 1, attempts)
       return
     end
   end
@@ -196,7 +204,7 @@ end
 
 -- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
 -- limiter's input must be computed for that number.
-local function finish(key, token, kind, delay, given, reason, wish)
+local function finish(key, token, kind, delay, given, reason, wish, attempts, maxRetries)
   q.promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
   local flag, current, holdingOwner, rank
@@ -213,7 +221,7 @@ local function finish(key, token, kind, delay, given, reason, wish)
   elseif kind ~= 'done' then
     local priority
     priority, place = q.parseRank(rank)
-    local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority)
+    local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority, attempts, maxRetries)
     if failures then return { failures } end
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
@@ -230,7 +238,11 @@ local function finish(key, token, kind, delay, given, reason, wish)
 end
 
 local answers = {}
-${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason, priority)")}
+${
+    eachRow(
+      "answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason, priority, attempts, maxRetries)",
+    )
+  }
 
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
 if #errors > 0 then limiters().keep_errors(errors) end

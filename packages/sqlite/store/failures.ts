@@ -111,6 +111,17 @@ export class Failures {
     return { delay };
   }
 
+  /**
+   * Returns the number of failures of a key whose attempt has failed, if the key has retries left: there are fewer
+   * failures, or this failure is not counted. Returns `undefined` otherwise.
+   */
+  ifRetriesLeft(text: string, key: string, started: number, maxRetries: number): number | undefined {
+    const failure = this.find(key);
+    const { count = 0 } = failure ?? {};
+    const [, { ignoresEarly = false } = {}] = JSON.parse(text) as LimiterTree;
+    return count < maxRetries || ignoresEarly && isEarly(failure, started) ? count : undefined;
+  }
+
   /** Stores the error of the latest failure of a key. */
   keepError(key: string, error: string): void {
     this.#tx.sql.run("UPDATE failures SET error = ? WHERE queue = ? AND key = ?", error, this.#tx.queue, key);

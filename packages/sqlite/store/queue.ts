@@ -149,14 +149,15 @@ export class Queue implements Awaited {
   /**
    * Stores a key as given up, and forgets its failures. The key must be in no state afterwards.
    *
-   * @param attempts The number of attempts that the limiter has not counted.
+   * @param uncounted The number of attempts that the limiter has not counted.
+   * @param attempts The number of all attempts, if it is known. Failures may have been forgotten during the last one.
    * @returns The number of all attempts.
    */
-  giveUp(item: Item, error: string, reason: GiveUpReason, attempts: number): number {
+  giveUp(item: Item, error: string, reason: GiveUpReason, uncounted: number, attempts?: number): number {
     const { state } = this.tx;
     const failure = this.failures.find(item.key);
     this.failures.forget(item.key);
-    const all = attempts + (failure?.count ?? 0);
+    const all = attempts ?? uncounted + (failure?.count ?? 0);
     state.givenUp++;
     state.givenUpFor[reason] = (state.givenUpFor[reason] ?? 0) + 1;
     this.keptKeys.add(item, error, reason, all, failure?.since, this.order.groupOf(item.key));

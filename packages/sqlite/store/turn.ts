@@ -104,8 +104,9 @@ class Turn {
 
   /** Returns whether the lease was valid, or the number of failures for which the limiter's input is needed. */
   #finish(
-    { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority, plan }: Finish,
+    finish: Finish,
   ): FinishAnswer {
+    const { key, token, kind, delay = 0, priority } = finish;
     const queue = this.#queue;
     const item = queue.tx.item(key);
     promoteDue(queue, item);
@@ -114,7 +115,7 @@ class Turn {
     let place: number | undefined;
     if (kind !== "handedBack") item.stalls = 0;
     const delayUs = toMicroseconds(delay);
-    const failures = this.#carryOut(item, kind, delayUs, given, reason, why, priority ?? held_priority, plan);
+    const failures = this.#carryOut(item, finish, delayUs, priority ?? held_priority);
     if (failures !== undefined) return failures;
     if (kind === "handedBack") place = held_place ?? undefined;
     const isAddedAgain = item.is_added_again === 1;
@@ -132,13 +133,9 @@ class Turn {
 
   #carryOut(
     item: Item,
-    kind: Finish["kind"],
+    { kind, given = "", reason = "", why = "terminal", attempts, maxRetries, plan = this.#settings.plan }: Finish,
     delay: number,
-    given: string,
-    reason: string,
-    why: GiveUpReason,
     priority: number,
-    plan = this.#settings.plan,
   ): number | undefined {
     const queue = this.#queue;
     const { state } = queue.tx;
@@ -171,10 +168,14 @@ class Turn {
       }
       case "givenUp":
         entryOf(NONE_GIVEN_UP, PRODUCT, "reason", why);
+        if (maxRetries !== undefined) {
+          const left = queue.failures.ifRetriesLeft(plan, item.key, item.token!, maxRetries);
+          if (left !== undefined) return left;
+        }
         state.failed++;
         // A key that was added again during processing, or that is delayed, is not given up.
         if (item.is_added_again === 0 && item.due === null) {
-          queue.giveUp(item, reason, why, 1);
+          queue.giveUp(item, reason, why, 1, attempts);
         } else queue.failures.forget(item.key);
         return undefined;
       default:
