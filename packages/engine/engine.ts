@@ -30,11 +30,16 @@ export interface EngineLimiter {
   /** Whether failures of attempts that began before the retry was due are not counted. */
   readonly ignoresEarly: boolean;
   /**
+   * Whether `given` needs the number of failures and the item, because this process computes some of the delays. If the
+   * assumed number is wrong, the engine counts nothing and replies with the correct number.
+   */
+  readonly needsFailures: boolean;
+  /**
    * Returns the limiter's input for one failure: random numbers, and delays that only this process can compute. Each
    * failure needs its own input. Throws if the limiter throws.
    *
    * @param failures The number of the item's earlier failures, as far as this process knows.
-   * @param failed The item. Missing if this process can't read the item.
+   * @param failed The item. Missing if this process can't read the item, or the limiter doesn't need it.
    */
   given(failures: number, failed?: FailedItem): string;
 }

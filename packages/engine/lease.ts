@@ -1,4 +1,4 @@
-import { type Outcome, systemClock } from "@workqueue/core";
+import type { Outcome } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
 import { classNameOf } from "./class_name.ts";
 import type { RetryLimits } from "@workqueue/core/hooks";
@@ -29,8 +29,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly token: bigint;
   /** Whether this process could read the item. */
   readonly isReadable: boolean;
-  /** Time at which the work began, in milliseconds by the clock of this process. */
-  startedAt: number = systemClock.now();
+  /** Time at which the work began, in milliseconds by the clock of this process, if a limiter needs it. */
+  startedAt: number | undefined = undefined;
   /** Whether the work began before a retry of the item was due. */
   readonly isEarly: boolean;
   /** Whether an attempt of a pool has begun. */

@@ -28,11 +28,6 @@ const UNREADABLE = { baseDelay: 5, maxDelay: 1_000_000 };
 export interface LimiterPlan extends EngineLimiter {
   /** Plan as JSON. */
   readonly text: string;
-  /**
-   * Whether the plan needs the number of failures in advance, because this process computes some of the delays. If the
-   * assumed number is wrong, the engine counts nothing and replies with the correct number.
-   */
-  readonly needsFailures: boolean;
   /** Whether failures of attempts that began before the retry was due are not counted. */
   readonly ignoresEarly: boolean;
   /** Limiters in the plan. */

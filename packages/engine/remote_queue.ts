@@ -273,10 +273,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = { ...this.#items.write("add item", item), trace };
       const isNewest = !this.#items.wasHandedOut(item);
-      const failed = { item, key: entry.key, startedAt: systemClock.now(), minDelay };
       let failures: number | undefined = 0;
       do {
-        const given = this.#engine.limiter.given(failures, failed);
+        const given = this.#givenFor(failures, item, entry.key, undefined, minDelay);
         failures = await this.#engine.addRateLimited(entry, isNewest, given, minDelay, priority);
       } while (failures !== undefined);
       this.#metrics?.retried();
@@ -470,6 +469,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       throttleName: () => this.#throttleName,
       sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
       metrics: this.#provider,
+      noteStart: (lease) => this.#noteStart(lease),
       ignoresEarly: () => this.#engine.limiter.ignoresEarly,
       pause: (key, scope, ms) => this.#pause(key, scope, ms),
       isOver: () => this.#isShutDown,
@@ -605,8 +605,20 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
 
   #leaseOf(taken: TakenKey): HeldLease<T> {
     const lease = new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
+    this.#noteStart(lease);
     this.#times.taken(lease, taken.readyForMs);
     return lease;
+  }
+
+  #noteStart(lease: HeldLease<T>): void {
+    if (this.#engine.limiter.needsFailures) lease.startedAt = systemClock.now();
+  }
+
+  /** Returns the limiter's input for a failure of an item. Throws if the limiter throws. */
+  #givenFor(failures: number, item: T, key: string, startedAt: number | undefined, minDelay: number): string {
+    const { limiter } = this.#engine;
+    if (!limiter.needsFailures) return limiter.given(failures);
+    return limiter.given(failures, { item, key, startedAt: startedAt ?? systemClock.now(), minDelay });
   }
 
   /**
@@ -683,7 +695,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         const reason = "error" in ending ? lineOf(ending.error) : "";
         const priority = "priority" in ending ? ending.priority : undefined;
         const { minDelay } = ending;
-        const given = limiter.given(failures, lease.isReadable ? { item, key, startedAt, minDelay } : undefined);
+        const given = lease.isReadable
+          ? this.#givenFor(failures, item, key, startedAt, minDelay)
+          : limiter.given(failures);
         return { ...finish, delay: minDelay, plan: limiter.text, given, reason, priority };
       }
       case "givenUp":

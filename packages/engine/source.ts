@@ -1,4 +1,4 @@
-import { type MetricsProvider, type Shutdown, systemClock, type ThrottleDescription } from "@workqueue/core";
+import type { MetricsProvider, Shutdown, ThrottleDescription } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/internal";
 import {
   type Ending,
@@ -32,6 +32,8 @@ export interface SourceQueue<T> {
   throttleName(): ThrottleName;
   /** Returns the throttle that is one for all processes and has the given throttle as its local part, if any. */
   sharedThrottle(throttle: Throttle): Throttle | undefined;
+  /** Notes that the work on a lease begins now. */
+  noteStart(held: HeldLease<T>): void;
   /** Reports whether the limiter ignores failures of attempts that began before a retry was due. */
   ignoresEarly(): boolean;
   /** Pauses the group of a key, or the queue. Returns whether that is possible. */
@@ -116,7 +118,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     const { held } = lease as PoolLease<T>;
     if (held === this.#first) this.#first = undefined;
     held.hasBegun = true;
-    held.startedAt = systemClock.now();
+    this.#queue.noteStart(held);
     return held.attempt;
   }
 

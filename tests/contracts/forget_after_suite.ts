@@ -194,4 +194,37 @@ export function forgetAfterSuite(test: RemoteTest): void {
     await taken;
     assertEquals(calls.length, 2);
   });
+
+  test("the time at which an attempt begins is read only for a limiter that needs it", async (place) => {
+    const COUNT = 50;
+    /** Returns how often the clock was read while items were taken, worked on and finished. */
+    const looksWith = async (name: string, limiter: LimiterConfig) => {
+      await using queue = place.open({ name, limiter, limiters: own });
+      await queue.addAll(Array.from({ length: COUNT }, (_, i) => `${i}`));
+      const { Date, setTimeout } = globalThis;
+      let looks = 0;
+      globalThis.Date = class extends Date {
+        static override now(): number {
+          looks++;
+          return Date.now();
+        }
+      } as DateConstructor;
+      globalThis.setTimeout = setTimeout.bind(globalThis); // otherwise, `systemClock` doesn't use another `Date`
+      try {
+        const leases = await Promise.all(Array.from({ length: COUNT }, () => queue.get()));
+        await Promise.all(leases.map((lease) => lease.shutdown || lease.finish({ requeue: true })));
+      } finally {
+        Object.assign(globalThis, { Date, setTimeout });
+      }
+      return looks;
+    };
+    const own = limiters.extend().register(defineLimiter({
+      type: "own",
+      description: "",
+      options: {},
+      create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0, next: () => 1000 }),
+    }));
+    assert(await looksWith("own", { type: "own" } as never) >= COUNT);
+    assert(await looksWith("built-in", { type: "jitter", limiter: BACKOFF, spread: 0.5 }) < COUNT / 2);
+  });
 }

@@ -30,8 +30,8 @@ function sentSettingsOf({ limiter, discipline, clock: _, ...settings }: SqliteEn
   };
 }
 
-function sentLimiterOf({ text, ignoresEarly }: EngineLimiter): SentSettings["limiter"] {
-  return { text, ignoresEarly };
+function sentLimiterOf({ text, ignoresEarly, needsFailures }: EngineLimiter): SentSettings["limiter"] {
+  return { text, ignoresEarly, needsFailures };
 }
 
 function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings): Engine {
