@@ -1,5 +1,4 @@
 import type { Script } from "../connection/connection.ts";
-import { createScript } from "../connection/script.ts";
 import { add, addEach, addItems, addTraced } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
@@ -11,6 +10,7 @@ import { discard, discardKeys, givenUp } from "./given_up.ts";
 import { isEnding } from "./is_ending.ts";
 import { leave } from "./leave.ts";
 import { numRequeues } from "./num_requeues.ts";
+import { createOnFirstUse } from "./on_first_use.ts";
 import { pause } from "./pause.ts";
 import { pauseGroup, resumeGroup } from "./pause_group.ts";
 import { pauseUntil } from "./pause_until.ts";
@@ -80,6 +80,5 @@ export type Scripts = Readonly<Record<Name, Script>>;
  * @param isPartition Whether the scripts are for the keys of partitions.
  */
 export function createScripts(time: string = SERVER_TIME, isPartition = false): Scripts {
-  const scripts = Object.entries(SCRIPTS).map(([name, { lua }]) => [name, createScript(lua(time, isPartition))]);
-  return Object.fromEntries(scripts);
+  return createOnFirstUse(SCRIPTS, time, isPartition);
 }

@@ -11,41 +11,53 @@
  * - A constant is a local variable whose name is in capitals, and whose value is a literal or a power.
  */
 export function shorten(lua: string): string {
-  let rest = lua;
-  for (const [line, name, value] of lua.matchAll(/^local ([A-Z_]+) = ('[^']*'|[\d.^ -]+\d)(?: *--.*)?\n/gm)) {
-    rest = rest.replace(line, "").replace(
-      new RegExp(`\\b${name}\\b`, "g"),
-      value!.includes("^") ? `(${value})` : value!,
-    );
-  }
-  for (const [line, name, value] of lua.matchAll(/^q\.(\w+) = (prefix \.\. '[^']*')(?: *--.*)?\n/gm)) {
-    rest = rest.replace(line, "").replace(new RegExp(`\\bq\\.${name}\\b`, "g"), `(${value})`);
-  }
-  rest = withoutUnused(rest, /^()(?:local )?function ((?:q\.)?\w+)\(.*\n(?:.*\n)*?end\n/gm, (name) => `\\b${name}\\b`);
-  rest = withoutUnused(rest, /^( +)function \w+\.(\w+)\(.*\n(?:.*\n)*?\1end\n/gm, (name) => `\\.${name}\\b`);
-  const used = withoutComments(rest);
-  return rest.replace(/^ {2}(\w+) = prefix \.\. '.*\n/gm, (text, name) => used.includes(`q.${name}`) ? text : "");
+  const constants = new Map<string, string>();
+  let rest = lua.replace(/^local ([A-Z_]+) = ('[^']*'|[\d.^ -]+\d)(?: *--.*)?\n/gm, (_line, name, value) => {
+    constants.set(name, value.includes("^") ? `(${value})` : value);
+    return "";
+  });
+  rest = rest.replace(/\b[A-Z_]+\b/g, (name) => constants.get(name) ?? name);
+  const rareKeys = new Map<string, string>();
+  rest = rest.replace(/^q\.(\w+) = (prefix \.\. '[^']*')(?: *--.*)?\n/gm, (_line, name, value) => {
+    rareKeys.set(name, `(${value})`);
+    return "";
+  });
+  rest = rest.replace(/\bq\.(\w+)/g, (use, name) => rareKeys.get(name) ?? use);
+  rest = withoutUnused(rest, /^()(?:local )?function ((?:q\.)?\w+)\(.*\n(?:.*\n)*?end\n/gm);
+  rest = withoutUnused(rest, /^( +)function \w+(\.\w+)\(.*\n(?:.*\n)*?\1end\n/gm);
+  const used = usesIn(rest);
+  return rest.replace(/^ {2}(\w+) = prefix \.\. '.*\n/gm, (text, name) => used.has(`q.${name}`) ? text : "");
 }
 
-/** Returns the Lua without the functions that it doesn't use. `useOf` returns a pattern for the uses of a name. */
-function withoutUnused(lua: string, functions: RegExp, useOf: (name: string) => string): string {
-  const unused = new Map(Array.from(lua.matchAll(functions), ([text, , name]) => [text, new RegExp(useOf(name!))]));
-  let used = withoutComments(lua);
-  for (const text of unused.keys()) used = used.replace(withoutComments(text), "");
+/**
+ * Returns the Lua without the functions that it doesn't use. The second group of the pattern is the name by which a
+ * function is used: `NAME`, `q.NAME` or `.NAME`.
+ */
+function withoutUnused(lua: string, functions: RegExp): string {
+  const unused = new Map<string, string>();
+  const used = usesIn(lua.replace(functions, (text, _indent, name) => {
+    unused.set(text, name);
+    return "";
+  }));
   for (let found = true; found;) {
     found = false;
     for (const [text, name] of unused) {
-      if (!name.test(used)) continue;
+      if (!used.has(name)) continue;
       unused.delete(text);
-      used += withoutComments(text);
+      for (const use of usesIn(text)) used.add(use);
       found = true;
     }
   }
-  let rest = lua;
-  for (const text of unused.keys()) rest = rest.replace(text, "");
-  return rest;
+  return lua.replace(functions, (text) => unused.has(text) ? "" : text);
 }
 
-function withoutComments(lua: string): string {
-  return lua.replace(/--.*/g, "");
+/** Returns the names that Lua uses outside comments. A name after a dot is also in the form `.NAME` or `q.NAME`. */
+function usesIn(lua: string): Set<string> {
+  const uses = new Set<string>();
+  for (const [use, before, name] of lua.replace(/--.*/g, "").matchAll(/(\bq\.|\.)?(\w+)/g)) {
+    uses.add(name!);
+    if (before === undefined) continue;
+    uses.add(`.${name}`).add(use);
+  }
+  return uses;
 }

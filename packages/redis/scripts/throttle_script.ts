@@ -1,5 +1,5 @@
 import type { Script } from "../connection/connection.ts";
-import { createScript } from "../connection/script.ts";
+import { createOnFirstUse } from "./on_first_use.ts";
 import { permits } from "./permits.ts";
 import { SERVER_TIME } from "./prelude.ts";
 import { tokens } from "./tokens.ts";
@@ -12,5 +12,5 @@ export type ThrottleScripts = Readonly<Record<keyof typeof THROTTLE_SCRIPTS, Scr
 
 /** Creates the scripts. `time` is as for `createScripts`. */
 export function createThrottleScripts(time: string = SERVER_TIME): ThrottleScripts {
-  return { permits: createScript(permits.lua(time)), tokens: createScript(tokens.lua(time)) };
+  return createOnFirstUse(THROTTLE_SCRIPTS, time);
 }
