@@ -77,7 +77,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
   /** Pending calls to `shutDownWithDrain`. */
-  readonly #drainers = new Waiters<void>();
+  readonly #drainers = new Waiters<void>(() => this.shutDown());
   /** Value of the latest drain's `delayed` option. Once this field is set, added items are ignored. */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
   /** Whether `shutDown` was called while folded adds had to become ready, which may take several slices. */
@@ -207,7 +207,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       this.#draining = delayed;
       this.ignoresAdds = true;
       this.time.now(); // if fake timers were removed, moves pending timers back to the runtime
-      const drained = this.#drainers.wait(signal, () => this.shutDown());
+      const drained = this.#drainers.wait(signal);
       if (delayed === "flush") this.#flush();
       const tellDropped = delayed === "drop" ? this.#drop() : undefined;
       try {

@@ -153,13 +153,13 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   /** Numbers of these times for the records of ready keys, and numbers of hand-outs for those of processing keys. */
   readonly #tickets: number[] = [];
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
-  readonly #getters = new Waiters<RecordLease<T> | Shutdown>();
+  readonly #getters = new Waiters<RecordLease<T> | Shutdown>(() => void this.#setTimer());
   /** Whether pending calls to `get` are being served now. */
   #isServing = false;
   /** Number of keys that are processing and were added again. */
   #comingBack = 0;
   /** Pending calls to `shutDownWithDrain`. */
-  readonly #drainers = new Waiters<void>();
+  readonly #drainers = new Waiters<void>(() => this.shutDown());
   /** Callbacks to call after each change. */
   readonly #watchers = new Watchers();
   /**
@@ -276,7 +276,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
         if (this.isOver()) return Promise.resolve(SHUTDOWN);
         this.#isAttended = true;
         // Before the wait, because the clock may throw, and nobody would get the item of the wait.
-        if (this.#setTimer(true)) return this.#getters.wait(signal, () => void this.#setTimer());
+        if (this.#setTimer(true)) return this.#getters.wait(signal);
       }
       return Promise.resolve(this.take());
     } catch (error) {
@@ -312,7 +312,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       this.#close();
       if (this.size === 0) return Promise.resolve();
       this.#isAttended = true;
-      return this.#drainers.wait(signal, () => this.shutDown());
+      return this.#drainers.wait(signal);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -20,24 +20,25 @@ export class Waiters<T> {
   /** Number of waiters. */
   length = 0;
   readonly #end: Links;
+  readonly #onAbort: (() => void) | undefined;
 
-  constructor() {
+  /** @param onAbort Called after an abort has ended a wait. */
+  constructor(onAbort?: () => void) {
     const end = {} as Links;
     end.previous = end.next = end;
     this.#end = end;
+    this.#onAbort = onAbort;
   }
 
   /**
    * Adds a waiter. The promise resolves with the value passed to the waiter's `resolve`, or rejects with the signal's
    * reason if the signal aborts first. The signal must not have aborted yet.
-   *
-   * @param onAbort Called after an abort has ended the wait.
    */
-  wait(signal?: AbortSignal, onAbort?: () => void): Promise<T> {
+  wait(signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = this.#end;
       const waiter: Waiter<T> = { previous: end.previous, next: end, resolve, reject, stopListening: undefined };
-      if (signal !== undefined) this.#listen(waiter, signal, onAbort);
+      if (signal !== undefined) this.#listen(waiter, signal);
       waiter.previous.next = waiter;
       end.previous = waiter;
       this.length++;
@@ -65,11 +66,11 @@ export class Waiters<T> {
     stopListening?.();
   }
 
-  #listen(waiter: Waiter<T>, signal: AbortSignal, onAbort?: () => void): void {
+  #listen(waiter: Waiter<T>, signal: AbortSignal): void {
     const abort = () => {
       this.#remove(waiter);
       waiter.reject(signal.reason);
-      onAbort?.();
+      this.#onAbort?.();
     };
     signal.addEventListener("abort", abort, { once: true });
     waiter.stopListening = () => signal.removeEventListener("abort", abort);
