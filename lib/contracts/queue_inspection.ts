@@ -25,7 +25,9 @@ export interface RemoteInspection {
  * View of a queue in memory, for displays. Reads the records of the queue, and is up to date at each call. A work queue
  * has no delayed items, and only a rate-limiting queue has failing and given-up items.
  */
-export interface QueueInspection<T> extends Pick<ObservedQueue, "handedOut" | "observe"> {
+export interface QueueInspection<T> {
+  /** Number of items that were handed out. */
+  readonly handedOut: number;
   /** Whether the queue keeps given-up items, so that `givenUp` of the queue returns them. */
   readonly keepsGivenUp: boolean;
   /**
@@ -55,19 +57,20 @@ export interface QueueInspection<T> extends Pick<ObservedQueue, "handedOut" | "o
    * the event loop. Items whose delay begins or ends during the iteration may or may not appear.
    */
   allDelayed(): Iterable<DelayedItem<T>>;
+  /** Begins to call a listener for the keys of the queue. Returns a function that ends this. */
+  listen(listener: KeyListener): () => void;
 }
 
 /** A queue in memory whose keys can be observed. */
-export interface ObservedQueue extends ObservedKeys {
+export interface ObservedQueue {
+  /** Number of ready, blocked and processing keys. */
+  readonly size: number;
+  /** Number of processing keys. */
+  readonly processing: number;
   /** Number of items that were handed out. */
   readonly handedOut: number;
-  /**
-   * Replaces the observer of the queue's keys. `change` receives the current observer and the queue's numbers of keys,
-   * and returns the new observer. An observer that replaces another must pass all calls on to it.
-   */
-  observe(
-    change: (current: QueueObserver | undefined, keys: ObservedKeys) => QueueObserver | undefined,
-  ): void;
+  /** Replaces the observer of the queue's keys. `change` receives the current observer, and returns the new one. */
+  observe(change: (current: QueueObserver | undefined) => QueueObserver | undefined): void;
 }
 
 /** Retries that are due and are blocked because there is no budget for them. */
@@ -119,37 +122,61 @@ export interface GroupBlock {
   readonly resumesInMs: number | null;
 }
 
-/** Numbers of keys in an in-memory queue. */
-export interface ObservedKeys {
-  /** Number of ready, blocked and processing keys. */
-  readonly size: number;
-  /** Number of processing keys. */
-  readonly processing: number;
-}
-
-/** Observes the keys of an in-memory queue. No method may throw. */
+/** Observes the records of an in-memory queue's keys. */
 export interface QueueObserver {
+  /** Called when an added key has become ready. */
+  added(record: number): void;
+  /** Called when a processing key was added again. */
+  addedAgain(record: number, priority: number): void;
+  /** Called when the mark that a processing key was added again was cleared. */
+  unmarked(record: number): void;
+  /** Called when a key that was added again while processing has become ready. */
+  ready(record: number): void;
+  /** Called when a key was handed out. */
+  taken(record: number): void;
   /**
-   * Time at which the oldest ready or blocked key became ready, in milliseconds by the queue's clock; `undefined` if no
-   * key is ready or blocked.
+   * Called when the item of a key is done, before the record changes. Returns the time at which the key was handed out;
+   * `undefined` if it is unknown. Must not throw.
    */
-  readonly oldestReadyAt: number | undefined;
-  /** Called when an added key becomes ready. Keys that become ready later have larger tickets. */
-  added(ticket: number, key: unknown, priority: number): void;
-  /** Called when a processing key is added again. */
-  addedAgain(key: unknown, priority: number): void;
-  /** Called when the mark that a processing key was added again is cleared. */
-  unmarked(key: unknown): void;
-  /** Called when a key that was added again while processing becomes ready with this ticket. */
-  ready(ticket: number): void;
-  /** Called when the key with this ticket is handed out. `called` identifies the hand-out. */
-  taken(key: unknown, ticket: number, called: number): void;
-  /** Called when the item of the hand-out `called` is done. */
-  finished(called: number): void;
+  leaving(record: number): number | undefined;
+  /** Called after `leaving`, when the record has changed, with the number of the hand-out. */
+  finished(key: unknown, startedAt: number | undefined, handOut: number): void;
   /** Called when the queue is shut down. */
   stop(): void;
   /** Called when the queue is shut down and empty. */
   end(): void;
+}
+
+/**
+ * Listens to the keys of an in-memory queue. All times are in milliseconds by the queue's clock. No method may throw.
+ */
+export interface KeyListener {
+  /** Called when an added key has become ready. */
+  added(key: unknown, priority: number, now: number): void;
+  /** Called when a processing key was added again. */
+  addedAgain(key: unknown, priority: number, now: number): void;
+  /** Called when the mark that a processing key was added again was cleared. */
+  unmarked(key: unknown): void;
+  /** Called when a key that was added again while processing has become ready. */
+  ready(key: unknown, now: number): void;
+  /**
+   * Called when a key was handed out.
+   *
+   * @param readyAt Time at which the key became ready; `undefined` if it is unknown.
+   * @param addedAt Time of the add that made it ready, which may have come while it was processing.
+   */
+  taken(key: unknown, now: number, readyAt: number | undefined, addedAt: number | undefined): void;
+  /**
+   * Called when the item of a key is done.
+   *
+   * @param startedAt Time at which the key was handed out; `undefined` if it is unknown.
+   * @param handOut Number of the hand-out, as a signed 32-bit number.
+   */
+  finished(key: unknown, now: number, startedAt: number | undefined, handOut: number): void;
+  /** Called when the queue is shut down. */
+  stop?(): void;
+  /** Called when the queue is shut down and empty. */
+  end?(): void;
 }
 
 /** Receives how long items waited and how long the work on them took. */

@@ -4,10 +4,11 @@ import type {
   BlockedRetries,
   DelayedItem,
   InspectedQueue,
-  ObservedQueue,
+  KeyListener,
   QueueGroups,
   QueueInspection,
 } from "../contracts/queue_inspection.ts";
+import { listen } from "../metrics/key_times.ts";
 import type { LimitedQueue } from "../queue/limited_queue.ts";
 import { AGAIN, BLOCKED, POSITION, PROCESSING } from "../queue/positions.ts";
 import type { RecordQueue } from "../queue/record_queue.ts";
@@ -98,10 +99,6 @@ class RecordsInspection<T> implements QueueInspection<T> {
     };
   }
 
-  observe(change: Parameters<ObservedQueue["observe"]>[0]): void {
-    this.#queue.observe(change);
-  }
-
   stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
     const { records } = this.#queue;
     const record = records.of(this.#keyOf(item));
@@ -134,6 +131,10 @@ class RecordsInspection<T> implements QueueInspection<T> {
       if (dueAt === undefined) continue;
       yield { item: records.delayedItemOf(record) as T, priority: records.delayPriorityOf(record), dueAt };
     }
+  }
+
+  listen(listener: KeyListener): () => void {
+    return listen(this.#queue, () => listener);
   }
 
   #keyOf(item: T): unknown {

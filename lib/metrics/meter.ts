@@ -46,22 +46,63 @@ export function meterOf<M extends MeteredMethod>(
   const make = provider[method] as ((...names: unknown[]) => Meter) | undefined;
   if (make === undefined) return undefined as MeterOf<M>;
   const metric = make.call(provider, queue, label);
-  const guard = guardFor(method, queue);
-  return {
-    inc: guard(() => metric.inc()),
-    dec: guard(() => metric.dec()),
-    observe: guard((value) => metric.observe(value)),
-    set: guard((value) => metric.set(value)),
-  };
+  return new GuardedMeter(metric, reporterFor(method, queue));
 }
 
 /** Notifies the provider that nothing reports metrics under this name anymore. Never throws. */
 export function tellGone(provider: MetricsProvider, name: string): void {
-  guardFor("gone", name)(() => provider.gone?.(name))(0);
+  callSafely(() => provider.gone?.(name), reporterFor("gone", name), undefined);
 }
 
-/** Returns a function that wraps calls to a provider so that they never throw. Only the first error is reported. */
-function guardFor(method: string, queue: string) {
-  const report = firstErrorReporter(`measure '${method}' of queue ${inspect(queue)}`);
-  return (call: (value: number) => unknown) => (value?: number): void => callSafely(call, report, value!);
+/** Returns a function that reports the first error of a provider's method. */
+function reporterFor(method: string, queue: string): (error: unknown) => void {
+  return firstErrorReporter(`measure '${method}' of queue ${inspect(queue)}`);
+}
+
+/** Meter that reports the errors of a provider's metric. Each method is written out, because items wait for it. */
+class GuardedMeter implements Meter {
+  readonly #metric: Meter;
+  readonly #report: (error: unknown) => void;
+
+  constructor(metric: Meter, report: (error: unknown) => void) {
+    this.#metric = metric;
+    this.#report = report;
+  }
+
+  inc(): void {
+    try {
+      this.#watch(this.#metric.inc());
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  dec(): void {
+    try {
+      this.#watch(this.#metric.dec());
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  observe(value: number): void {
+    try {
+      this.#watch(this.#metric.observe(value));
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  set(value: number): void {
+    try {
+      this.#watch(this.#metric.set(value));
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  /** Reports the rejection of a promise that a metric has returned. */
+  #watch(returned: unknown): void {
+    if (returned !== undefined) callSafely(() => returned, this.#report, undefined);
+  }
 }

@@ -1,8 +1,7 @@
 import { type Clock, unref } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
-import type { QueueObserver } from "../contracts/queue_inspection.ts";
-import { ChurnMap } from "../base/churn_map.ts";
-import { TicketTimes } from "../structures/ticket_times.ts";
+import type { KeyListener } from "../contracts/queue_inspection.ts";
+import type { KeyTimes } from "./key_times.ts";
 import { type MeasuredName, measureName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
@@ -14,7 +13,8 @@ const UPDATE_PERIOD = 500;
  * Measurements of one queue. Only the constructor may throw: it passes on any error that the provider throws when
  * creating a metric.
  */
-export class QueueMetrics implements QueueObserver {
+export class QueueMetrics implements KeyListener {
+  readonly #times: KeyTimes;
   readonly #clock: Clock;
   readonly #depth: Meter;
   readonly #priorityDepths: PriorityDepths | undefined;
@@ -26,14 +26,6 @@ export class QueueMetrics implements QueueObserver {
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #countBlocked: () => number;
-  /** For each ticket, the time at which its key became ready. Removed when the key is handed out. */
-  readonly #readyAt = new TicketTimes();
-  /** For each ticket, the time at which its item was handed out. Removed when the item is done. */
-  readonly #startedAt = new TicketTimes();
-  /**
-   * Time at which each key was added again while it was processing. Removed when the key is handed out the next time.
-   */
-  readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
   /** State shared under the queue's name; `undefined` once the queue is shut down and empty. */
   #shared: MeasuredName | undefined;
@@ -43,11 +35,12 @@ export class QueueMetrics implements QueueObserver {
   constructor(
     provider: MetricsProvider,
     queue: string,
-    clock: Clock,
+    times: KeyTimes,
     priorityLevels: Readonly<Record<string, number>> | undefined,
     countBlocked: () => number,
   ) {
-    this.#clock = clock;
+    this.#times = times;
+    this.#clock = times.clock;
     this.#depth = meterOf(provider, "depth", queue);
     this.#priorityDepths = priorityLevels && new PriorityDepths(provider, queue, priorityLevels);
     this.#adds = meterOf(provider, "adds", queue);
@@ -58,37 +51,24 @@ export class QueueMetrics implements QueueObserver {
     this.#oldestReady = meterOf(provider, "oldestReady", queue);
     this.#blocked = meterOf(provider, "blocked", queue);
     this.#countBlocked = countBlocked;
-    this.#createdAt = clock.now();
+    this.#createdAt = times.createdAt;
     this.#shared = measureName(provider, queue);
   }
 
-  get oldestReadyAt(): number | undefined {
-    return this.#readyAt.first;
-  }
-
-  added(ticket: number, key: unknown, priority: number): void {
-    this.ready(ticket);
+  added(key: unknown, priority: number, now: number): void {
+    this.ready(key, now);
     this.#count(key, priority);
   }
 
   addedAgain(key: unknown, priority: number): void {
-    this.#addedAgainAt.set(key, this.#clock.now());
     this.#count(key, priority);
   }
 
-  /** Records that a key is now ready with this ticket. */
-  ready(ticket: number): void {
-    const now = this.#clock.now();
-    this.#readyAt.set(ticket, now);
+  ready(_key: unknown, now: number): void {
     if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
-  /** Records that the key with this ticket was handed out. `called` identifies the hand-out. */
-  taken(key: unknown, ticket: number, called: number): void {
-    const now = this.#clock.now();
-    const readyAt = this.#readyAt.take(ticket);
-    const addedAt = this.#addedAgainAt.get(key) ?? readyAt ?? now;
-    this.#startedAt.set(called, now);
+  taken(key: unknown, now: number, _readyAt: number | undefined, addedAt = now): void {
     this.#updateLater(now);
     this.#queueLatency.observe((now - addedAt) / 1000);
     this.unmarked(key);
@@ -96,14 +76,12 @@ export class QueueMetrics implements QueueObserver {
 
   /** Records that a key is no longer ready or added again. */
   unmarked(key: unknown): void {
-    this.#addedAgainAt.delete(key);
     this.#depth.dec();
     this.#priorityDepths?.taken(key);
   }
 
-  /** Records that the item of the hand-out `called` is done. */
-  finished(called: number): void {
-    this.#workDuration.observe((this.#clock.now() - this.#startedAt.take(called)!) / 1000);
+  finished(_key: unknown, now: number, startedAt: number | undefined): void {
+    if (startedAt !== undefined) this.#workDuration.observe((now - startedAt) / 1000);
   }
 
   #count(key: unknown, priority: number): void {
@@ -144,13 +122,13 @@ export class QueueMetrics implements QueueObserver {
     if (this.#timer === null) return; // the clock fired a timer that was cleared
     this.#timer = undefined;
     const now = this.#clock.now();
-    if (this.#startedAt.size > 0 || (this.#oldestReady && this.#readyAt.size > 0)) this.#updateLater(now);
+    const { firstHandOutAt, oldestReadyAt } = this.#times;
+    const hasReady = this.#oldestReady !== undefined && oldestReadyAt !== undefined;
+    if (firstHandOutAt !== undefined || hasReady) this.#updateLater(now);
     const secondsSince = (time = now) => (now - time) / 1000;
-    let total = 0;
-    for (const startedAt of this.#startedAt.all()) total += secondsSince(startedAt);
-    this.#unfinishedWork.set(total);
-    this.#longestRunningProcessor.set(secondsSince(this.#startedAt.first));
-    this.#oldestReady?.set(secondsSince(this.#readyAt.first));
+    this.#unfinishedWork.set(this.#times.sumOfHandOuts(secondsSince));
+    this.#longestRunningProcessor.set(secondsSince(firstHandOutAt));
+    this.#oldestReady?.set(secondsSince(oldestReadyAt));
     try {
       this.#blocked?.set(this.#countBlocked());
     } catch {

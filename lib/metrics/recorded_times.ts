@@ -1,13 +1,6 @@
 import { INSPECTION } from "../base/brands.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import type {
-  InspectedQueue,
-  ObservedKeys,
-  ObservedQueue,
-  QueueObserver,
-  TimesRecorder,
-} from "../contracts/queue_inspection.ts";
-import { TicketTimes } from "../structures/ticket_times.ts";
+import type { InspectedQueue, KeyListener, ObservedQueue, TimesRecorder } from "../contracts/queue_inspection.ts";
+import { type KeyTimes, listen } from "./key_times.ts";
 import { Recorders } from "./recorders.ts";
 
 /** Times of a queue that are being recorded. Disposing this object ends the recording. */
@@ -60,107 +53,58 @@ export interface RecordedTimes extends Disposable {
 export function recordTimes(queue: object, recorder: TimesRecorder): RecordedTimes | undefined {
   const inspected = (queue as InspectedQueue)[INSPECTION];
   if (inspected === undefined) return undefined;
-  if ("observe" in inspected) return recordByObserving(queue, inspected, recorder);
+  if ("observe" in inspected) return recordByListening(inspected, recorder);
   return { oldestReadyMs: undefined, [Symbol.dispose]: inspected.recordTimes(recorder) };
 }
 
-/** Records times with an observer, which all recorders of the queue share. */
-function recordByObserving(
-  { clock = systemClock }: { clock?: Clock },
-  queue: ObservedQueue,
-  recorder: TimesRecorder,
-): RecordedTimes {
-  let observer!: TimesObserver;
-  queue.observe((current, keys) =>
-    observer = current instanceof TimesObserver ? current : new TimesObserver(current, keys, clock)
-  );
-  const end = observer.recorders.add(recorder);
+/** Records times with a listener, which all recorders of the queue share. */
+function recordByListening(queue: ObservedQueue, recorder: TimesRecorder): RecordedTimes {
+  let times!: KeyTimes;
+  let listener!: TimesListener;
+  const stop = listen(queue, (given) => {
+    times = given;
+    return listener = times.listeners.find((one) => one instanceof TimesListener) ??
+      new TimesListener(times.clock.now(), queue.handedOut);
+  });
+  const end = listener.recorders.add(recorder);
   return {
     get oldestReadyMs() {
-      return observer.oldestReadyMs;
+      const { oldestReadyAt } = times;
+      return oldestReadyAt === undefined ? undefined : Math.max(times.clock.now() - oldestReadyAt, 0);
     },
     [Symbol.dispose]() {
       end();
-      if (observer.recorders.size > 0) return;
-      queue.observe((current) => current === observer ? observer.observed : current);
+      if (listener.recorders.size === 0) stop();
     },
   };
 }
 
-/** Observer that passes times to recorders, and all calls to the observer that it replaces. */
-class TimesObserver implements QueueObserver {
+/** Listener that passes times to recorders. */
+class TimesListener implements KeyListener {
   readonly recorders = new Recorders();
-  /** Observer that this observer replaces. */
-  readonly observed: QueueObserver | undefined;
-  readonly #clock: Clock;
-  /** For each ticket, the time at which its key became ready. Removed when the key is handed out. */
-  readonly #readyAt = new TicketTimes();
-  /** For each ticket, the time at which its item was handed out. Removed when the item is done. */
-  readonly #startedAt = new TicketTimes();
-  /** Time at which this observer was created, and the number of keys left that were ready or blocked before. */
+  /** Time at which this listener was created, and the number of hand-outs before. */
   readonly #createdAt: number;
-  #earlier: number;
+  readonly #handOuts: number;
 
-  constructor(observed: QueueObserver | undefined, { size, processing }: ObservedKeys, clock: Clock) {
-    this.observed = observed;
-    this.#clock = clock;
-    this.#createdAt = clock.now();
-    this.#earlier = size - processing;
+  constructor(createdAt: number, handOuts: number) {
+    this.#createdAt = createdAt;
+    this.#handOuts = handOuts;
   }
 
-  get oldestReadyAt(): number | undefined {
-    const createdAt = this.#earlier > 0 ? this.#createdAt : undefined;
-    return this.observed?.oldestReadyAt ?? createdAt ?? this.#readyAt.first;
+  added(): void {}
+
+  addedAgain(): void {}
+
+  unmarked(): void {}
+
+  ready(): void {}
+
+  taken(_key: unknown, now: number, readyAt: number | undefined): void {
+    if (readyAt !== undefined) this.recorders.waited(now - Math.max(readyAt, this.#createdAt));
   }
 
-  get oldestReadyMs(): number | undefined {
-    const { oldestReadyAt } = this;
-    return oldestReadyAt === undefined ? undefined : Math.max(this.#clock.now() - oldestReadyAt, 0);
-  }
-
-  added(ticket: number, key: unknown, priority: number): void {
-    this.observed?.added(ticket, key, priority);
-    this.#readyAt.set(ticket, this.#clock.now());
-  }
-
-  addedAgain(key: unknown, priority: number): void {
-    this.observed?.addedAgain(key, priority);
-  }
-
-  unmarked(key: unknown): void {
-    this.observed?.unmarked(key);
-  }
-
-  ready(ticket: number): void {
-    this.observed?.ready(ticket);
-    this.#readyAt.set(ticket, this.#clock.now());
-  }
-
-  taken(key: unknown, ticket: number, called: number): void {
-    this.observed?.taken(key, ticket, called);
-    const now = this.#clock.now();
-    const readyAt = this.#readyAt.take(ticket) ?? this.#takeEarlier();
-    this.#startedAt.set(called, now);
-    if (readyAt !== undefined) this.recorders.waited(now - readyAt);
-  }
-
-  finished(called: number): void {
-    this.observed?.finished(called);
-    const startedAt = this.#startedAt.take(called);
-    if (startedAt !== undefined) this.recorders.worked(this.#clock.now() - startedAt);
-  }
-
-  stop(): void {
-    this.observed?.stop();
-  }
-
-  end(): void {
-    this.observed?.end();
-  }
-
-  #takeEarlier(): number | undefined {
-    if (this.#earlier === 0) return undefined;
-    this.#earlier--;
-    return this.#createdAt;
+  finished(_key: unknown, now: number, startedAt: number | undefined, handOut: number): void {
+    const isRecorded = (handOut - this.#handOuts | 0) > 0; // numbers of hand-outs are 32-bit numbers
+    if (isRecorded && startedAt !== undefined) this.recorders.worked(now - startedAt);
   }
 }

@@ -17,6 +17,7 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
+import { KeyTimes } from "../metrics/key_times.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { RecentTime } from "../structures/recent_time.ts";
@@ -144,14 +145,10 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   #refused: number[] | undefined = undefined;
   /** Records of the processing keys. Created the first time a snapshot has to find a few of them among all records. */
   #worked: Set<number> | undefined = undefined;
-  /** Metrics of the queue, or an observer that a dashboard has set. */
+  /** Observer for the metrics of the queue, or for a display. */
   #observer: QueueObserver | undefined;
   /** Provider that has the queue's metrics; `undefined` if the queue has none. */
   readonly provider: MetricsProvider | undefined;
-  /** Number of times at which a key became ready while an observer counted them. */
-  #drawn = 0;
-  /** Numbers of these times for the records of ready keys, and numbers of hand-outs for those of processing keys. */
-  readonly #tickets: number[] = [];
   /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<RecordLease<T> | Shutdown>(() => void this.#setTimer());
   /** Whether pending calls to `get` are being served now. */
@@ -162,9 +159,11 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   readonly #drainers = new Waiters<void>(() => this.shutDown());
   /** Callbacks to call after each change. */
   readonly #watchers = new Watchers();
+  /** Whether a pending call or a callback must be told of changes. */
+  #hasCallers = false;
   /**
-   * Whether anything must be told of changes: a pending call, a callback or an observer. If not, adding, handing out
-   * and ending an item skip all of them with one look at this field.
+   * Whether anything must be told of changes: a caller or an observer. If not, adding, handing out and ending an item
+   * skip all of them with one look at this field.
    */
   #isAttended = false;
   /**
@@ -172,7 +171,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
    * queue was shut down. Returns an unsubscribe function.
    */
   readonly watch = (callback: () => void): () => void => {
-    this.#isAttended = true;
+    this.#isAttended = this.#hasCallers = true;
     if (this.#watchers.size === 0) this.#toldReady = false;
     const stop = this.#watchers.add(callback);
     this.#setTimer(true);
@@ -218,8 +217,9 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     this.#usesTime = this.#order.usesTime;
     this.#isFifo = this.#order.isFifo;
     if (metrics !== undefined && name !== "") {
-      const blocked = () => this.#blocked;
-      this.#observer = new QueueMetrics(metrics, name, time, priorityLevels, blocked);
+      const times = new KeyTimes(this);
+      times.listeners = [new QueueMetrics(metrics, name, times, priorityLevels, () => this.#blocked)];
+      this.#observer = times;
       this.provider = metrics;
     }
     setBrand(this, INSPECTION, this);
@@ -238,9 +238,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
 
   /** Replaces the observer of the queue's keys. */
   observe(change: Parameters<ObservedQueue["observe"]>[0]): void {
-    if (this.#observer === undefined) this.#tickets.length = 0; // nobody has counted since
-    this.#observer = change(this.#observer, this);
-    this.#isAttended = true;
+    this.#observer = change(this.#observer);
+    this.#isAttended = this.#hasCallers || this.#observer !== undefined;
   }
 
   get length(): number {
@@ -274,7 +273,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       if (signal?.aborted) throw signal.reason;
       while (!this.hasFree()) {
         if (this.isOver()) return Promise.resolve(SHUTDOWN);
-        this.#isAttended = true;
+        this.#isAttended = this.#hasCallers = true;
         // Before the wait, because the clock may throw, and nobody would get the item of the wait.
         if (this.#setTimer(true)) return this.#getters.wait(signal);
       }
@@ -311,7 +310,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       }
       this.#close();
       if (this.size === 0) return Promise.resolve();
-      this.#isAttended = true;
+      this.#isAttended = this.#hasCallers = true;
       return this.#drainers.wait(signal);
     } catch (error) {
       return Promise.reject(error);
@@ -437,12 +436,15 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   }
 
   #endAttended(record: number, state: number): void {
-    const handOut = this.#tickets[record] ?? 0;
+    const observer = this.#observer;
+    const key = this.records.keyOf(record);
+    const handOut = this.records.linkOf(record);
+    const startedAt = observer?.leaving(record);
     try {
       this.#leaveOrComeBack(record, state);
     } finally {
-      this.#observer?.finished(handOut);
-      this.serve(); // the discipline may have blocked other keys until this key was done
+      observer?.finished(key, startedAt, handOut);
+      this.#tellCallers(); // the discipline may have blocked other keys until this key was done
     }
   }
 
@@ -547,7 +549,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     if (position === AGAIN) return;
     this.records.setState(record, this.records.stateOf(record) + AGAIN - PROCESSING);
     this.#comingBack++;
-    this.#observer?.addedAgain(this.records.keyOf(record), priority);
+    this.#observer?.addedAgain(record, priority);
   }
 
   /** Sets what the next attempt at a key is. */
@@ -570,7 +572,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       this.unblock(record);
       return this.serve();
     }
-    const mayUnblock = this.#isAttended && order.blocked > 0;
+    const mayUnblock = this.#hasCallers && order.blocked > 0;
     const itemBefore = this.itemOf(record);
     records.setItem(record, item);
     this.#raise(record, priority);
@@ -592,7 +594,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     this.#comingBack--;
     this.records.setState(record, this.records.stateOf(record) + PROCESSING - AGAIN);
     this.mark(record, 0);
-    this.#observer?.unmarked(this.records.keyOf(record));
+    this.#observer?.unmarked(record);
     return this.#takeNext(record).priority;
   }
 
@@ -706,7 +708,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       try {
         this.#enter(record, rest & (NEEDS_BUDGET | EXEMPT), true);
       } finally {
-        if (this.#handedOut === handedOut) this.#observeReady(record);
+        if (this.#handedOut === handedOut) this.#observer?.ready(record);
       }
     }
   }
@@ -735,19 +737,13 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   }
 
   #tellAdded(record: number): void {
-    if (this.#observer !== undefined) {
-      this.#observer.added(this.#draw(record), this.records.keyOf(record), this.records.priorityOf(record));
-    }
-    this.serve();
+    this.#observer?.added(record);
+    this.#tellCallers();
   }
 
-  #observeReady(record: number): void {
-    if (this.#observer !== undefined) this.#observer.ready(this.#draw(record));
-  }
-
-  /** Numbers the time at which a key became ready. */
-  #draw(record: number): number {
-    return this.#tickets[record] = ++this.#drawn;
+  #tellCallers(): void {
+    if (this.#hasCallers) this.serve();
+    else if (this.size === 0 && this.isShutDown) this.#observer?.end();
   }
 
   /**
@@ -764,8 +760,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       if (this.isShutDown) this.#observer?.end();
     }
     this.tellWatchers();
-    const callers = this.#getters.length + this.#drainers.length + this.#watchers.size;
-    this.#isAttended = callers > 0 || this.#observer !== undefined;
+    this.#hasCallers = this.#getters.length + this.#drainers.length + this.#watchers.size > 0;
+    this.#isAttended = this.#hasCallers || this.#observer !== undefined;
   }
 
   /**
@@ -906,12 +902,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
   #tellTaken(record: number): void {
     try {
-      if (this.#observer !== undefined) {
-        const ticket = this.#tickets[record] ?? 0;
-        this.#tickets[record] = this.#handedOut;
-        this.#observer.taken(this.records.keyOf(record), ticket, this.#handedOut);
-      }
-      this.tellWatchers();
+      this.#observer?.taken(record);
+      if (this.#hasCallers) this.tellWatchers();
     } catch {
       // The clock threw. A measurement or a timer may be missing.
     }

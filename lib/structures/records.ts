@@ -40,6 +40,8 @@ export class Page {
   delays: DelayFields | undefined = undefined;
   /** Fields of failures. Created when a failure of a key is first remembered. */
   failures: FailureFields | undefined = undefined;
+  /** Fields of times, for an observer. Created when it first has a time for a key. */
+  times: TimeFields | undefined = undefined;
   /** Time and turn of each record, side by side, and previous records: for an order other than first in, first out. */
   readonly numbers: Float64Array | undefined;
   readonly previous: Int32Array | undefined;
@@ -74,6 +76,22 @@ export class FailureFields {
   readonly ends: Float64Array = new Float64Array(PAGE);
   /** Times of first failures. Created when one is first set. */
   times: Float64Array | undefined = undefined;
+}
+
+/** Mark of a record that is in no list of times, in the place of the previous record. */
+export const UNLISTED = -2;
+
+/** Fields of the times of records, for the observer that owns them. */
+export class TimeFields {
+  readonly owner: object;
+  /** Time of each record in its list, and that of an add while the key is processing, side by side; `NaN` for none. */
+  readonly times: Float64Array = new Float64Array(2 * PAGE).fill(NaN);
+  /** Previous and next record of each record, side by side. */
+  readonly links: Int32Array = new Int32Array(2 * PAGE).fill(UNLISTED);
+
+  constructor(owner: object) {
+    this.owner = owner;
+  }
 }
 
 /**

@@ -1,109 +1,75 @@
-import type { Clock } from "@workqueue/core";
-import type { ObservedKeys, QueueObserver } from "@workqueue/core/hooks";
+import type { KeyListener } from "@workqueue/core/hooks";
 import type { FailedAttempt } from "@workqueue/core/metrics";
 import type { TraceWriter } from "./trace_writer.ts";
 
 /** Context of a {@linkcode LoadObserver}. */
 export interface LoadObserverOptions<T> {
   readonly writer: TraceWriter;
-  readonly clock: Clock;
   readonly startedAt: number;
   /** Returns the time at which a delayed item is due; `undefined` if the item is not delayed. */
   readonly dueAt: (item: T) => number | undefined;
-  /** Observer that this observer replaces. */
-  readonly before: QueueObserver | undefined;
-  readonly keys: ObservedKeys;
+  /** Number of keys that are ready or blocked. */
+  readonly earlier: number;
 }
 
 /** A running attempt. */
 interface Running {
-  readonly key: unknown;
   readonly at: number;
   hasFailed: boolean;
 }
 
-/** Observer that passes the load of a queue to a trace, and all calls to the observer that it replaces. */
-export class LoadObserver<T> implements QueueObserver {
-  readonly before: QueueObserver | undefined;
+/** Listener that passes the load of a queue to a trace. */
+export class LoadObserver<T> implements KeyListener {
   readonly #writer: TraceWriter;
-  readonly #clock: Clock;
   readonly #startedAt: number;
   readonly #dueAt: (item: T) => number | undefined;
-  readonly #byCall = new Map<number, Running>();
-  readonly #byKey = new Map<unknown, Running>();
+  readonly #running = new Map<unknown, Running>();
   /** Items whose retry has not begun to wait for a worker, by key. A simulation makes the retry by itself. */
   readonly #failing = new Map<unknown, T>();
-  /** Number of keys left that were ready or blocked before the recording. Their tickets are below `#firstTicket`. */
+  /** Number of keys left that were ready or blocked before the recording, and ready keys that are not among them. */
   #earlier: number;
-  #firstTicket = Infinity;
-  #hasEnded = false;
+  readonly #later = new Set<unknown>();
 
-  constructor({ writer, clock, startedAt, dueAt, before, keys }: LoadObserverOptions<T>) {
-    this.before = before;
+  constructor({ writer, startedAt, dueAt, earlier }: LoadObserverOptions<T>) {
     this.#writer = writer;
-    this.#clock = clock;
     this.#startedAt = startedAt;
     this.#dueAt = dueAt;
-    this.#earlier = keys.size - keys.processing;
+    this.#earlier = earlier;
   }
 
-  get oldestReadyAt(): number | undefined {
-    return this.before?.oldestReadyAt;
+  added(key: unknown, priority: number, now: number): void {
+    this.ready(key);
+    this.#add(key, priority, now);
   }
 
-  added(ticket: number, key: unknown, priority: number): void {
-    this.before?.added(ticket, key, priority);
-    if (this.#hasEnded) return;
-    this.#firstTicket = Math.min(this.#firstTicket, ticket);
-    this.#add(key, priority);
+  addedAgain(key: unknown, priority: number, now: number): void {
+    this.#add(key, priority, now);
   }
 
-  addedAgain(key: unknown, priority: number): void {
-    this.before?.addedAgain(key, priority);
-    if (!this.#hasEnded) this.#add(key, priority);
+  unmarked(): void {}
+
+  ready(key: unknown): void {
+    if (this.#earlier > 0) this.#later.add(key);
   }
 
-  unmarked(key: unknown): void {
-    this.before?.unmarked(key);
-  }
-
-  ready(ticket: number): void {
-    this.before?.ready(ticket);
-    this.#firstTicket = Math.min(this.#firstTicket, ticket);
-  }
-
-  taken(key: unknown, ticket: number, called: number): void {
-    this.before?.taken(key, ticket, called);
-    if (this.#hasEnded) return;
-    if (this.#earlier > 0 && ticket < this.#firstTicket) {
+  taken(key: unknown, now: number): void {
+    if (this.#earlier > 0 && !this.#later.delete(key)) {
       this.#earlier--;
       this.#writer.add(this.#startedAt, key, 0);
     }
-    const running = { key, at: this.#clock.now(), hasFailed: false };
-    this.#byCall.set(called, running);
-    this.#byKey.set(key, running);
+    this.#running.set(key, { at: now, hasFailed: false });
   }
 
-  finished(called: number): void {
-    this.before?.finished(called);
-    const running = this.#byCall.get(called);
+  finished(key: unknown, now: number): void {
+    const running = this.#running.get(key);
     if (running === undefined) return;
-    this.#byCall.delete(called);
-    if (this.#byKey.get(running.key) === running) this.#byKey.delete(running.key);
-    this.#writer.attempt(running.at, running.key, this.#clock.now() - running.at, running.hasFailed);
-  }
-
-  stop(): void {
-    this.before?.stop();
-  }
-
-  end(): void {
-    this.before?.end();
+    this.#running.delete(key);
+    this.#writer.attempt(running.at, key, now - running.at, running.hasFailed);
   }
 
   /** Notes that the running attempt at a key failed. A retry of an attempt that is not in the trace counts as added. */
   failed({ key, item }: FailedAttempt<T>): void {
-    const running = this.#byKey.get(key);
+    const running = this.#running.get(key);
     if (running === undefined) return;
     running.hasFailed = true;
     this.#failing.set(key, item);
@@ -115,17 +81,9 @@ export class LoadObserver<T> implements QueueObserver {
     if (item !== undefined && !this.#isDelayed(item)) this.#failing.delete(key);
   }
 
-  /** Ends the recording. Another observer may still pass calls to this one, which then only passes them on. */
-  close(): void {
-    this.#hasEnded = true;
-    this.#byCall.clear();
-    this.#byKey.clear();
-    this.#failing.clear();
-  }
-
-  #add(key: unknown, priority: number): void {
+  #add(key: unknown, priority: number, now: number): void {
     if (this.#failing.size > 0 && this.#isRetry(key)) this.#failing.delete(key);
-    else this.#writer.add(this.#clock.now(), key, priority);
+    else this.#writer.add(now, key, priority);
   }
 
   /** Reports whether a key was added for a retry, and not while its retry is still to come. */
