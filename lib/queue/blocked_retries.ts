@@ -22,8 +22,10 @@ export interface BudgetedQueue {
   readonly records: Records;
   /** Passes a ready key to the order of the queue. */
   push(record: number): void;
-  /** Called when the number of blocked retries, or the time from which one may be let through, has changed. */
+  /** Called when the number of blocked retries, or the time from which one may be let through, may have changed. */
   changed(count: number): void;
+  /** Called after `changed` when the options have changed, so that whoever waits must follow. */
+  follow(): void;
 }
 
 /**
@@ -104,8 +106,13 @@ export class BlockedRetries {
     }
   }
 
+  #follow(): void {
+    this.#queue.changed(this.length);
+    this.#queue.follow();
+  }
+
   #changed(): void {
-    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#queue.changed(this.length));
+    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#follow());
     else this.#unwatch = this.#unwatch?.() as undefined;
     try {
       this.#queue.changed(this.#records.length);

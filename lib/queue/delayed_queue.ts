@@ -111,8 +111,10 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
         push: (record) => this.pushToOrder(record),
         changed: (count) => {
           this.waiting = count;
-          if (!this.#clearIfIdle()) this.#setDelayTimer();
+          if (this.isShutDown) this.opensAt = this.#retries!.opensAt;
+          else if (!this.#clearIfIdle()) this.#setDelayTimer();
         },
+        follow: () => this.serve(),
       });
     }
     if (this.name === "" || metrics === undefined) return;
@@ -497,7 +499,8 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   /** Earliest time at which there is something to do; `Infinity` if there is none. */
   get #earliest(): number {
-    return this.#retries === undefined ? this.#delays.smallest : Math.min(this.#delays.smallest, this.#retries.opensAt);
+    if (this.#retries === undefined || this.isShutDown) return this.#delays.smallest;
+    return Math.min(this.#delays.smallest, this.#retries.opensAt);
   }
 
   /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
@@ -631,7 +634,9 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   #closeWhenNothingIsLeft(): void {
     if (this.#isEnding && this.delayed === 0) {
       this.#isEnding = false;
+      this.#leaveRetries();
       super.shutDown();
+      this.#clearIfIdle();
     }
     if (this.#drainers.length === 0 || this.delayed > 0) return;
     if (this.#draining !== "drop" && this.size > 0) {
@@ -646,6 +651,18 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
 
   #close(): void {
     this.#endWatch();
+    this.#leaveRetries();
     super.shutDownWithDrain().then(() => this.#drainers.serveAll());
+    this.#clearIfIdle();
+  }
+
+  /** Called before a shutdown. From then on, only calls and pools that wait for blocked retries need a timer. */
+  #leaveRetries(): void {
+    if (this.#retries !== undefined) this.opensAt = this.#retries.opensAt;
+  }
+
+  protected override openBudget(): void {
+    const now = this.time.now();
+    if (now >= this.opensAt) this.#retries!.open(now);
   }
 }

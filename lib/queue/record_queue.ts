@@ -130,6 +130,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   protected tellsTaken = false;
   /** Number of retries that wait for budget. */
   protected waiting = 0;
+  /** Time from which the next of them is let through when somebody looks. `Infinity` until the queue is shut down. */
+  protected opensAt = Infinity;
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   #latestKey: unknown = undefined;
@@ -244,7 +246,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
 
   get length(): number {
     if (this.#mayBeHeld && this.isHeld()) return 0;
-    return this.#isFifo && this.#refused === undefined ? this.#order.length : this.ready;
+    const isPlain = this.#isFifo && this.#refused === undefined && this.opensAt === Infinity;
+    return isPlain ? this.#order.length : this.ready;
   }
 
   get processing(): number {
@@ -452,6 +455,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
   protected get ready(): number {
     const order = this.#order;
     if (order.nextChangeAt! < Infinity) order.look?.();
+    if (this.opensAt < Infinity) this.openBudget();
     return this.#refused === undefined ? order.length : order.length + this.#refused.length;
   }
 
@@ -585,6 +589,9 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     }
     if (mayUnblock) this.serve();
   }
+
+  /** Lets retries through for which there is budget now. Called if there may be some after a shutdown. */
+  protected openBudget(): void {}
 
   /** Called when a retry that waits for budget was added. */
   protected unblock(_record: number): void {}
@@ -802,7 +809,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
       this.#watchers.tell();
     }
     const { nextChangeAt = Infinity } = this.#order;
-    if (nextChangeAt < Infinity || this.#pausedUntil !== undefined || this.#wakeAt < Infinity) this.#setTimer();
+    const changeAt = Math.min(nextChangeAt, this.opensAt);
+    if (changeAt < Infinity || this.#pausedUntil !== undefined || this.#wakeAt < Infinity) this.#setTimer();
   }
 
   /**
@@ -814,7 +822,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
    */
   #setTimer(isNew = false): boolean {
     const isReady = this.length > 0; // first, because this may end a block
-    const changeAt = this.#pausedUntil ?? this.#order.nextChangeAt ?? Infinity;
+    const changeAt = this.#pausedUntil ?? Math.min(this.#order.nextChangeAt ?? Infinity, this.opensAt);
     if (isNew) {
       if (!isReady) this.#sleepUntil(changeAt);
     } else if (isReady && this.#isUntold) this.serve();

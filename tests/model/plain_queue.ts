@@ -92,6 +92,15 @@ export class PlainQueue {
     return this.blocked.length > 0 ? this.#budget!.opensAt : Infinity;
   }
 
+  /**
+   * Time at which a timer lets the next blocked retry through. After a shutdown, none does unless somebody waits and
+   * nothing is ready.
+   */
+  get opensByTimerAt(): number {
+    const isAwaited = this.getters.length + this.waits.length > 0 && this.ready.length === 0;
+    return this.closed === "yes" && !isAwaited ? Infinity : this.opensAt;
+  }
+
   /** Cancels the delay of a key. Reports whether the key was delayed. */
   cancelDelayed(key: number): boolean {
     const wasDelayed = removeKey(this.delayed, key) !== undefined;
@@ -261,7 +270,7 @@ export class PlainQueue {
   pass(ms: number): void {
     const end = this.now + ms;
     while (this.now < end) {
-      this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), this.opensAt, end) - this.now);
+      this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), this.opensByTimerAt, end) - this.now);
     }
     this.sleep(0);
   }

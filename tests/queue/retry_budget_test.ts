@@ -21,7 +21,7 @@ import { inspectionOf } from "@workqueue/core/hooks";
 import "@workqueue/core/inspect";
 import { recordTimes } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
-import { flush, Lifo, takeAll } from "../queue_helpers.ts";
+import { flush, Lifo, sourceOf, takeAll } from "../queue_helpers.ts";
 
 const limiter = (baseDelay = 10) => createExponentialLimiter<string>({ baseDelay, maxDelay: baseDelay });
 
@@ -209,6 +209,49 @@ Deno.test("rule 6: a drain that waits ignores addRateLimited of an item that is 
   takeAll(queue);
   await drained;
 });
+
+for (const how of ["shutDown", "shutDownWithDrain"] as const) {
+  Deno.test(`rules 6 and 18: after ${how}, blocked retries have a timer only while somebody waits for them`, async () => {
+    const retryBudget = createRetryBudget({ ratio: 0.5, minRate: 0.001 });
+    const { clock, queue, counts } = await blocked(["a", "b", "c", "d"], { retryBudget });
+    assertEquals(clock.timers, 1);
+    let hasEnded = false;
+    void Promise.resolve(queue[how]()).then(() => hasEnded = true);
+    assertEquals([counts(), clock.timers], [[0, 4, 0], 0]);
+    await clock.advance(999_999);
+    assertEquals([queue.tryGet(), queue.length], [undefined, 0]);
+    await clock.advance(1);
+    assertEquals(counts(), [1, 3, 0], "a retry is let through when somebody looks");
+    assertEquals([takeAll(queue), counts(), clock.timers], [["a"], [0, 3, 0], 0]);
+
+    const wait = new AbortController();
+    const aborted = queue.get({ signal: wait.signal }).catch(() => "aborted");
+    assertEquals(clock.timers, 1);
+    wait.abort();
+    assertEquals([await aborted, clock.timers], ["aborted", 0]);
+
+    const got = queue.get();
+    await clock.advance(1_000_000);
+    assertEquals([(await got).item, clock.timers], ["b", 0]);
+    queue.done("b");
+    const next = queue.get();
+    retryBudget.update({ ratio: 0.5, minRate: 1 });
+    await clock.advance(1000);
+    assertEquals([(await next).item, clock.timers], ["c", 0]);
+    queue.done("c");
+    const stop = sourceOf(queue).watch!(() => {});
+    assertEquals(clock.timers, 1);
+    stop();
+    assertEquals(clock.timers, 0);
+    const last = queue.get();
+    await clock.advance(1000);
+    assertEquals((await last).item, "d");
+    queue.done("d");
+    await flush();
+    assertEquals([(await queue.get()).shutdown, counts(), clock.timers], [true, [0, 0, 0], 0]);
+    assertEquals(hasEnded, true);
+  });
+}
 
 Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () => {
   const clock = new HandClock();
