@@ -59,6 +59,9 @@ type PoolTerms = FromDocument<
   "maxAbandoned" | "signal" | "clock" | "cost" | "isOverload" | "onError" | "onGiveUp"
 >;
 
+/** Live values of an option by the name of the queue. Only the first of a queue may be `undefined`. */
+type LiveValues<Live> = Map<string, readonly (Live | undefined)[]>;
+
 const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
 
 /**
@@ -73,12 +76,15 @@ export class Contents implements ConfigContents {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #throttles = new Map<string, Throttle>();
   readonly #queues = new Map<string, QueueSettings>();
-  /** Retry budgets by the name of the queue. Existing queues have the object that they were created with. */
-  readonly #budgets: Map<string, LiveRetryBudget>;
+  /**
+   * Retry budgets by the name of the queue: the one for queues that are created now, or `undefined`, and those of
+   * queues that were created before the option was removed and added again.
+   */
+  readonly #budgets: LiveValues<LiveRetryBudget>;
   /** Retentions of given-up items by the name of the queue, likewise. */
-  readonly #retentions: Map<string, LiveRetention>;
+  readonly #retentions: LiveValues<LiveRetention>;
   /** Times until failures are forgotten by the name of the queue, likewise. */
-  readonly #forgetTimes: Map<string, LiveDuration>;
+  readonly #forgetTimes: LiveValues<LiveDuration>;
   /** Changes of the budgets, the retentions and these times. */
   readonly #liveChanges: (() => void)[] = [];
   /** Limiters of this document, by the stable limiter that delegates to them. */
@@ -152,18 +158,30 @@ export class Contents implements ConfigContents {
     for (const change of this.#liveChanges.splice(0)) change();
   }
 
-  /** Returns the live value of a queue's option. If the option is removed, existing queues keep their value. */
+  /**
+   * Returns the live value of a queue's option. If the option is removed or added, existing queues keep what they have.
+   * Later changes apply to all queues that have the option.
+   */
   #live<V, Live extends { update(value: V): void }>(
-    lives: Map<string, Live>,
+    lives: LiveValues<Live>,
     name: string,
     value: V | undefined,
     make: (value: V) => Live,
   ): Live | undefined {
-    const live = lives.get(name);
-    if (value === undefined) lives.delete(name);
-    else if (live === undefined) lives.set(name, make(value));
-    else this.#liveChanges.push(() => live.update(value));
-    return lives.get(name);
+    const [live, ...others] = lives.get(name) ?? [];
+    if (value === undefined) {
+      if (live !== undefined) lives.set(name, [undefined, live, ...others]);
+      return undefined;
+    }
+    if (live === undefined) {
+      const added = make(value);
+      lives.set(name, [added, ...others]);
+      return added;
+    }
+    this.#liveChanges.push(() => {
+      for (const each of [live, ...others]) each!.update(value);
+    });
+    return live;
   }
 
   limiter<T>(name: string): RateLimiter<T> {

@@ -1,7 +1,15 @@
 /** Tests of rule 16 for pools and other objects that adopt a reloaded document. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ConfigError, loadConfig, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
+import {
+  ConfigError,
+  loadConfig,
+  runWorkers,
+  type SourcedQueue,
+  TerminalError,
+  TokenBucket,
+  type WorkerPool,
+} from "@workqueue/core";
 import { SOURCE } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
@@ -50,6 +58,45 @@ Deno.test("rule 16: a pool has the concurrency that the document says, and the d
   }
   assertEquals(active, [2, 5, 5, 1, 5, 6, 6]);
   await end(running);
+});
+
+Deno.test("rule 16: a queue follows an option again that documents have removed and added", async () => {
+  const clock = new HandClock();
+  const limiter = { type: "exponential", baseDelay: 10, maxDelay: 10 };
+  const document = (options: object) => ({ queues: { q: { limiter, ...options } } });
+  const options = (n: number) => ({ retryBudget: { ratio: 0, minRate: n }, keepGivenUp: n, forgetAfter: 100 * n });
+  const config = loadConfig(document(options(1)), { clock });
+  const queue = config.queue<string>("q", { clock });
+  for (const next of [{}, options(2), {}, options(3)]) {
+    const changes = config.reload(document(next));
+    assertEquals(changes.map(({ inForce }) => inForce), ["nextStart", "nextStart", "nextStart"]);
+  }
+  const added = config.queue<string>("q", { clock });
+  const changes = config.reload(document(options(20)));
+  assertEquals(changes.map(({ path, inForce }) => [path, inForce]), [
+    ["/queues/q/forgetAfter", "now"],
+    ["/queues/q/retryBudget", "now"],
+    ["/queues/q/keepGivenUp", "now"],
+  ]);
+  for (const each of [queue, added]) {
+    each.addRateLimited("a");
+    each.addRateLimited("b");
+    await clock.advance(60);
+    assertEquals([each.length, each.snapshot().blocked], [2, 0], "20 retries per second");
+    const pool = runWorkers(each, (item) => {
+      throw new TerminalError(item);
+    }, { clock, onError() {} });
+    for (let i = 0; i < 5; i++) each.add(`${i}`);
+    await flush();
+    await pool.stop();
+    assertEquals((await each.givenUp()).total, 7);
+    each.addRateLimited("c");
+    await clock.advance(10 + 1999);
+    assertEquals(each.numRequeues("c"), 1);
+    await clock.advance(1);
+    assertEquals(each.numRequeues("c"), 0);
+    each.shutDown();
+  }
 });
 
 Deno.test("rule 16: what is given in code stays, whatever documents say", async () => {
