@@ -1,5 +1,5 @@
 import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
-import { type Clock, isRealTime, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
+import { type Clock, MAX_TIMEOUT, systemClock, unref } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { INSPECTION, setBrand } from "../base/brands.ts";

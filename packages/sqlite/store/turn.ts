@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { GiveUpReason } from "@workqueue/core";
 import {
   entryOf,
   type Finish,
