@@ -34,6 +34,7 @@ export { ConfigError, type ConfigIssue, TerminalError } from "./lib/base/errors.
 export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "./lib/base/retry_after_error.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "./lib/contracts/discipline.ts";
 export {
+  adaptMetrics,
   type Counter,
   type Gauge,
   type Histogram,

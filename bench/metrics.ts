@@ -1,4 +1,4 @@
-import type { MetricsProvider } from "@workqueue/core";
+import { adaptMetrics, type MetricsProvider } from "@workqueue/core";
 
 const nothing = { inc() {}, dec() {}, set() {}, observe() {} };
 const make = () => nothing;
@@ -7,7 +7,7 @@ const make = () => nothing;
  * Metrics provider that drops every measurement. With this provider, a benchmark shows only the cost of taking the
  * measurements.
  */
-export const noMetrics: MetricsProvider = {
+export const noMetrics: MetricsProvider = adaptMetrics({
   depth: make,
   adds: make,
   queueLatency: make,
@@ -15,4 +15,4 @@ export const noMetrics: MetricsProvider = {
   unfinishedWork: make,
   longestRunningProcessor: make,
   retries: make,
-};
+});

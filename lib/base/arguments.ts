@@ -1,3 +1,4 @@
+import { METRICS } from "./brands.ts";
 import type { Clock } from "./clock.ts";
 import { argumentError, brokenRule, inspect, invalidArgument } from "./errors.ts";
 import { suggest } from "./suggest.ts";
@@ -28,6 +29,11 @@ export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
 /** Rule for an integer of at least 0. */
 export const A_NON_NEGATIVE_INTEGER: Rule = [isNonNegativeInteger, "must be a non-negative integer"];
+/** Rule for a metrics provider. */
+export const A_METRICS_PROVIDER: Rule = [
+  (value) => (value as { [METRICS]?: unknown } | null)?.[METRICS] !== undefined,
+  "must be a metrics provider, such as InMemoryMetrics, or adaptMetrics(own)",
+];
 /** Rule for a retry budget. */
 export const A_RETRY_BUDGET: Rule = [
   isRetryBudget,

@@ -33,6 +33,8 @@ export interface SettableGauge {
  * If a metric throws or rejects, queues and pools continue: the first error of each metric is written to
  * `console.error`. If a method of the provider throws, the queue or pool that needs the metric is not created.
  *
+ * Pass a provider of your own through `adaptMetrics` before you pass it to a queue.
+ *
  * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return instruments
  * of that system's client library, with the metric names listed in the module's documentation.
  */

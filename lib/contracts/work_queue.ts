@@ -274,7 +274,10 @@ export interface WorkQueueOptions<T> {
    * @default {systemClock}
    */
   clock?: Clock | undefined;
-  /** Receives the queue's metrics. As in client-go, a queue without a name has no metrics. */
+  /**
+   * Receives the queue's metrics. As in client-go, a queue without a name has no metrics. Pass a provider of your own
+   * through `adaptMetrics`.
+   */
   metrics?: MetricsProvider | undefined;
   /**
    * Names of the priorities for which the queue's depth is measured separately: `{ urgent: 100, background: -100 }`. An

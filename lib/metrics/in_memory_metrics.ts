@@ -1,6 +1,7 @@
 import { LabelledNumber, LabelledNumbers, type Labels } from "../base/labelled_numbers.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import { adaptMetrics } from "./adapt_metrics.ts";
 import { metricFamilies } from "./families.ts";
 
 const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
@@ -37,6 +38,11 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
 export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> {
   /** Series, keyed by metric name. */
   readonly #series = new Map<string, LabelledNumbers<Series>>();
+
+  /** Creates metrics without values. */
+  constructor() {
+    adaptMetrics(this);
+  }
 
   /** Creates the metric `workqueue_depth` for a queue. */
   depth(queue: string): Gauge {

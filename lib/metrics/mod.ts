@@ -38,6 +38,7 @@
 export type * from "../contracts/metrics.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
 export type { TimesRecorder } from "../contracts/queue_inspection.ts";
+export { adaptMetrics } from "./adapt_metrics.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
 export { type Meter, type MeteredMethod, type MeterOf, meterOf } from "./meter.ts";

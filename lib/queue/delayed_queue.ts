@@ -8,7 +8,7 @@ import { inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
-import { type Meter, meterOf } from "../metrics/meter.ts";
+import type { Meter } from "../metrics/meter.ts";
 import { burst } from "../structures/burst.ts";
 import { inSlices } from "../structures/in_slices.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
@@ -17,7 +17,7 @@ import { Waiters } from "../structures/waiters.ts";
 import { IDLE } from "../structures/watchers.ts";
 import type { BlockedRetries, MakesRetries } from "./blocked_retries.ts";
 import { PAUSE } from "./groups.ts";
-import { RETRIES } from "./opt_ins.ts";
+import { measuringOf, RETRIES } from "./opt_ins.ts";
 import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
 import {
   AGAIN,
@@ -118,6 +118,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
       });
     }
     if (this.name === "" || metrics === undefined) return;
+    const { meterOf } = measuringOf(metrics);
     try {
       this.#retriesMeter = meterOf(metrics, "retries", this.name);
       this.#delayedGauge = meterOf(metrics, "delayed", this.name);

@@ -1,3 +1,7 @@
+import { METRICS } from "../base/brands.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { Measuring } from "../metrics/adapt_metrics.ts";
+
 /**
  * Symbols through which options bring the code of a feature, so that other programs don't contain it. The symbols are
  * not in the global registry, because the queue and the option must be of one copy of the package.
@@ -8,6 +12,11 @@ export const RETRIES: unique symbol = /* @__PURE__ */ Symbol();
 
 /** Key of a store's function that creates a queue which keeps its given-up items in the store. */
 export const KEEPER: unique symbol = /* @__PURE__ */ Symbol();
+
+/** Returns the code that a metrics provider brings. */
+export function measuringOf(provider: MetricsProvider): Measuring {
+  return (provider as unknown as { [METRICS]: Measuring })[METRICS];
+}
 
 /** Reports whether an option brings code by a symbol. */
 export function brings(value: unknown, symbol: symbol): boolean {

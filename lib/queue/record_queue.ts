@@ -17,8 +17,6 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
-import { KeyTimes } from "../metrics/key_times.ts";
-import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { RecentTime } from "../structures/recent_time.ts";
 import { NONE, PLACE, Records } from "../structures/records.ts";
@@ -27,6 +25,7 @@ import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { noGroups, PAUSE, RESUME } from "./groups.ts";
 import { iterateItems } from "./item_iterator.ts";
+import { measuringOf } from "./opt_ins.ts";
 import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
 import {
@@ -219,9 +218,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     this.#usesTime = this.#order.usesTime;
     this.#isFifo = this.#order.isFifo;
     if (metrics !== undefined && name !== "") {
-      const times = new KeyTimes(this);
-      times.listeners = [new QueueMetrics(metrics, name, times, priorityLevels, () => this.#blocked)];
-      this.#observer = times;
+      this.#observer = measuringOf(metrics).observerOf(this, metrics, priorityLevels);
       this.provider = metrics;
     }
     setBrand(this, INSPECTION, this);
@@ -349,7 +346,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     return {
       name: this.name,
       ready: length,
-      blocked: this.#blocked,
+      blocked: this.blocked,
       delayed: 0,
       processing: this.#processing,
       readyItems: this.#listReady(Math.min(limit, length))
@@ -390,7 +387,7 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
    * shutdown.
    */
   mayComeBack(): boolean {
-    return this.#comingBack > 0 || this.#blocked > 0;
+    return this.#comingBack > 0 || this.blocked > 0;
   }
 
   /** Hands out nothing for some time, in milliseconds. If the queue is already paused, the later end applies. */
@@ -459,7 +456,8 @@ export class RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
     return this.#refused === undefined ? order.length : order.length + this.#refused.length;
   }
 
-  get #blocked(): number {
+  /** Number of items that are blocked. */
+  get blocked(): number {
     return this.ready - this.length + this.#order.blocked + this.waiting;
   }
 

@@ -10,6 +10,7 @@ import { WORK_QUEUE_RULES } from "./options.ts";
 import { RecordQueue } from "./record_queue.ts";
 
 export { adaptDiscipline } from "./adapt_discipline.ts";
+export { adaptMetrics } from "../metrics/adapt_metrics.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type * from "../contracts/discipline.ts";

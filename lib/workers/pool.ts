@@ -1,4 +1,4 @@
-import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
+import { A_METRICS_PROVIDER, A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
 import { SOURCE } from "../base/brands.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
@@ -10,8 +10,9 @@ import type { SnapshotOptions } from "../contracts/work_queue.ts";
 import type { SourcedQueue, WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerOptions, WorkerPool } from "../contracts/workers.ts";
 import { setFailureWatch } from "../metrics/failure_watch.ts";
-import { PoolMetrics } from "../metrics/pool_metrics.ts";
+import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
+import { measuringOf } from "../queue/opt_ins.ts";
 import { limitOf } from "../queue/options.ts";
 import { type AttemptTime, BurstTime } from "../structures/burst_time.ts";
 import { Attempt, AttemptContext, requireCost } from "./attempt.ts";
@@ -59,8 +60,10 @@ export class Pool<T> implements WorkerPool<T> {
     this.#handler = handler;
     this.#time = timeOf(clock);
     this.#failures = new Failures(this.#time, source);
-    if (source.metrics !== undefined && source.name !== "") {
-      this.#metrics = new PoolMetrics(source.metrics, source.name);
+    const { metrics, name } = source;
+    if (metrics !== undefined && name !== "") {
+      requireRule("run workers", "metrics", metrics, A_METRICS_PROVIDER);
+      this.#metrics = new (measuringOf(metrics).PoolMetrics)(metrics, name);
     }
     this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics, this.#failures);
     this.#outcomes = new Outcomes(

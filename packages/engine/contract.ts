@@ -117,7 +117,8 @@ export interface RemoteQueueOptions<T = string> {
   /**
    * Metrics provider for this process's own work. The queue reports `queueLatency`, `workDuration`, `unfinishedWork`,
    * `longestRunningProcessor` and `retries`. The queue's pools report `active`, `concurrency`, `failures` and
-   * `givenUp`. The whole queue is measured by a function of the engine's package. By default, nothing is measured.
+   * `givenUp`. The whole queue is measured by a function of the engine's package. Pass a provider of your own through
+   * `adaptMetrics`. By default, nothing is measured.
    */
   metrics?: MetricsProvider | undefined;
   /**

@@ -3,6 +3,7 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
 import {
   A_FUNCTION,
+  A_METRICS_PROVIDER,
   A_POSITIVE_INTEGER,
   A_RETENTION,
   A_RETRY_BUDGET,
@@ -44,7 +45,7 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
   leaseDuration: AN_INTERVAL,
   maxStalls: A_POSITIVE_INTEGER,
   callTimeout: AN_INTERVAL,
-  metrics: [isProvider, "must be a metrics provider"],
+  metrics: A_METRICS_PROVIDER,
   onQueueError: A_FUNCTION,
 };
 
@@ -121,11 +122,6 @@ export function requireInterval(action: string, option: string, value: unknown, 
   const ms = requireDuration(action, option, value);
   if (ms >= MIN && ms <= max) return ms;
   throw invalidArgument(action, option, `must be a duration from 100 ms to ${words}`, ms);
-}
-
-/** Reports whether a value has the methods for all metrics that a queue measures in each process. */
-function isProvider(value: unknown): boolean {
-  return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
 }
 
 function isPartConfig(value: unknown): boolean {

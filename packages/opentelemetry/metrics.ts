@@ -2,6 +2,7 @@ import type { Histogram as Instrument } from "@opentelemetry/api";
 import type { Meter } from "./api.ts";
 import { hasMethods, invalidArgument, type LabelledNumber } from "@workqueue/core/internal";
 import {
+  adaptMetrics,
   type Counter,
   type Gauge,
   type GiveUpReason,
@@ -74,7 +75,7 @@ export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
     throw invalidArgument("create metrics", "meter", "must be a Meter of @opentelemetry/api", meter);
   }
   let metrics = metricsOfMeters.get(meter);
-  if (metrics === undefined) metricsOfMeters.set(meter, metrics = new OpenTelemetryMetrics(meter));
+  if (metrics === undefined) metricsOfMeters.set(meter, metrics = adaptMetrics(new OpenTelemetryMetrics(meter)));
   return metrics;
 }
 

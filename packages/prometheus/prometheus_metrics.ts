@@ -7,7 +7,7 @@ import {
   requireRules,
   type Rule,
 } from "@workqueue/core/internal";
-import { metricFamilies, type MetricFamily } from "@workqueue/core/metrics";
+import { adaptMetrics, metricFamilies, type MetricFamily } from "@workqueue/core/metrics";
 import type * as client from "prom-client";
 import { register as globalRegister } from "prom-client";
 import { createCounter, createGauge, createHistogram, type Instrument } from "./instruments.ts";
@@ -135,7 +135,7 @@ function createProvider(register: Register, keepFor: number): Provider {
   const sum = { registers: [], aggregator: "sum" as client.Aggregator };
   const max = { registers: [], aggregator: "max" as client.Aggregator };
 
-  const provider: Provider = {
+  const provider: Provider = adaptMetrics({
     depth: create(createGauge, "depth"),
     adds: create(createCounter, "adds"),
     queueLatency: create(createHistogram, "queueLatency"),
@@ -151,8 +151,8 @@ function createProvider(register: Register, keepFor: number): Provider {
     concurrency: create(createGauge, "concurrency"),
     failures: create(createCounter, "failures"),
     givenUp: create(createCounter, "givenUp"),
-    gone: (queue) => lifetimes.ended(queue),
-  };
+    gone: (queue: string) => lifetimes.ended(queue),
+  });
   for (const { metric } of instruments) {
     register.registerMetric(Object.assign(metric, { [PROVIDER]: provider }) as never);
   }

@@ -1,4 +1,4 @@
-import type { MetricsProvider } from "@workqueue/core";
+import { adaptMetrics, type MetricsProvider } from "@workqueue/core";
 import type { Trace } from "./trace.ts";
 
 /** Converts seconds to nanoseconds. All times in the tests are whole nanoseconds, but sums of seconds are inexact. */
@@ -29,6 +29,10 @@ export class Metrics implements MetricsProvider {
   workDuration = () => ({
     observe: (seconds: number) => void this.durations.push(seconds),
   });
+
+  constructor() {
+    adaptMetrics(this);
+  }
 
   /** Compares all values, and the observations since the last operation. */
   compare(trace: Trace): void {

@@ -2,6 +2,7 @@
 
 import {
   adaptDiscipline,
+  adaptMetrics,
   type Counter,
   type Gauge,
   type Histogram,
@@ -66,6 +67,10 @@ export class HookedMetrics implements MetricsProvider {
   longestRunningProcessor = () => this.make("longestRunningProcessor");
   retries = () => this.make("retries");
   delayed = () => this.make("delayed");
+
+  constructor() {
+    adaptMetrics(this);
+  }
 
   protected make(metric: keyof MetricsProvider): Gauge & Counter & Histogram & SettableGauge {
     const call = (method: string) => () => this.hooks.run(`${metric}.${method}` as MetricCall);

@@ -50,7 +50,9 @@ Deno.test("a bundle holds no discipline, registry or config that it does not use
   assertEquals(await roomsIn(...queue, "createFairDiscipline"), ["disciplines", "registry"]);
 });
 
-Deno.test("a bundle holds no view of a queue for displays", async () => {
+Deno.test("a bundle holds no view of a queue for displays, and none of the code that measures", async () => {
   const files = await bundledFiles(programOf("createRateLimitingQueue", "createGivenUpStore", "runWorkers"));
   assertEquals(files.filter((file) => file.startsWith("lib/inspection/")), []);
+  const ofPools = ["lib/metrics/failure_watch.ts", "lib/metrics/totals.ts"];
+  assertEquals(files.filter((file) => file.startsWith("lib/metrics/")).sort(), ofPools);
 });

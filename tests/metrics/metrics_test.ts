@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
 import {
+  adaptMetrics,
   type Counter,
   createDelayingQueue,
   createExponentialLimiter,
@@ -32,7 +33,9 @@ class Recorder implements MetricsProvider {
   readonly made: string[] = [];
   readonly measured: [time: number, metric: string, value: number][] = [];
 
-  constructor(readonly now: () => number) {}
+  constructor(readonly now: () => number) {
+    adaptMetrics(this);
+  }
 
   #make(metric: string, queue: string): Gauge & Counter & Histogram & SettableGauge {
     this.made.push(`${metric} of ${queue}`);

@@ -19,6 +19,7 @@ import {
 } from "@workqueue/core";
 import { Lifo, withoutNext } from "../queue_helpers.ts";
 
+const noMetrics = "'metrics' must be a metrics provider, such as InMemoryMetrics, or adaptMetrics(own)";
 const noDiscipline = `'discipline' must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)`;
 
 type Create = (options: never) => WorkQueue<string>;
@@ -59,8 +60,8 @@ for (const [action, create, other] of layers) {
     const cases: [options: object, message: string][] = [
       [{ name: 7 }, "'name' must be a string, got 7"],
       [{ keyOf: "id" }, `'keyOf' must be a function, got "id"`],
-      [{ metrics: {} }, "'metrics' must be a metrics provider, got an object"],
-      [{ metrics: null }, "'metrics' must be a metrics provider, got null"],
+      [{ metrics: {} }, `${noMetrics}, got an object`],
+      [{ metrics: null }, `${noMetrics}, got null`],
       [
         { clock: Date },
         "'clock' must have timers, and a finite now(), got a function",

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { LoadConfigOptions } from "@workqueue/core";
+import { adaptMetrics, type LoadConfigOptions } from "@workqueue/core";
 import { RunConfig } from "../config/run_config.ts";
 import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate, type Fields } from "../items/command_template.ts";
@@ -65,7 +65,7 @@ export interface PreparedRun extends PreparedItems {
  * @throws {UsageError} If a plugin, the config, the earlier report or the input can't be read or doesn't fit the plan.
  */
 export async function prepareItems(plan: RunPlan, standardInput: Readable): Promise<PreparedItems> {
-  const metrics = new RunMetrics();
+  const metrics = adaptMetrics(new RunMetrics());
   const load: LoadConfigOptions = { metrics, ...await loadPlugins(plan.plugins) };
   const config = await RunConfig.open({
     path: plan.config,

@@ -76,18 +76,17 @@ export function recordLoad<T>(
   const { plainKeys = false, separator } = options;
   const inspection = inspectionOf<T>(queue);
   if (inspection === undefined) throw argumentError(ACTION, "the queue must be one of this package, in memory");
-  let observer: LoadObserver<T>;
-  const endWatch = watchFailures<T>(pool, {
-    failed: (attempt) => observer.failed(attempt),
-    ended: (key) => observer.ended(key),
-  });
-  if (endWatch === undefined) throw argumentError(ACTION, "the pool must be one of runWorkers");
   const clock = queue.clock ?? systemClock;
   const startedAt = clock.now();
   const writer = new TraceWriter({ write, names: new KeyNames(plainKeys, separator), separator, startedAt });
   const dueAt = (item: T) => inspection.dueAt(item);
   const { ready, blocked } = queue.snapshot({ limit: 0 });
-  observer = new LoadObserver<T>({ writer, startedAt, dueAt, earlier: ready + blocked });
+  const observer = new LoadObserver<T>({ writer, startedAt, dueAt, earlier: ready + blocked });
+  const endWatch = watchFailures<T>(pool, {
+    failed: (attempt) => observer.failed(attempt),
+    ended: (key) => observer.ended(key),
+  });
+  if (endWatch === undefined) throw argumentError(ACTION, "the pool must be one of runWorkers");
   const stop = inspection.listen(observer);
   const end = () => {
     endWatch();
