@@ -1,13 +1,13 @@
 import { callSafely } from "../base/call_safely.ts";
 import type { Clock } from "../base/clock.ts";
+import { inSlices } from "../structures/in_slices.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { FailureFields, NONE, PAGE, PLACE, type Records } from "../structures/records.ts";
 import type { LiveDuration } from "./live_duration.ts";
 import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
 
-/** Maximum number of expired keys that are forgotten when a failure is counted, and when keys are counted. */
+/** Maximum number of expired keys that are forgotten when a failure is counted, and in each step of a slice. */
 const FEW = 2;
-const MANY = 10_000;
 
 /** Limit on the memory of failures, and functions of the queue. */
 export interface FailingQueue {
@@ -36,6 +36,8 @@ export class FailedKeys {
    * don't expire.
    */
   readonly #expiring: NumberHeap<number> | undefined;
+  /** Whether expired keys are being forgotten, in slices. */
+  #isForgetting = false;
   /** Callbacks of `watch`; `undefined` until it is first called. */
   #watchers: Set<(key: unknown) => void> | undefined = undefined;
 
@@ -47,8 +49,12 @@ export class FailedKeys {
 
   /** Number of keys whose last attempt failed. */
   get failing(): number {
-    this.forgetExpired(this.#queue.clock.now(), MANY);
-    return this.#failing;
+    const { clock } = this.#queue;
+    if (!this.#isForgetting && this.#hasExpired) {
+      this.#isForgetting = true;
+      inSlices(() => this.#forgetMore(), clock);
+    }
+    return this.#failing - this.#countExpired();
   }
 
   /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
@@ -153,6 +159,31 @@ export class FailedKeys {
         expiring.increase(this.#slotOf(record), this.endOf(record));
       }
     }
+  }
+
+  /** Forgets some keys that have expired. Reports whether there may be more. */
+  #forgetMore(): boolean {
+    this.forgetExpired(this.#queue.clock.now(), FEW);
+    return this.#isForgetting = this.#hasExpired;
+  }
+
+  /** Counts failing keys that have expired and are not forgotten yet. */
+  #countExpired(): number {
+    if (!this.#hasExpired) return 0;
+    const { after, clock } = this.#queue;
+    const now = clock.now();
+    let count = 0;
+    this.#expiring!.visit(now - after!.ms + 1, (record) => { // and a little more, because sums are rounded
+      const isFailing = (this.#records.stateOf(record) & FAILING) !== 0;
+      if (isFailing && this.endOf(record) + after!.ms <= now) count++;
+    });
+    return count;
+  }
+
+  /** Whether keys may have expired that are not forgotten yet. */
+  get #hasExpired(): boolean {
+    const { after, clock } = this.#queue;
+    return this.#expiring !== undefined && this.#expiring.smallest + after!.ms <= clock.now();
   }
 
   /** Begins to remember the failures of a key: none so far. Returns the record of the key. */

@@ -112,6 +112,13 @@ export class NumberHeap<E> {
     return entries;
   }
 
+  /** Calls `visit` with each entry whose number is at most `limit`, in no particular order. */
+  visit(limit: number, visit: (entry: E) => void, place = 0): void {
+    if (place >= this.length || this.#numbers[place]! > limit) return;
+    visit(this.#entries[this.#slots[place]!]!);
+    for (let child = 1; child <= 4; child++) this.visit(limit, visit, 4 * place + child);
+  }
+
   /** Decreases the number of a slot. The slot keeps its order among equal numbers. A larger number is ignored. */
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;

@@ -16,8 +16,10 @@ import {
   type RateLimitingQueueOptions,
   RetryAfterError,
   runWorkers,
+  systemClock,
   type WorkAttempt,
 } from "@workqueue/core";
+import { setImmediate } from "node:timers/promises";
 import type { Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, insideOf, sourceOf, takeAll, withoutNext } from "../queue_helpers.ts";
@@ -263,6 +265,35 @@ Deno.test("forgetAfter: the number of failing items is exact without further fai
   clock.time = 4099;
   assertEquals([source.failing, forgotten.length, new Set(forgotten).size], [0, 3000, 3000]);
 });
+
+for (const clock of [new HandClock(), systemClock]) {
+  const name = clock === systemClock ? "by the system clock" : "by another clock";
+  Deno.test(`forgetAfter: the number of failing items is exact when many expire at once, ${name}`, async () => {
+    const document = (forgetAfter: string) => ({
+      queues: { q: { limiter: { type: "bucket", rate: 1e9, burst: 1e9 }, forgetAfter } },
+    });
+    const config = loadConfig(document("1h"), { clock });
+    const queue = config.queue<string>("q");
+    const { begin, end, source } = attemptsAt(queue);
+    const forgotten = new Set<unknown>();
+    source.watchForgotten!((key) => forgotten.add(key));
+    const COUNT = 25_000;
+    for (let key = 0; key < COUNT; key++) {
+      queue.add(`${key}`);
+      end(begin(), key % 100 === 0 ? 3_600_000 : 0); // some fail for an hour longer
+      queue.cancelDelayed(`${key}`);
+      takeAll(queue);
+    }
+    assertEquals(source.failing, COUNT);
+    config.reload(document("0s"));
+    const pool = runWorkers(queue, () => {});
+    assertEquals([source.failing, pool.snapshot().failing], [COUNT / 100, COUNT / 100]);
+    while (forgotten.size < COUNT * 0.99) await setImmediate();
+    assertEquals([source.failing, ...["0", "1"].map((key) => source.isFailing!(key, key))], [COUNT / 100, true, false]);
+    queue.shutDown();
+    await pool.finished;
+  });
+}
 
 Deno.test("forgetAfter: an item that is forgotten while it is delayed or processing stays so", async () => {
   const { clock, queue, begin, end, source } = make({ forgetAfter: 10 });
