@@ -20,9 +20,12 @@ export async function collectLater(): Promise<void> {
 
 /**
  * Largest heap growth, in bytes, that counts as no growth. A leak of an entry in a `Map` for each of 100,000 keys would
- * be more than 3 MB, and a leak of one word for each of 300,000 keys would be 2.4 MB.
+ * be more than 3 MB.
  */
 export const FLAT = 2_000_000;
+
+/** Largest growth that counts as none after 100,000 keys: a leak of one word for each of them would be 800 kB. */
+export const FLAT_WORDS = 650_000;
 
 /** Number of readings. Only Bun needs many: see {@linkcode heapUsed}. */
 const READINGS = typeof Bun === "undefined" ? 5 : 30;
@@ -43,7 +46,7 @@ export async function heapUsed(enough = 0): Promise<number> {
   return least;
 }
 
-/** Returns the growth of the memory in use, in bytes. Stops collecting once the growth is at most {@linkcode FLAT}. */
-export async function growthSince(before: number): Promise<number> {
-  return await heapUsed(before + FLAT) - before;
+/** Returns the growth of the memory in use, in bytes. Stops collecting once the growth is at most `enough`. */
+export async function growthSince(before: number, enough: number = FLAT): Promise<number> {
+  return await heapUsed(before + enough) - before;
 }

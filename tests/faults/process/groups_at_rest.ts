@@ -3,7 +3,7 @@
  */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, type WorkQueue } from "../../../mod.ts";
-import { growthSince, heapUsed } from "./collect.ts";
+import { FLAT_WORDS, growthSince, heapUsed } from "./collect.ts";
 
 const plain = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
 const bounded = createWorkQueue<string>({
@@ -43,8 +43,8 @@ workOnCrowd(20_000); // more groups than the discipline remembers
 work(plain, 10_000); // warm-up, because one-time allocations are not leaks
 work(bounded, 10_000);
 const before = await heapUsed();
-work(plain, 300_000);
+work(plain, 100_000);
 work(bounded, 100_000);
-workOnCrowd(300_000);
-console.log(await growthSince(before));
+workOnCrowd(100_000);
+console.log(await growthSince(before, FLAT_WORDS));
 console.log(plain.length + crowd.length + bounded.length + bounded.snapshot().blocked);
