@@ -36,8 +36,8 @@ export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.sourc
 /** Key of a pool's function that adds a `FailureWatcher`. */
 export const FAILURES: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.failures");
 
-/** Key of a metrics provider's `Measuring`, the code that measures queues and pools. */
-export const METRICS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.metrics");
+/** Key of a metrics provider's `Measuring`, the code that measures queues and pools. The number is its version. */
+export const METRICS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.metrics.1");
 
 /** Key of a pool's function that returns its `Totals`. */
 export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");
