@@ -26,7 +26,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * The clock given at creation. Absent if the queue uses the system clock. The queue's pools use the same
    * clock.
    */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 
   /**
    * Adds the item. Does nothing once the queue is shutting down.

@@ -23,16 +23,17 @@ import { formatDuration, formatNumber, setInspection } from "../base/inspection.
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { AGAIN } from "../queue/positions.ts";
-import { RecordLease, RecordQueue } from "../queue/record_queue.ts";
+import { RecordLease } from "../queue/record_lease.ts";
+import { ServedQueue } from "../queue/served_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
 import { MAX_FAILURES } from "../workers/failures.ts";
 import { Pool } from "../workers/pool.ts";
 import { failuresOf, type ViewedPool } from "../workers/view.ts";
 import { inspectionOf } from "./queue_inspection.ts";
 
-setInspection<RecordQueue<unknown>>(
-  RecordQueue.prototype,
-  titleOfEach(RecordQueue.prototype),
+setInspection<ServedQueue<unknown>>(
+  ServedQueue.prototype,
+  titleOfEach(ServedQueue.prototype),
   (queue) => describeQueue(queue, ...("addAfter" in queue ? [describeDelayed(queue as never)] : [])),
 );
 

@@ -11,7 +11,7 @@ import type {
 import { listen } from "../metrics/key_times.ts";
 import type { LimitedQueue } from "../queue/limited_queue.ts";
 import { AGAIN, BLOCKED, POSITION, PROCESSING } from "../queue/positions.ts";
-import type { RecordQueue } from "../queue/record_queue.ts";
+import type { ServedQueue } from "../queue/served_queue.ts";
 import { NONE } from "../structures/records.ts";
 
 /**
@@ -36,12 +36,12 @@ import { NONE } from "../structures/records.ts";
 export function inspectionOf<T>(queue: object): QueueInspection<T> | undefined {
   const inspected = (queue as InspectedQueue)[INSPECTION];
   const isInMemory = inspected !== undefined && "observe" in inspected;
-  return isInMemory ? new RecordsInspection(inspected as RecordQueue<T>) : undefined;
+  return isInMemory ? new RecordsInspection(inspected as ServedQueue<T>) : undefined;
 }
 
 /** Queue of any layer. */
 type AnyQueue<T> =
-  & RecordQueue<T>
+  & ServedQueue<T>
   & Partial<Pick<LimitedQueue<T>, "retries" | "dueAt" | "dueAtOf" | "firstDelayed" | "isFailing" | "keepsGivenUp">>;
 
 /** View of a queue that reads its records. */

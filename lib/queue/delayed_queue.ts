@@ -30,7 +30,8 @@ import {
   REPEATED,
   RETRY_DELAYED,
 } from "./positions.ts";
-import { type RecordLease, RecordQueue } from "./record_queue.ts";
+import type { RecordLease } from "./record_lease.ts";
+import { ServedQueue } from "./served_queue.ts";
 import { Slices } from "./slices.ts";
 
 const DEFAULT_MAX_SLEEP = 10_000;
@@ -44,7 +45,7 @@ const HAND_OUTS_PER_LOOK = 16;
 const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
 
 /** Work queue whose records may be delayed. */
-export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> {
+export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> {
   readonly #maxSleep: number;
   readonly #ref: boolean;
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
@@ -155,7 +156,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     hasFailed: boolean,
     now: number,
   ): void {
-    if (this.ignoresAdds && !this.takesBack(record)) return;
+    if (this.ignoresAdds && !this.takesRetry(record)) return;
     this.delayItem(record, key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET, hasFailed, now);
   }
 
@@ -169,7 +170,7 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
     const { key, item, priority } = lease;
     const record = lease.recordIn(this.records);
     if (!this.ignoresAdds) this.addNow(key, item, priority);
-    else if (this.takesBack(record)) this.delayItem(record, key, item, 0, priority);
+    else if (this.takesRetry(record)) this.delayItem(record, key, item, 0, priority);
     if (this.#retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
@@ -236,14 +237,14 @@ export class DelayedQueue<T> extends RecordQueue<T> implements DelayingQueue<T> 
   }
 
   /** Reports whether the queue still takes back a processing item, although it may be shutting down. */
-  protected takesBack(record: number): boolean {
+  protected takesRetry(record: number): boolean {
     if (this.isShutDown || this.#draining === "drop") return false;
     return this.positionIn(record) >= PROCESSING;
   }
 
   /** Reports whether the queue still takes back the item of a lease, although it may be shutting down. */
   takesLeaseBack(lease: RecordLease<T>): boolean {
-    return this.takesBack(lease.recordIn(this.records));
+    return this.takesRetry(lease.recordIn(this.records));
   }
 
   protected override isWaitOver(count: number): boolean {

@@ -30,7 +30,7 @@ import type { GivenUpEnding } from "../contracts/work_source.ts";
 import { MAX_BURST, nextTask } from "../structures/burst.ts";
 import { type KeptEntry, KeptItems, matcherOf } from "./kept_items.ts";
 import { LimitedQueue } from "./limited_queue.ts";
-import type { RecordLease } from "./record_queue.ts";
+import type { RecordLease } from "./record_lease.ts";
 import { Redrive } from "./redrive.ts";
 
 /** Maximum number of items that one call checks. */

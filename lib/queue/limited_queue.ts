@@ -22,7 +22,7 @@ import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
 import { priorityOf } from "./options.ts";
-import type { RecordLease } from "./record_queue.ts";
+import type { RecordLease } from "./record_lease.ts";
 
 const ADD = "add item";
 
@@ -134,7 +134,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   /** Begins an attempt. Returns its number, from 1. */
-  begin(lease: RecordLease<T>): number {
+  attemptOf(lease: RecordLease<T>): number {
     if (this.failures.size === 0) return 1; // the common case: nothing has failed
     const failures = this.failures.countOf(lease.recordIn(this.records));
     if (failures > 0) lease.startedAt = this.time.now();
@@ -179,7 +179,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   #retryWithoutLimiter(lease: RecordLease<T>, delay: number, priority: number, hasFailed: boolean): void {
     const record = lease.recordIn(this.records);
     try {
-      if (this.ignoresAdds && !this.takesBack(record)) return;
+      if (this.ignoresAdds && !this.takesRetry(record)) return;
       this.delayItem(record, lease.key, lease.item, delay, priority, 0, hasFailed);
     } catch {
       this.handBack(lease);

@@ -3,7 +3,7 @@ import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { Ending, RetryLimits, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import type { LimitedQueue } from "./limited_queue.ts";
-import type { RecordLease } from "./record_queue.ts";
+import type { RecordLease } from "./record_lease.ts";
 
 /** Attempt at an item of an in-memory queue. */
 interface SourceAttempt<T> extends WorkAttempt<T> {
@@ -49,7 +49,7 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   attemptOf(lease: RecordLease<T>): number {
-    return this.#queue.begin(lease);
+    return this.#queue.attemptOf(lease);
   }
 
   finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
@@ -125,15 +125,15 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   get isOver(): boolean {
-    return this.#queue.isOver();
+    return this.#queue.isOver;
   }
 
   get mayComeBack(): boolean {
-    return this.#queue.mayComeBack();
+    return this.#queue.mayComeBack;
   }
 
-  get watch(): (callback: () => void) => () => void {
-    return this.#queue.watch;
+  watch(callback: () => void): () => void {
+    return this.#queue.watch(callback);
   }
 
   get failing(): number {

@@ -7,7 +7,7 @@
 import { requireRules } from "../base/arguments.ts";
 import type { WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { WORK_QUEUE_RULES } from "./options.ts";
-import { RecordQueue } from "./record_queue.ts";
+import { ServedQueue } from "./served_queue.ts";
 
 export { adaptDiscipline } from "./adapt_discipline.ts";
 export { adaptMetrics } from "../metrics/adapt_metrics.ts";
@@ -60,5 +60,5 @@ export type * from "../contracts/work_queue.ts";
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
   requireRules("create work queue", options, WORK_QUEUE_RULES);
-  return new RecordQueue(options);
+  return new ServedQueue(options);
 }

@@ -11,7 +11,7 @@ import type {
   WorkSource,
 } from "@workqueue/core";
 import { SOURCE } from "@workqueue/core/hooks";
-import type { RecordLease } from "../../lib/queue/record_queue.ts";
+import type { RecordLease } from "../../lib/queue/record_lease.ts";
 import type { QueueSource } from "../../lib/queue/queue_source.ts";
 import { sourceOf } from "../queue_helpers.ts";
 

@@ -567,7 +567,7 @@ test("rule 9: timeouts take time from the clock of the pool, which by default is
   for (const given of ["pool", "queue"] as const) {
     using time = new FakeTime();
     const clock = new HandClock();
-    const queue: RateLimitingQueue<string> & { clock?: Clock } = exponentialQueue();
+    const queue: RateLimitingQueue<string> & { clock?: Clock | undefined } = exponentialQueue();
     if (given === "queue") queue.clock = clock; // as if the clock had been given at creation
     const reports = new Reports();
     let signal: AbortSignal | undefined;
