@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  adaptMetrics,
   createExponentialLimiter,
   createRateLimitingQueue,
   createWorkQueue,
@@ -136,11 +137,11 @@ Deno.test("rule 11: an error without a text, or a console that throws, is notice
 
 Deno.test("rule 11: a provider that makes no metrics is noticed by nobody", () => {
   using printed = new Console();
-  const metrics = Object.fromEntries(CALLS.map((call) => [call.split(".")[0], () => undefined]));
+  const metrics = adaptMetrics(Object.fromEntries(CALLS.map((call) => [call.split(".")[0], () => undefined])) as never);
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 }), {
     name: "q",
-    metrics: metrics as never,
+    metrics,
     clock,
   });
   queue.add("a");

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import {
+  adaptMetrics,
   createExponentialLimiter,
   createRateLimitingQueue,
   InMemoryMetrics,
@@ -271,7 +272,7 @@ test("a pool measures where its queue does; without a name, or without the metho
   assertEquals(nameless.toPrometheus(), "");
 
   const all = new Metrics();
-  const seven = {
+  const seven = adaptMetrics({
     depth: (queue: string) => all.depth(queue),
     adds: (queue: string) => all.adds(queue),
     queueLatency: (queue: string) => all.queueLatency(queue),
@@ -279,7 +280,7 @@ test("a pool measures where its queue does; without a name, or without the metho
     unfinishedWork: (queue: string) => all.unfinishedWork(queue),
     longestRunningProcessor: (queue: string) => all.longestRunningProcessor(queue),
     retries: (queue: string) => all.retries(queue),
-  };
+  });
   const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: seven, clock });
   const { finished } = await run(queue);
   queue.addAfter("b", 10);
