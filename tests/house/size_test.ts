@@ -13,30 +13,30 @@ async function roomsIn(...names: string[]): Promise<string[]> {
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();
 }
 
-// Strict options and their messages take 1.1 kB, metrics 1.0, maps that don't block the event loop, snapshots, and
-// pauses with their timer 0.5 each, fake timers 0.4, and `for await`, hints such as "did you mean", and looks at time
-// that make items ready 0.2 each. The rest is the records, their order and their transitions.
-Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 10.4 kB", async () => {
+// Strict options and their messages take 1.1 kB, maps that don't block the event loop, snapshots, and pauses with their
+// timer 0.5 each, fake timers 0.4, and `for await`, hints such as "did you mean", and looks at time that make items
+// ready 0.2 each. The rest is the records, their order and their transitions.
+Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8.9 kB", async () => {
   const size = await sizeOf("createWorkQueue");
-  assert(size > 1000 && size <= 10_400, `${size} bytes`);
+  assert(size > 1000 && size <= 8_900, `${size} bytes`);
 });
 
 /** Largest number of gzipped bytes of a controller with each limiter. */
 const LIMITERS: Readonly<Record<string, number>> = {
-  createDefaultItemLimiter: 24_970,
-  createDefaultControllerLimiter: 25_810,
-  createExponentialLimiter: 26_280,
-  createFastSlowLimiter: 26_300,
-  createIgnoreEarlyLimiter: 26_280,
-  createJitterLimiter: 26_060,
-  createMaxOfLimiter: 25_870,
-  createMaxWaitLimiter: 25_960,
-  createPerGroupLimiter: 26_610,
-  createStepsLimiter: 26_400,
-  createBucketLimiter: 27_900,
+  createDefaultItemLimiter: 23_800,
+  createDefaultControllerLimiter: 24_600,
+  createExponentialLimiter: 25_100,
+  createFastSlowLimiter: 25_200,
+  createIgnoreEarlyLimiter: 25_200,
+  createJitterLimiter: 24_700,
+  createMaxOfLimiter: 24_400,
+  createMaxWaitLimiter: 24_600,
+  createPerGroupLimiter: 25_500,
+  createStepsLimiter: 25_200,
+  createBucketLimiter: 26_500,
 };
 
-Deno.test("a bundle holds only what it uses: a controller takes at most 25.8 kB with the default limiter", async () => {
+Deno.test("a bundle holds only what it uses: a controller takes at most 24.6 kB with the default limiter", async () => {
   for (const [limiter, most] of Object.entries(LIMITERS)) {
     const size = await sizeOf(...CONTROLLER, limiter);
     assert(size <= most, `${limiter}: ${size} bytes`);
