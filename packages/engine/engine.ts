@@ -27,8 +27,6 @@ export interface EngineSettings {
 export interface EngineLimiter {
   /** Text that describes the limiter to the engine. Limiters with the same text give the same delays. */
   readonly text: string;
-  /** Whether failures of attempts that began before the retry was due are not counted. */
-  readonly ignoresEarly: boolean;
   /**
    * Whether `given` needs the number of failures and the item, because this process computes some of the delays. If the
    * assumed number is wrong, the engine counts nothing and replies with the correct number.
@@ -186,8 +184,6 @@ export interface TakenKey {
   readonly priority: number | undefined;
   /** Traceparent of the newest add, if it had one. */
   readonly trace: string | undefined;
-  /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
-  readonly isEarly: boolean | undefined;
   /** Milliseconds for which the key had been ready. Present only if {@linkcode Engine.measuresTimes} is true. */
   readonly readyForMs: number | undefined;
 }

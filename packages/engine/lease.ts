@@ -31,8 +31,6 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly isReadable: boolean;
   /** Time at which the work began, in milliseconds by the clock of this process, if a limiter needs it. */
   startedAt: number | undefined = undefined;
-  /** Whether the work began before a retry of the item was due. */
-  readonly isEarly: boolean;
   /** Whether an attempt of a pool has begun. */
   hasBegun = false;
   /** Limits on retries, if the pool has retried the item so often that it gives the item up. */
@@ -47,7 +45,7 @@ export class HeldLease<T> implements RemoteLease<T> {
 
   constructor(
     item: T,
-    { key, token, failures, priority = 0, trace, isEarly = false }: TakenKey,
+    { key, token, failures, priority = 0, trace }: TakenKey,
     events: LeaseEvents<T>,
     isReadable = true,
   ) {
@@ -58,7 +56,6 @@ export class HeldLease<T> implements RemoteLease<T> {
     this.attempt = failures + 1;
     this.priority = priority;
     this.trace = trace;
-    this.isEarly = isEarly;
     this.#events = events;
   }
 

@@ -28,8 +28,6 @@ const UNREADABLE = { baseDelay: 5, maxDelay: 1_000_000 };
 export interface LimiterPlan extends EngineLimiter {
   /** Plan as JSON. */
   readonly text: string;
-  /** Whether failures of attempts that began before the retry was due are not counted. */
-  readonly ignoresEarly: boolean;
   /** Limiters in the plan. */
   readonly parts: readonly PlannedPart[];
   /**
@@ -83,7 +81,6 @@ export function planLimiter(
   return {
     text: JSON.stringify(plan),
     needsFailures,
-    ignoresEarly,
     parts,
     given: draws.length === 0 ? () => "" : given,
   };

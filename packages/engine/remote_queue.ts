@@ -470,7 +470,6 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
       metrics: this.#provider,
       noteStart: (lease) => this.#noteStart(lease),
-      ignoresEarly: () => this.#engine.limiter.ignoresEarly,
       pause: (key, scope, ms) => this.#pause(key, scope, ms),
       isOver: () => this.#isShutDown,
       onShutDown: (callback) => this.onShutDown(callback),

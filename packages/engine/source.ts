@@ -34,8 +34,6 @@ export interface SourceQueue<T> {
   sharedThrottle(throttle: Throttle): Throttle | undefined;
   /** Notes that the work on a lease begins now. */
   noteStart(held: HeldLease<T>): void;
-  /** Reports whether the limiter ignores failures of attempts that began before a retry was due. */
-  ignoresEarly(): boolean;
   /** Pauses the group of a key, or the queue. Returns whether that is possible. */
   pause(key: string, scope: "group" | "queue", ms: number): boolean;
   isOver(): boolean;
@@ -122,11 +120,10 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return held.attempt;
   }
 
-  /** Reports what was known when the item was taken. The engine knows of later changes, when the attempt ends. */
+  /** Returns `false`, because only the engine can tell: it does so when the attempt ends. */
   mayRetry({ lease }: WorkAttempt<T>, limits: RetryLimits): boolean {
-    const { held } = lease as PoolLease<T>;
-    held.limits = limits;
-    return held.isEarly && this.#queue.ignoresEarly();
+    (lease as PoolLease<T>).held.limits = limits;
+    return false;
   }
 
   tryTake(): WorkLease<T> | undefined {

@@ -87,10 +87,10 @@ export function engineSuite(engineTest: EngineTest): void {
       await bench.add("c", "b");
       const { taken, pauseMs, isLost, isAlone, givenUp } = await bench.take("o", 2);
       assertEquals(
-        taken.map(({ key, failures, isEarly, readyForMs, payload }) => [key, failures, isEarly, readyForMs, payload]),
+        taken.map(({ key, failures, readyForMs, payload }) => [key, failures, readyForMs, payload]),
         [
-          ["b", 0, undefined, undefined, undefined],
-          ["a", 0, undefined, undefined, undefined],
+          ["b", 0, undefined, undefined],
+          ["a", 0, undefined, undefined],
         ],
       );
       assertEquals([pauseMs, isLost, isAlone, givenUp], [undefined, false, false, []]);

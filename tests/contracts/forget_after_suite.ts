@@ -110,6 +110,37 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
     await add();
     assertEquals([await bench.engine.numRequeues("a")], [1], "the time when it was due is forgotten too");
   });
+
+  engineTest(
+    "rule 17: a key is not given up while it has retries left, or if its failure is not counted",
+    async (bench) => {
+      limit(bench.engine, { type: "ignore-early", limiter: BACKOFF }, {});
+      const take = async () => (await bench.take("o")).taken[0]!.token;
+      const giveUp = async (token: string, maxRetries: number, attempts?: number) => {
+        const finish = { key: "a", token, kind: "givenUp", why: "maxRetries", attempts, maxRetries } as const;
+        return (await bench.turn("o", [finish])).answers[0];
+      };
+      await fail(bench); // the retry is due after 1 s
+      await bench.add("a");
+      const early = await take();
+      assertEquals([await giveUp(early, 0), (await bench.engine.counts()).processing], [1, 1]);
+      await bench.pass(1100);
+      assertEquals(await giveUp(early, 0), 1, "its retry is due only now");
+      assertEquals(await bench.finish("a", early), true);
+      await fail(bench);
+      await bench.pass(1100);
+      const retry = await take();
+      assertEquals([await giveUp(retry, 2), await giveUp(retry, 1, 7), await giveUp(retry, 1)], [1, true, false]);
+      const attempts = async () => {
+        const { entries } = await bench.engine.givenUp({ search: "", limit: 2, cursor: undefined });
+        return entries.map((each) => each.attempts);
+      };
+      assertEquals(await attempts(), [7]);
+      await bench.add("a");
+      const afresh = await take();
+      assertEquals([await giveUp(afresh, 1), await giveUp(afresh, 0), await attempts()], [0, true, [1]]);
+    },
+  );
 }
 
 /** Registers the tests of queue objects. */

@@ -228,6 +228,23 @@ export function givenUpSuite(
     assertEquals((await queue.givenUp()).items.map(({ attempts }) => attempts), [2]);
   }, { ignoresEarly: true });
 
+  test(
+    "a failure of an early attempt counts if the failures before it are forgotten during the attempt",
+    async (at) => {
+      const { queue } = at;
+      const givenUp: number[] = [];
+      await queue.addRateLimited("a");
+      at.run(async (item) => {
+        await queue.forget(item);
+        throw new Error("503");
+      }, { maxRetries: 0, onGiveUp: (_error, _item, attempts) => void givenUp.push(attempts) });
+      await queue.add("a");
+      await at.advance(1);
+      assertEquals(givenUp, [2]);
+    },
+    { ignoresEarly: true },
+  );
+
   test("a redrive adds all items, the oldest first, and they start afresh", async (at) => {
     const { queue } = at;
     await at.giveUp("a", "b", "c");

@@ -108,7 +108,7 @@ export function unknownPartsSuite(engine: Interpreter, engineTest: EngineTest): 
     const { one, two } = await fill(bench);
     const known = bench.engine.limiter;
     for (const text of UNKNOWN_LIMITERS) {
-      bench.engine.limiter = { text, ignoresEarly: false, needsFailures: false, given: () => "" };
+      bench.engine.limiter = { text, needsFailures: false, given: () => "" };
       const finishes: Finish[] = [{ key: "one", token: one, kind: "succeeded" }, {
         key: "two",
         token: two,

@@ -65,7 +65,6 @@ class Partition implements HandOuts {
       failures: 0,
       priority: undefined,
       trace: undefined,
-      isEarly: undefined,
       readyForMs: undefined,
     };
   }

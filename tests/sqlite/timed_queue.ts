@@ -15,7 +15,7 @@ import { MEMORY } from "./files.ts";
 import { unsound } from "./sound.ts";
 
 /** Number of turns of the event loop without a call after which a queue object has nothing left to do. */
-const QUIET_TURNS = 3;
+const QUIET_TURNS = 4;
 
 /** File with a clock, and queue objects that use both. */
 export class TimedQueues implements AsyncDisposable {

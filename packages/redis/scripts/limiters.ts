@@ -64,9 +64,10 @@ export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ..
  * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
  * limiters().requeues(plan, key)           returns the number of failures of the key; 0 if the limiter doesn't count
  * limiter_forget(key)                      forgets the failures
- * failures_of(keys)                        returns the number of failures of each key, and the time when the retry of
- *                                          each key is due, or false; nil instead if no entry has such a time
- * is_early(due, started)                   returns whether an attempt began before the retry was due
+ * failures_of(keys)                        returns the number of failures of each key
+ * limiters().if_retries_left(plan, key, started, max_retries)
+ *                                          returns the number of failures of a key whose attempt has failed, if the key
+ *                                          has retries left: there are fewer failures, or this one is not counted
  * limiters().tokens_take(id, rate, burst, wanted, reserved)
  *                                          takes up to `wanted` tokens, but leaves the first `reserved` ones (default:
  *                                          0), and returns the number taken. If this is less than `wanted`, also
@@ -85,12 +86,6 @@ local function drop_with_failures(key)
   redis.call('HDEL', prefix .. 'errors', key)
   redis.call('HDEL', prefix .. 'failingsince', key)
   redis.call('ZREM', prefix .. 'failing', key)
-end
-
--- Returns whether an attempt began before the retry was due, if it is known when that is. The microsecond is the one by
--- which limiters in memory allow for rounding.
-local function is_early(due, started)
-  return due and due - started > 1
 end
 
 local function make_limiters()
@@ -185,6 +180,12 @@ local function make_limiters()
     return failures, tonumber(string.match(stored, '@(%S+)$'))
   end
 
+  -- Returns whether an attempt began before the retry was due, if it is known when that is. The microsecond is the one
+  -- by which limiters in memory allow for rounding.
+  local function is_early(due, started)
+    return due and due - started > 1
+  end
+
   local function are_over(stored)
     return failures_in(stored) == 0
   end
@@ -262,6 +263,12 @@ local function make_limiters()
     return delay
   end
 
+  local function limiter_if_retries_left(plan, key, started, max_retries)
+    local failures, due = failures_in(call('HGET', failures_key, key))
+    local isLeft = failures < max_retries or plan.ignoresEarly and is_early(due, started)
+    return isLeft and failures or nil
+  end
+
   local function is_forgotten(_, key)
     return call('HEXISTS', failures_key, key) == 0
   end
@@ -279,6 +286,7 @@ local function make_limiters()
     when = limiter_when,
     keep_errors = keep_errors,
     requeues = limiter_requeues,
+    if_retries_left = limiter_if_retries_left,
     failures_in = failures_in,
     tokens_take = tokens_take,
     tokens_give_back = tokens_give_back,
@@ -298,20 +306,14 @@ local function limiter_forget(key)
 end
 
 local function failures_of(keys)
-  local failures, dues, has_due = {}, {}, false
+  local failures = {}
   ${
   inParts("keys", (part) => /* lua */ `
     local stored = redis.call('HMGET', prefix .. 'failures', ${part})
     for i = 1, #stored do
-      local count, due = tonumber(stored[i] or 0), nil
-      if not count then
-        count, due = limiters().failures_in(stored[i])
-        has_due = has_due or due ~= nil
-      end
-      failures[first + i - 1] = count
-      dues[first + i - 1] = due or false
+      failures[first + i - 1] = tonumber(stored[i] or 0) or (limiters().failures_in(stored[i]))
     end`)
 }
-  return failures, has_due and dues or nil
+  return failures
 end
 `;

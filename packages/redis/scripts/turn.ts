@@ -101,8 +101,6 @@ export const turn = declareScript({
       priority: optional(DECIMAL),
       /** Traceparent of the newest add, if it had one. Missing if no key of the queue ever had one. */
       trace: optional(TEXT),
-      /** Whether a failure of the attempt would not be counted. Missing if no key has failed under such a limiter. */
-      isEarly: optional(FLAG),
       /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
     }),
@@ -186,9 +184,8 @@ function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, 
   end
   if kind == 'givenUp' then
     if maxRetries then
-      local counts, dues = failures_of({ key })
-      local isEarly = decoded.ignoresEarly and dues and is_early(dues[1], tonumber(token))
-      if isEarly or counts[1] < maxRetries then return counts[1] end
+      local failures = limiters().if_retries_left(decoded, key, tonumber(token), maxRetries)
+      if failures then return failures end
     end
     failed = failed + 1
     -- A key that was added again during processing, or that is delayed, is not given up.
@@ -499,9 +496,7 @@ function q.hold()
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
-  local dues
-  taken.failures, dues = failures_of(keys)
-  for i = 1, dues and #keys or 0 do taken.isEarly[i] = is_early(dues[i], tonumber(tokens[i])) and 1 or 0 end
+  taken.failures = failures_of(keys)
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end

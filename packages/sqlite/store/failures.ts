@@ -235,7 +235,7 @@ function requireKnown(node: LimiterNode): void {
 }
 
 /** Reports whether an attempt began before the retry was due. */
-export function isEarly(failure: Failure | undefined, started: number): boolean {
+function isEarly(failure: Failure | undefined, started: number): boolean {
   return failure?.due !== undefined && failure.due - started > ROUNDING;
 }
 

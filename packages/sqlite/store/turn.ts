@@ -16,7 +16,6 @@ import {
 import { PRODUCT } from "../product.ts";
 import { continueRedrive } from "./redrive.ts";
 import type { AddSettings } from "./adds.ts";
-import { isEarly } from "./failures.ts";
 import { addAfter, addNow, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
 import { type Item, leaveLine, Line, release } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
@@ -332,7 +331,6 @@ class Turn {
         failures: failure?.count ?? 0,
         priority: tx.state.isRanked ? priority : undefined,
         trace: item.trace ?? undefined,
-        isEarly: failure?.due === undefined ? undefined : isEarly(failure, item.token),
         readyForMs: measuresTimes ? (tx.now - since) / 1000 : undefined,
       };
     });

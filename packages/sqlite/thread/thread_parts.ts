@@ -30,8 +30,8 @@ function sentSettingsOf({ limiter, discipline, clock: _, ...settings }: SqliteEn
   };
 }
 
-function sentLimiterOf({ text, ignoresEarly, needsFailures }: EngineLimiter): SentSettings["limiter"] {
-  return { text, ignoresEarly, needsFailures };
+function sentLimiterOf({ text, needsFailures }: EngineLimiter): SentSettings["limiter"] {
+  return { text, needsFailures };
 }
 
 function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings): Engine {
