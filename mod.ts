@@ -84,6 +84,7 @@ export { type Reservation, TokenBucket } from "./lib/tokens/token_bucket.ts";
 export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "./lib/contracts/throttle.ts";
 export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
+  adaptThrottle,
   type Ending,
   type FailingItem,
   type GivenUpEnding,

@@ -19,8 +19,8 @@
  */
 
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
-import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/workers/throttle_line.ts";
+import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
+import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/tokens/throttle_line.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
 import { Listeners } from "./listeners.ts";
@@ -268,17 +268,4 @@ class AllOfPermit implements Permit {
 /** Returns the throttles that pools wait for. A throttle that is named twice counts once. */
 function distinct(throttles: readonly Throttle[]): OwnThrottle[] {
   return [...new Set(throttles.map(throttleOf))];
-}
-
-/** Ends all permits, even if a third-party throttle throws. Then throws the first error. */
-function endAll(permits: Iterable<Permit>, result: AttemptResult): void {
-  const errors: unknown[] = [];
-  for (const permit of permits) {
-    try {
-      permit.end(result);
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
 }

@@ -1,5 +1,6 @@
 import { A_CLOCK, hasMethods } from "../lib/base/arguments.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { adaptThrottle } from "../lib/tokens/adapt_throttle.ts";
 import { type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
@@ -12,6 +13,7 @@ export const throttleKind: PartKind<"throttle", Throttle> = {
   hasNames: true,
   defaultType: "bucket",
   is: (value): value is Throttle => hasMethods(value, "acquire"),
+  prepare: adaptThrottle,
 };
 
 /** Declarations of a throttle's options, by name. */
@@ -101,5 +103,5 @@ export function createThrottle<F extends ThrottleFields>(
   kinds: KindsOf<F>,
   options: object,
 ): Throttle {
-  return createInCode("throttle", definition, kinds, options, { clock: A_CLOCK });
+  return adaptThrottle(createInCode("throttle", definition, kinds, options, { clock: A_CLOCK }));
 }

@@ -20,6 +20,7 @@
  */
 
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
+export { adaptThrottle } from "../lib/tokens/adapt_throttle.ts";
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export * from "./built_ins.ts";
 export { defineThrottle } from "./definition.ts";

@@ -40,6 +40,13 @@ export const A_RETRY_BUDGET: Rule = [
   "must be an object of the non-negative numbers 'ratio' and 'minRate'",
 ];
 
+const A_COST: Rule = [(cost) => Number.isFinite(cost) && cost as number >= 0, "must be a finite non-negative number"];
+
+/** Throws if the cost of an attempt is not a finite number of at least 0. */
+export function requireCost(action: string, cost: unknown): void {
+  requireRule(action, "cost", cost, A_COST);
+}
+
 function isClock(value: unknown): boolean {
   try {
     return hasMethods(value, "now", "setTimeout", "clearTimeout") && Number.isFinite((value as Clock).now());

@@ -27,6 +27,12 @@ export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.on
 /** Key of a token bucket's function that returns the bucket as a `Throttle`. */
 export const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.throttle");
 
+/**
+ * Key of a throttle's function that opens its gate for a pool: see `OpenGate`. The number is the version of `Gate` and
+ * `GatedPool`, because the pool and the throttle may be of different copies of the package.
+ */
+export const GATE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.gate.1");
+
 /** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */
 export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
@@ -49,4 +55,25 @@ export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.total
 export function setBrand(object: object, brand: symbol, value: unknown): void {
   // Without a prototype, because other code may have put a `get` on `Object.prototype`.
   Object.defineProperty(object, brand, { __proto__: null, value } as PropertyDescriptor);
+}
+
+/**
+ * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
+ * whose properties throw when read.
+ */
+export function brandOf(thrown: unknown, brand: symbol | "scope"): unknown {
+  try {
+    return (thrown as Record<symbol | string, unknown> | null | undefined)?.[brand];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
+ * Returns 0 for any other error.
+ */
+export function retryAfterOf(thrown: unknown): number {
+  const delay = brandOf(thrown, RETRY_AFTER);
+  return Number.isFinite(delay) ? delay as number : 0;
 }

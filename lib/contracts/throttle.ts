@@ -1,6 +1,8 @@
 /**
  * Decides whether one more attempt may start.
  *
+ * Pass a throttle of your own through `adaptThrottle` before you pass it to a pool.
+ *
  * Any number of pools can share a throttle. Pools that wait for the same throttle stand in one line, and only the first
  * pool in the line calls `acquire`.
  */

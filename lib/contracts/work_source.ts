@@ -16,28 +16,28 @@ export interface SourcedQueue<T> {
 
 /**
  * Connection between a pool of {@linkcode runWorkers} and a queue. The source supplies items and carries out the pool's
- * decisions on them. Each source serves one pool.
+ * decisions on them.
  *
  * The pool decides which failed items are given up, which attempts were interrupted, and how many handlers may start.
  * The source carries out the pool's decisions. For each lease, the pool calls `finish` once and then disposes the
  * lease. If `finish` already ended the lease, disposing it does nothing. If a lease is disposed without a call to
  * `finish`, its item was not processed and goes back to the queue.
+ *
+ * Every member is required: a pool does not start on a source that lacks one. `baseSource` from
+ * `@workqueue/core/hooks` has the members that most sources don't need.
  */
 export interface WorkSource<T> {
   /** Name of the queue. */
   readonly name: string;
 
-  /** Clock of the pool, unless the pool has its own `clock` option. Default: the system clock. */
-  readonly clock?: Clock | undefined;
+  /** Clock of the pool, unless the pool has its own `clock` option; `undefined` for the system clock. */
+  readonly clock: Clock | undefined;
 
   /**
-   * Receives the pool's metrics, under the queue's name. If this property is absent or the name is empty, the pool has
-   * no metrics.
+   * Receives the pool's metrics, under the queue's name. If this property is `undefined` or the name is empty, the pool
+   * has no metrics.
    */
-  readonly metrics?: MetricsProvider | undefined;
-
-  /** Returns the key of a lease's item. If this method throws, the pool ends and the item is handed back. */
-  keyOf(lease: WorkLease<T>): unknown;
+  readonly metrics: MetricsProvider | undefined;
 
   /** Returns a lease that is available now; `undefined` if there is none. If this method throws, the pool ends. */
   tryTake(): WorkLease<T> | undefined;
@@ -56,15 +56,25 @@ export interface WorkSource<T> {
 
   /**
    * Gives back the leases that arrived but were not taken with `tryTake`. The pool calls this method when it starts no
-   * more handlers for now, because it is paused, stopped or full. Omit this method if the source receives at most one
-   * lease at a time.
+   * more handlers for now, because it is paused, stopped or full.
    */
-  giveBackUnused?(): void;
+  giveBackUnused(): void;
+
+  /** Returns the number of this attempt at the item of a lease, starting at 1. If this method throws, the pool ends. */
+  attemptOf(lease: WorkLease<T>): number;
 
   /**
-   * Returns the number of this attempt at the item with this key, starting at 1. If this method throws, the pool ends.
+   * Reports whether an attempt may begin on a lease. If not, the source has handed the item back. The pool calls this
+   * method once for each lease, just before it calls the handler, because a process can be frozen at any time between
+   * two turns of the event loop.
    */
-  attemptOf(lease: WorkLease<T>, key: unknown): number;
+  mayBegin(lease: WorkLease<T>): boolean;
+
+  /**
+   * Whether the source may use a {@linkcode WorkAttempt} after the call to which it was passed. If not, the pool uses
+   * the same object for many attempts. Must be `true` if `finish` may return a promise.
+   */
+  readonly keepsAttempts: boolean;
 
   /**
    * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
@@ -92,110 +102,93 @@ export interface WorkSource<T> {
    * Called before the pool gives an item up, because it has failed and the number of the attempt is larger than
    * `maxRetries`. Reports whether the item may be retried nevertheless: this failure is not counted, or earlier ones
    * were forgotten during the attempt, so that there are fewer than `maxRetries` now. A source that can't tell yet
-   * returns `false`, and may retry the item in `finish`, after `minDelay` at the earliest. Omit this method if failures
-   * are counted only by attempts, and forgotten only after success.
+   * returns `false`, and may retry the item in `finish`, after `minDelay` at the earliest.
    */
-  mayRetry?(attempt: WorkAttempt<T>, limits: RetryLimits): boolean | undefined;
+  mayRetry(attempt: WorkAttempt<T>, limits: RetryLimits): boolean;
 
   /**
    * Hands out no item of the attempt's group, or no item at all, for the given number of milliseconds. Reports whether
-   * that is possible. If this method is omitted or returns `false`, a `RetryAfterError` delays only its item.
+   * that is possible. If not, a `RetryAfterError` delays only its item.
    */
-  pause?(attempt: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean;
+  pause(attempt: WorkAttempt<T>, scope: "group" | "queue", ms: number): boolean;
 
   /**
    * Called when an attempt times out while its handler still runs. The item counts as failing from now on. `finish`
-   * follows when the handler ends. Omit this method if the source learns of failures only from `finish`.
+   * follows when the handler ends.
    */
-  timedOut?(attempt: WorkAttempt<T>): void;
+  timedOut(attempt: WorkAttempt<T>): void;
 
   /**
    * Reports whether the source now takes the item back for this reason, to hand it out again. If not, a failed item is
-   * given up, `requeue` means plain success, and the pool processes an item instead of handing it back. If the method
-   * is omitted, the source always takes items back.
+   * given up, `requeue` means plain success, and the pool processes an item instead of handing it back.
    */
-  takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
+  takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
   /**
    * Reports whether each lease comes with a permit of this throttle, because several processes share the throttle. If
-   * not, the pool acquires the permits itself. Omit this method if the pool always acquires the permits.
+   * not, the pool acquires the permits itself.
    */
-  takesPermits?(throttle: Throttle): boolean;
+  takesPermits(throttle: Throttle): boolean;
 
   /**
    * Returns the throttle from which the pool acquires permits instead of the given one, because several processes share
-   * it. Omit this method, or return `undefined`, if each process has its own throttle.
+   * it; `undefined` if each process has its own throttle.
    */
-  sharedThrottle?(throttle: Throttle): Throttle | undefined;
-
-  /**
-   * Reports whether an attempt may begin on a lease. If not, the source has handed the item back. The pool calls this
-   * method once for each lease, just before it calls the handler, because a process can be frozen at any time between
-   * two turns of the event loop. Omit this method if leases can't be lost.
-   */
-  mayBegin?(lease: WorkLease<T>): boolean;
+  sharedThrottle(throttle: Throttle): Throttle | undefined;
 
   /**
    * Whether items arrive only after a call of `take`. A pool with a `throttle` then waits with `take` while `length` is
-   * 0. Items that wait for a permit when `watch` says that the source `isOver` are handed back. Default: `false`.
+   * 0. Items that wait for a permit when `watch` says that the source `isOver` are handed back.
    */
-  readonly isRemote?: boolean;
+  readonly isRemote: boolean;
 
   /**
-   * Number of items that `tryTake` would return now, if known. A pool with a `throttle` then asks for a permit only
-   * while there is an item.
+   * Number of items that `tryTake` would return now. A pool with a `throttle` then asks for a permit only while there
+   * is an item. If the number is `"unknown"`, the pool asks for a permit, and ends it unused if there is no item.
    */
-  readonly length?: number | undefined;
+  readonly length: number | "unknown";
 
   /** Whether no more items will come after the ready ones. */
-  readonly isOver?: boolean;
+  readonly isOver: boolean;
 
   /** Whether the queue is paused, as far as this process knows. The printed pool says so. */
-  readonly isPaused?: boolean;
+  readonly isPaused: boolean;
 
   /**
    * Whether an item that is processing will become ready once it is done, or an item is blocked, even though the source
    * has returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again
-   * each time `watch` calls back, so a source with this property also needs `watch`.
+   * each time `watch` calls back.
    */
-  readonly mayComeBack?: boolean;
+  readonly mayComeBack: boolean;
 
   /**
    * Calls `callback` when `length`, `isOver` or `mayComeBack` may have changed. Returns an unsubscribe function.
    */
-  readonly watch?: ((callback: () => void) => () => void) | undefined;
+  watch(callback: () => void): () => void;
 
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
-   * on it was lost. For each item, only one of the queue's pools is notified. Returns an unsubscribe function. Omit
-   * this method if items are given up only after attempts.
+   * on it was lost. For each item, only one of the queue's pools is notified. Returns an unsubscribe function.
    */
-  watchGivenUp?(callback: (given: GivenUpItem<T>) => void): () => void;
+  watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 
-  /**
-   * Reports whether an item that failed will still be retried, as far as this process knows. If this method is omitted,
-   * the pool assumes that every failed item will be retried, and learns otherwise only from the pool's own attempts.
-   */
-  isFailing?(key: unknown, item: T): boolean;
+  /** Reports whether an item that failed will still be retried, as far as this process knows. */
+  isFailing(key: unknown, item: T): boolean;
 
-  /**
-   * Number of items that failed and will be retried, whichever pool tried them. Omit this property if this process
-   * doesn't know the number.
-   */
-  readonly failing?: number | undefined;
+  /** Number of items that failed and will be retried, whichever pool tried them. */
+  readonly failing: number | "unknown";
 
   /**
    * Calls `callback` with the key of each failing item that is no longer failing, for example because the queue's
-   * `forget` was called. Returns an unsubscribe function. If this method is omitted, watchers of the pool's failures
-   * learn only of the ends that the pool itself decides.
+   * `forget` was called. Returns an unsubscribe function.
    */
-  watchForgotten?(callback: (key: unknown) => void): () => void;
+  watchForgotten(callback: (key: unknown) => void): () => void;
 
   /**
-   * Returns the time until a delayed item is due, in milliseconds. Returns `undefined` if the item is not delayed or
-   * this process doesn't know the time.
+   * Returns the time until a delayed item is due, in milliseconds; `undefined` if the item is not delayed or this
+   * process doesn't know the time.
    */
-  dueInMs?(item: T): number | undefined;
+  dueInMs(item: T): number | undefined;
 }
 
 /** Limits of a pool on retries of an item. */
@@ -230,14 +223,16 @@ export interface WorkRequest {
    */
   wanted(): number;
   /**
-   * Throttle that must grant a permit for each lease. Present only if the pool has a throttle and the source's
+   * Throttle that must grant a permit for each lease; `undefined` unless the pool has a throttle and the source's
    * `takesPermits` returned `true` for it.
    */
-  readonly throttle?: Throttle | undefined;
+  readonly throttle: Throttle | undefined;
 }
 
 /** A lease that can be lost if its queue is outside this process. */
 export interface WorkLease<T> extends Lease<T> {
+  /** Key of the item. */
+  readonly key: unknown;
   /**
    * Aborts when the lease is lost, with the reason for the loss. The handler's signal aborts too. Once the lease is
    * lost, `finish` resolves to `false`.

@@ -51,7 +51,7 @@ export interface WorkerOptions<T = unknown> {
   /**
    * A {@linkcode Throttle} or a {@linkcode TokenBucket} that decides whether an attempt may start. Each attempt needs a
    * permit, first attempts and retries alike. A bucket grants a permit for each token. Pools that share a throttle take
-   * turns.
+   * turns. Pass a throttle of your own through `adaptThrottle`.
    *
    * The pool asks for a permit when an item is ready, and takes the item when the permit is granted. Until then, the
    * items stay in the queue, in the queue's order, where other pools can take them. An idle pool has no permits.

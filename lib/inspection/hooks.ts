@@ -2,6 +2,7 @@
  * Interfaces for custom engines: a queue outside this process, from which pools take work, and displays of queues.
  *
  * - A queue from which {@linkcode runWorkers} takes work has a `[SOURCE]` method, which opens a {@linkcode WorkSource}.
+ *   {@linkcode baseSource} has the members that most sources don't need.
  * - A queue may have an `[INSPECTION]` property with a {@linkcode RemoteInspection}, which displays read.
  *
  * `SOURCE` and `INSPECTION` are registered symbols, so they are the same in every copy of the package.
@@ -33,6 +34,7 @@ export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";
 export type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
 export type * from "../contracts/work_source.ts";
+export { type BaseSource, baseSource } from "../workers/base_source.ts";
 export { onBucketChange } from "../tokens/bucket_changes.ts";
 export { isTokenBucket } from "../tokens/is_token_bucket.ts";
 export type { Reservation, TokenBucket } from "../tokens/token_bucket.ts";

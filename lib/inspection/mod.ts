@@ -79,7 +79,7 @@ function describeDelayed(queue: DelayingQueue<unknown>): string {
 }
 
 function describePool(pool: ViewedPool<unknown>): string {
-  const { active, slots: { abandoned }, settings: { concurrency, throttle }, state } = pool;
+  const { active, abandoned, settings: { concurrency, throttle }, state } = pool;
   const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
   if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
   if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
@@ -89,8 +89,9 @@ function describePool(pool: ViewedPool<unknown>): string {
   const listed = failuresOf(pool, MAX_FAILURES);
   const [latest] = listed;
   if (latest !== undefined) {
-    const failing = pool.source.failing ?? listed.length;
-    const isMore = pool.source.failing === undefined && failing === MAX_FAILURES;
+    const isUnknown = pool.source.failing === "unknown";
+    const failing = pool.source.failing === "unknown" ? listed.length : pool.source.failing;
+    const isMore = isUnknown && failing === MAX_FAILURES;
     const keys = failing === 1 ? "1 key" : `${formatNumber(failing)}${isMore ? " or more" : ""} keys`;
     parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
   }

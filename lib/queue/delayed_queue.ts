@@ -242,11 +242,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     return this.positionIn(record) >= PROCESSING;
   }
 
-  /** Reports whether the queue still takes back the item of a lease, although it may be shutting down. */
-  takesLeaseBack(lease: RecordLease<T>): boolean {
-    return this.takesRetry(lease.recordIn(this.records));
-  }
-
   protected override isWaitOver(count: number): boolean {
     if (count === IDLE) return this.delayed === 0 && super.isWaitOver(IDLE);
     return this.ignoresAdds || this.hasFewer(count - this.delayed);

@@ -204,7 +204,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
    * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter is asked
    * whether it counts the failure.
    */
-  mayRetry(lease: RecordLease<T>, maxRetries: number): boolean {
+  hasRetriesLeft(lease: RecordLease<T>, maxRetries: number): boolean {
     const record = lease.recordIn(this.records);
     const failures = this.failures.countOf(record);
     if (failures < maxRetries) return true;

@@ -5,16 +5,14 @@
  */
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
-import { setBrand, SOURCE } from "../base/brands.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
 import { argumentError, invalidArgument } from "../base/errors.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
-import { LimitedQueue } from "./limited_queue.ts";
 import { liveDurationRule } from "./live_duration.ts";
 import { brings, KEEPER } from "./opt_ins.ts";
 import { delayingRules } from "./options.ts";
-import { QueueSource } from "./queue_source.ts";
+import { SourceQueue } from "./source_queue.ts";
 
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
@@ -78,16 +76,14 @@ export function createRateLimitingQueue<T>(
     throw argumentError(ACTION, "'forgetAfter' is an option of the queue, not of its limiter", TypeError);
   }
   const { keepGivenUp } = options;
-  const queue = keepGivenUp === undefined
-    ? new LimitedQueue(limiter, options)
+  return keepGivenUp === undefined
+    ? new SourceQueue(limiter, options)
     : (keepGivenUp as object as MakesKeeper)[KEEPER](limiter, options);
-  setBrand(queue, SOURCE, () => new QueueSource(queue));
-  return queue;
 }
 
 const ACTION = "create rate limiting queue";
 
 /** Store of given-up items, as `createRateLimitingQueue` sees it. */
 interface MakesKeeper {
-  [KEEPER]<T>(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>): LimitedQueue<T>;
+  [KEEPER]<T>(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
 }

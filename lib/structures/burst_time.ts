@@ -7,19 +7,11 @@ export interface Moment {
   readonly time: number;
 }
 
-/** Source of the times of a pool's attempts. */
-export interface AttemptTime {
-  /** Returns the time at which an attempt begins; `undefined` if its first `await` is early enough to read the time. */
-  beginning(): Moment | undefined;
-  /** Returns the current time. */
-  now(): Moment;
-}
-
 /**
  * Reads the system clock only once per burst, because each read takes as long as a fast handler. Any other clock is
  * read at each call. Use the time only to show users how long ago an event happened.
  */
-export class BurstTime implements AttemptTime {
+export class BurstTime {
   readonly #clock: Clock;
   #latest: Moment = { time: 0 };
   /** Number of the burst in which the clock was last read. */
@@ -29,8 +21,7 @@ export class BurstTime implements AttemptTime {
     this.#clock = clock;
   }
 
-  beginning(): undefined {}
-
+  /** Returns the current time. */
   now(): Moment {
     const { number } = burst;
     if (number === 0 || number !== this.#burst || !isRealTime(this.#clock)) {

@@ -13,6 +13,7 @@ import { invalidArgument } from "../base/errors.ts";
 import type { Permit, Throttle, ThrottleSnapshot } from "../contracts/throttle.ts";
 import { cancelGrant, delayOf, type Grant, grantTokens } from "./grants.ts";
 import { BucketThrottle } from "./bucket_throttle.ts";
+import { setGate } from "./throttle_gate.ts";
 import { setLevel, TokenLevel } from "./token_level.ts";
 import { TokenLine } from "./token_line.ts";
 import { FOREVER, NS_PER_MS, toDelay } from "./tokens.ts";
@@ -121,6 +122,7 @@ export class TokenBucket implements Throttle {
     setBrand(this, ON_CHANGE, (callback: (isPause: boolean) => void) => this.#listen(callback));
     setLevel(this, this.#level);
     setBrand(this, THROTTLE, () => this.#ownThrottle);
+    setGate(this);
   }
 
   /**

@@ -1,12 +1,12 @@
-import { requireRule, type Rule } from "../base/arguments.ts";
+import { requireCost } from "../base/arguments.ts";
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
+import type { GatePermit } from "../contracts/gate.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "../structures/burst_time.ts";
-import type { HeldPermit } from "./pool_permits.ts";
 
-/** Pool settings that each attempt reads when it starts. */
+/** Settings of a pool that attempts read. */
 export interface AttemptTerms {
   /** Name of the queue. */
   readonly queue: string;
@@ -25,53 +25,36 @@ export interface TimedOut {
   readonly at: number;
 }
 
-/** One call to the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
-export class Attempt<T> implements WorkAttempt<T> {
-  readonly lease: WorkLease<T>;
-  readonly key: unknown;
-  /** Number of the attempt, from 1. */
-  readonly number: number;
-  /**
-   * Time at which the attempt began. By default, the time at which the handler first awaited something. In that case,
-   * not set for a handler that never awaits, which ends before any other code can read this property.
-   */
-  began: Moment | undefined = undefined;
+/** State that few attempts have: those with a timeout or a permit, and those whose handlers read their signal. */
+export class RareState<T> {
+  timer: unknown = undefined;
   /**
    * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
    * afterwards. Until its handler ends, the attempt is abandoned.
    */
   timedOut: TimedOut | undefined = undefined;
-  /** Permit of the pool's throttle, if there is one. */
-  permit: HeldPermit | undefined = undefined;
-  readonly #terms: AttemptTerms;
-  #timer: unknown = undefined;
-  #hasEnded = false;
-  /** Created on demand, because most handlers never read their signal. */
-  #controller: AbortController | undefined = undefined;
-  #stopListening: (() => void) | undefined = undefined;
+  /** Permit of the pool's throttle. */
+  permit: GatePermit<T> | undefined = undefined;
+  /** Controller of the handler's signal. */
+  controller: AbortController | undefined = undefined;
+  stopListening: (() => void) | undefined = undefined;
+}
 
-  constructor(lease: WorkLease<T>, key: unknown, number: number, terms: AttemptTerms) {
-    this.lease = lease;
-    this.key = key;
-    this.number = number;
-    this.#terms = terms;
-  }
+/** State of a call to the handler. A worker uses the same object for one attempt after the other. */
+export class Attempt<T> implements WorkAttempt<T> {
+  lease!: WorkLease<T>;
+  key: unknown = undefined;
+  /** Number of the attempt, from 1. */
+  number = 0;
+  /** Time at which the handler first awaited something; `undefined` before, and if it never awaits. */
+  began: Moment | undefined = undefined;
+  /** Context of the handler; `undefined` if no attempt is running. */
+  context: AttemptContext<T> | undefined = undefined;
+  rare: RareState<T> | undefined = undefined;
+  readonly terms: AttemptTerms;
 
-  get queue(): string {
-    return this.#terms.queue;
-  }
-
-  get item(): T {
-    return this.lease.item;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      this.#listenTo(this.#terms.signal, this.#controller);
-      this.#listenTo(this.lease.signal, this.#controller);
-    }
-    return this.#controller.signal;
+  constructor(terms: AttemptTerms) {
+    this.terms = terms;
   }
 
   /** Whether the lease is known to be lost. If so, the outcome of the attempt won't count. */
@@ -79,112 +62,103 @@ export class Attempt<T> implements WorkAttempt<T> {
     return this.lease.signal?.aborted ?? false;
   }
 
-  /** Books more cost. Throws if the cost is invalid or the attempt has ended. */
-  charge(cost: number): void {
-    requireCost("charge", cost);
-    if (this.#hasEnded) throw argumentError("charge", "the attempt has ended", Error);
-    this.permit?.charge(cost);
-  }
-
   /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
-  startTimer(onTimeout: (attempt: Attempt<T>) => void): void {
-    const { clock, timeout } = this.#terms;
-    if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
+  startTimer(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
+    const { context, terms: { clock } } = this;
+    const rare = this.rare ??= new RareState();
+    rare.timer = clock.setTimeout(() => {
+      if (this.context !== context) return; // the attempt has ended
+      const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
+      rare.timedOut = { error, at: clock.now() };
+      if (!context!.signal.aborted) rare.controller!.abort(error);
+      onTimeout(this);
+    }, timeout);
   }
 
-  /** Ends the attempt: stops its timer and the forwarding of signals, and disposes the lease. */
-  end(): void {
-    this.#hasEnded = true;
-    if (this.#timer === undefined && this.#stopListening === undefined) this.lease[Symbol.dispose]();
-    else this.#stopAndDispose();
-  }
-
-  /** Disposes the lease even if a third-party clock or signal throws. */
-  #stopAndDispose(): void {
-    try {
-      this.#stopListening?.();
-      if (this.#timer !== undefined) this.#terms.clock.clearTimeout(this.#timer);
-    } finally {
-      this.lease[Symbol.dispose]();
+  /** Returns a signal that aborts with the signals of the pool and of the lease. */
+  openSignal(): AbortSignal {
+    const rare = this.rare ??= new RareState();
+    const controller = rare.controller = new AbortController();
+    for (const signal of [this.terms.signal, this.lease.signal]) {
+      if (signal !== undefined) listenTo(signal, controller, rare);
     }
+    return controller.signal;
   }
 
-  #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
-    if (this.#hasEnded) return;
-    const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-    this.timedOut = { error, at: this.#terms.clock.now() };
-    if (!this.signal.aborted) this.#controller!.abort(error);
-    onTimeout(this);
-  }
-
-  #listenTo(signal: AbortSignal | undefined, controller: AbortController): void {
-    if (signal === undefined || this.#hasEnded) return;
-    const abort = () => controller.abort(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    const stopBefore = this.#stopListening;
-    this.#stopListening = () => {
-      signal.removeEventListener("abort", abort);
-      stopBefore?.();
-    };
+  /** Stops the timer and the forwarding of signals. */
+  stop({ stopListening, timer }: RareState<T>): void {
+    stopListening?.();
+    if (timer !== undefined) this.terms.clock.clearTimeout(timer);
   }
 }
 
-/** Throws if a cost is not a finite number of at least 0. */
-export function requireCost(action: string, cost: unknown): void {
-  requireRule(action, "cost", cost, A_COST);
+/** Aborts the controller when the signal aborts. */
+function listenTo(signal: AbortSignal, controller: AbortController, rare: RareState<never>): void {
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) return abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const stopBefore = rare.stopListening;
+  rare.stopListening = () => {
+    signal.removeEventListener("abort", abort);
+    stopBefore?.();
+  };
 }
 
-const A_COST: Rule = [(cost) => Number.isFinite(cost) && cost as number >= 0, "must be a finite non-negative number"];
-
-/** Context that the handler receives for an attempt. */
-export class AttemptContext implements HandlerContext {
+/** Context that the handler receives for an attempt. All else is private. */
+export class AttemptContext<T> implements HandlerContext {
   readonly attempt: number;
-  readonly #attempt: Attempt<unknown>;
+  readonly #lease: WorkLease<T>;
+  /** State of the attempt until it ends. Then, the state is that of another attempt. */
+  readonly #state: Attempt<T>;
+  #signal: AbortSignal | undefined;
 
-  constructor(attempt: Attempt<unknown>) {
-    this.attempt = attempt.number;
-    this.#attempt = attempt;
+  constructor(number: number, lease: WorkLease<T>, state: Attempt<T>) {
+    this.attempt = number;
+    this.#lease = lease;
+    this.#state = state;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#state.context !== this;
   }
 
   get signal(): AbortSignal {
-    return this.#attempt.signal;
+    return this.#signal ??= this.#hasEnded ? new AbortController().signal : this.#state.openSignal();
   }
 
   get queue(): string {
-    return this.#attempt.queue;
+    return this.#state.terms.queue;
   }
 
   get key(): unknown {
-    return this.#attempt.key;
+    return this.#lease.key;
   }
 
-  // Leases of third-party sources may lack the following properties.
-
   get priority(): number {
-    return this.#attempt.lease.priority ?? 0;
+    return this.#lease.priority;
+  }
+
+  get addedAgain(): () => boolean {
+    return this.#lease.addedAgain;
+  }
+
+  get token(): bigint | undefined {
+    return this.#lease.token;
+  }
+
+  get trace(): string | undefined {
+    return this.#lease.trace;
   }
 
   /**
    * Creates a new function each time the property is read, so that the function also works when destructured from the
    * context. Handlers that don't read the property don't pay for the function.
    */
-  get addedAgain(): () => boolean {
-    const { lease } = this.#attempt;
-    return () => lease.addedAgain?.() ?? false;
-  }
-
-  get token(): bigint | undefined {
-    return this.#attempt.lease.token;
-  }
-
-  get trace(): string | undefined {
-    return this.#attempt.lease.trace;
-  }
-
-  /** Creates a new function each time the property is read, as `addedAgain` does. */
   get charge(): (cost: number) => void {
-    const attempt = this.#attempt;
-    return (cost) => attempt.charge(cost);
+    return (cost) => {
+      requireCost("charge", cost);
+      if (this.#hasEnded) throw argumentError("charge", "the attempt has ended", Error);
+      this.#state.rare?.permit?.charge(cost);
+    };
   }
 }

@@ -3,7 +3,7 @@ import { messageOf } from "../base/error_text.ts";
 import { copyOf, inOneLine } from "../base/safe_text.ts";
 import type { WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { FailureWatcher } from "../metrics/failure_watch.ts";
-import type { AttemptTime, Moment } from "../structures/burst_time.ts";
+import type { BurstTime, Moment } from "../structures/burst_time.ts";
 
 /** Maximum number of keys to remember. */
 export const MAX_FAILURES = 1000;
@@ -24,14 +24,14 @@ export interface Failure<T> {
  * {@linkcode MAX_FAILURES} keys are remembered.
  */
 export class Failures<T> {
-  readonly #time: AttemptTime;
+  readonly #time: BurstTime;
   /** Failures in the order in which they happened, the latest last. */
   readonly #byKey = new Map<unknown, Failure<T>>();
   readonly #source: Pick<WorkSource<T>, "watchForgotten">;
   /** Watchers and their unsubscribe functions; `undefined` until there is a watcher. */
   #watchers: Map<FailureWatcher<T>, () => void> | undefined = undefined;
 
-  constructor(time: AttemptTime, source: Pick<WorkSource<T>, "watchForgotten">) {
+  constructor(time: BurstTime, source: Pick<WorkSource<T>, "watchForgotten">) {
     this.#time = time;
     this.#source = source;
   }
@@ -51,7 +51,7 @@ export class Failures<T> {
   watch(watcher: FailureWatcher<T>): () => void {
     const watchers = this.#watchers ??= new Map();
     const tell = (key: unknown) => callSafely(() => watcher.ended(key), drop, undefined);
-    watchers.set(watcher, this.#source.watchForgotten?.(tell) ?? drop);
+    watchers.set(watcher, this.#source.watchForgotten(tell));
     return () => {
       watchers.get(watcher)?.();
       watchers.delete(watcher);

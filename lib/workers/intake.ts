@@ -1,236 +1,105 @@
+import { GATE } from "../base/brands.ts";
 import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
+import type { Gate, GatedPool, OpenGate } from "../contracts/gate.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
-import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
-import { UNUSED } from "../tokens/own_throttle.ts";
+import type { WorkLease, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import { burst } from "../structures/burst.ts";
-import { type HeldPermit, PoolPermits } from "./pool_permits.ts";
-import type { Running } from "./running.ts";
-import type { LiveSettings } from "./settings.ts";
+import { type Attempt, RareState } from "./attempt.ts";
+import type { PoolSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import type { PoolState } from "./view.ts";
-import { Wait } from "./wait.ts";
 
-/** Pool that receives the items. */
-export interface Taker<T> {
+/** Workers that receive the items. */
+export interface Takers<T> {
   /** Starts a worker with this lease. */
   work(lease: WorkLease<T>): void;
   /** Hands back an item for which no handler may start. */
   handBack(lease: WorkLease<T>): void;
-  /** Ends the pool because the source failed. */
+}
+
+/** Pool, as its intake sees it. */
+export interface IntakePool<T> {
+  readonly source: WorkSource<T>;
+  /** Settings of the pool. Some may change at any time, so they are read at each use. */
+  readonly settings: PoolSettings<T> & { readonly clock: Clock };
+  /** Stops the pool because the source or the throttle failed. */
   fail(error: unknown): void;
-  /** Called when the intake can't take another item for the moment. */
-  onIdle(): void;
+  /** Ends the pool if it takes no more items and has nothing left to do. */
+  endIfIdle(): void;
 }
 
 /** Takes items from the source as long as one more handler may start, and waits for an item if no item is ready. */
-export class Intake<T> {
+export class Intake<T> implements GatedPool<T> {
   /** State of the pool. Items are taken only while the pool is open. */
   state: PoolState = "open";
-  readonly #source: WorkSource<T>;
+  readonly source: WorkSource<T>;
+  readonly settings: IntakePool<T>["settings"];
+  /** Gate of the throttle; `undefined` if the pool has no throttle or the source takes the permits. */
+  gate: Gate<T> | undefined = undefined;
+  /** Whether the pool waits for an item. A slot is reserved for the item. There is at most one wait at a time. */
+  isWaiting = false;
+  /** Whether a wait found that the source has shut down. Then, no further wait returns an item. */
+  isShutDown = false;
+  readonly #pool: IntakePool<T>;
   readonly #slots: Slots;
-  readonly #settings: LiveSettings & { readonly clock: Clock };
-  readonly #taker: Taker<T>;
-  /** The pool's wait for an item, during which a slot is reserved for the item. */
-  readonly #wait: Wait;
+  readonly #workers: Takers<T>;
+  #request!: WorkRequest;
+  #canceler!: AbortController;
   /**
-   * Whether the intake is pausing to give other work a turn in the event loop. Pools with a custom clock don't pause.
+   * Whether the intake makes pauses, which give other work a turn in the event loop. Pools with a custom clock don't.
    */
   readonly #makesPauses: boolean;
   #isPausing = false;
-  /** Permits of the pool; `undefined` if the pool has no throttle or the source takes the permits. */
-  #permits: PoolPermits | undefined;
-  /** Permit of the item that was taken last, until its attempt begins. */
-  #permit: HeldPermit | undefined = undefined;
-  /** Whether the pool has a throttle and waits until an item is ready. */
-  #isIdle = false;
-  /** Item that arrived when no permit was granted. The item waits here for the permit. */
-  #held: WorkLease<T> | undefined = undefined;
   #endWatch: (() => void) | undefined = undefined;
 
-  constructor(
-    source: WorkSource<T>,
-    slots: Slots,
-    settings: LiveSettings & { readonly clock: Clock },
-    taker: Taker<T>,
-  ) {
-    this.#source = source;
+  constructor(pool: IntakePool<T>, slots: Slots, workers: Takers<T>) {
+    this.source = pool.source;
+    this.settings = pool.settings;
+    this.#pool = pool;
     this.#slots = slots;
-    this.#settings = settings;
-    this.#taker = taker;
-    this.#makesPauses = settings.clock === systemClock;
-    this.#wait = new Wait(() => this.#wanted(), () => this.#throttleOfSource());
-    this.#permits = this.#newPermits();
+    this.#workers = workers;
+    this.#makesPauses = pool.settings.clock === systemClock;
+    this.#openGate();
   }
 
   /** Whether an item may still arrive, because the intake is waiting for an item, a permit or the event loop. */
-  get isWaiting(): boolean {
-    return this.#wait.isOn || this.#isPausing || this.#permits?.isWaiting === true;
+  get mayBring(): boolean {
+    return this.isWaiting || this.#isPausing || this.gate?.isInLine === true;
   }
 
-  /** Whether a slot is reserved for an item that may arrive. */
-  get keepsSlot(): boolean {
-    return this.#wait.isOn;
-  }
-
-  /** Whether the source has shut down. */
-  get isShutDown(): boolean {
-    return this.#wait.isOver;
-  }
-
-  /** Starts workers as long as one more handler may start and an item is ready. */
-  fill(): void {
-    this.#fillFrom(this.take());
+  /**
+   * Starts workers as long as one more handler may start and an item is ready.
+   *
+   * @param isRested Whether a pause has just ended. Then, one item may be taken without another pause.
+   */
+  fill(isRested = false): void {
+    for (let lease = this.take(isRested); lease !== undefined; lease = this.take()) this.#workers.work(lease);
+    if (this.isShutDown || this.state === "stopping") this.#pool.endIfIdle();
   }
 
   /**
    * Takes the next item if one more handler may start now. If not, the intake continues by itself when a handler may
    * start.
    */
-  take(): WorkLease<T> | undefined {
-    if (this.#isPausing || !this.#mayBegin()) return undefined;
-    if (this.#makesPauses && burst.isTooLong() && isRealTime(systemClock)) {
-      this.#pause();
+  take(isRested = false): WorkLease<T> | undefined {
+    if (this.#isPausing) return undefined;
+    if (this.state !== "open" || this.#slots.taken >= this.#slots.count) {
+      this.source.giveBackUnused();
       return undefined;
     }
-    return this.#takeNow();
-  }
-
-  /**
-   * Returns the permit of the attempt that starts now. An attempt without a throttle has none, and neither has an
-   * attempt whose item the queue refused to take back.
-   */
-  takePermit(): HeldPermit | undefined {
-    const permit = this.#permit;
-    this.#permit = undefined;
-    return permit;
-  }
-
-  /** Books the cost of an attempt that starts without a permit, so that later attempts start correspondingly later. */
-  chargeAhead(): void {
-    this.#permits?.chargeAhead();
-  }
-
-  /** Gives back the permit of an attempt that can't start. */
-  putBack(permit: HeldPermit): void {
-    permit.end(UNUSED);
-    this.#permits?.serveOthers();
-  }
-
-  /** Stops waiting for an item and for a permit, and gives back items for which no handler may start. */
-  takeBack(): void {
-    this.#isIdle = false;
-    this.#wait.takeBack();
-    this.#permits?.leave();
-    const held = this.#held;
-    this.#held = undefined;
-    if (held !== undefined) this.#taker.handBack(held);
-    this.#source.giveBackUnused?.();
-  }
-
-  /**
-   * Switches to a new throttle, which counts the running attempts. Returns a function that leaves the line of the old
-   * throttle.
-   */
-  changeThrottle(running: Running<T>): () => void {
-    const old = this.#permits;
-    this.takeBack();
-    const permits = this.#permits = this.#newPermits();
-    if (permits !== undefined) {
-      for (const attempt of running.oldest(Infinity)) {
-        if (attempt.timedOut === undefined) attempt.permit = permits.adopt(attempt.permit);
-      }
+    if (this.#makesPauses && !isRested && burst.isTooLong() && isRealTime(systemClock)) {
+      void this.#pause();
+      return undefined;
     }
-    return () => old?.end();
-  }
-
-  /**
-   * Watches the source. After a change, tries to take an item if an item or the end of the source was awaited, or if
-   * the source has shut down but an item may still come back. When a remote source shuts down, hands back the items
-   * that wait for a permit.
-   */
-  watch(): void {
-    this.#endWatch ??= this.#source.watch?.(() => {
-      const { length, isOver, isRemote } = this.#source;
-      if (isRemote && isOver) this.takeBack();
-      else if (!this.isShutDown) {
-        if (this.#isIdle ? length === 0 && !isOver : length !== 0 || !this.#permits?.isWaiting) return;
-        this.#isIdle = false;
-      }
-      soon(() => this.fill());
-    });
-  }
-
-  end(): void {
-    this.#endWatch?.();
-    this.#permits?.end();
-  }
-
-  /** Returns the throttle whose permits come with the source's leases, if there is one. */
-  #throttleOfSource(): LiveSettings["throttle"] {
-    const { throttle } = this.#settings;
-    return throttle !== undefined && this.#source.takesPermits?.(throttle) ? throttle : undefined;
-  }
-
-  #newPermits(): PoolPermits | undefined {
-    const { throttle, clock } = this.#settings;
-    if (throttle === undefined || this.#throttleOfSource() !== undefined) return undefined;
-    this.watch();
-    return new PoolPermits(this.#source.sharedThrottle?.(throttle) ?? throttle, clock, () => this.fill());
-  }
-
-  #fillFrom(lease: WorkLease<T> | undefined): void {
-    for (; lease !== undefined; lease = this.take()) this.#taker.work(lease);
-    this.#taker.onIdle();
-  }
-
-  /**
-   * Reports whether one more handler may start now. If not, gives back items that the source has received in advance.
-   */
-  #mayBegin(): boolean {
-    if (this.state === "open" && this.#slots.isOneFree) return true;
-    this.#source.giveBackUnused?.();
-    return false;
-  }
-
-  #takeNow(): WorkLease<T> | undefined {
-    let lease: WorkLease<T> | undefined;
+    const { gate } = this;
     try {
-      if (this.#permits !== undefined && !this.#askFor(this.#permits)) return undefined;
-      try {
-        lease = this.#takeHeld() ?? this.#source.tryTake();
-      } finally {
-        if (lease === undefined && this.#permit !== undefined) this.putBack(this.takePermit()!);
-      }
+      const lease = gate === undefined ? this.source.tryTake() : gate.tryTake();
+      if (lease !== undefined) return lease;
     } catch (error) {
-      this.#taker.fail(error);
+      this.#pool.fail(error);
     }
-    if (lease !== undefined) return lease;
-    this.#waitForItem();
-  }
-
-  /** Returns the item that waited for a permit. */
-  #takeHeld(): WorkLease<T> | undefined {
-    const held = this.#held;
-    this.#held = undefined;
-    return held;
-  }
-
-  /**
-   * Asks for a permit if an item is ready, or if the source doesn't know. Reports whether to take an item now: with the
-   * permit, or without one if there is no item, so that the pool waits for one or learns that no more will come.
-   */
-  #askFor(permits: PoolPermits): boolean {
-    if (this.#wait.isOn) return false;
-    const { length = NaN, isOver = false, watch } = this.#source;
-    const isEnd = isOver || this.isShutDown;
-    if (this.#held !== undefined || length > 0 || !(isEnd || (length === 0 && watch !== undefined))) {
-      this.#permit = permits.ask();
-      return this.#permit !== undefined;
-    }
-    permits.leave();
-    if (this.#source.isRemote) return true;
-    this.#isIdle = !isEnd;
-    return isEnd;
+    if (gate === undefined || gate.needsItem) void this.#wait();
+    return undefined;
   }
 
   /** Gives timers, I/O and other work in this program a turn. */
@@ -238,24 +107,51 @@ export class Intake<T> {
     this.#isPausing = true;
     await burst.turn();
     this.#isPausing = false;
-    this.#fillFrom(this.#mayBegin() ? this.#takeNow() : undefined);
+    this.fill(true);
   }
 
-  /** Waits for one item. When the item arrives, other items may be ready as well. */
-  async #waitForItem(): Promise<void> {
-    if (this.#wait.isOn || this.#wait.isOver || this.state !== "open") return;
-    this.#slots.take();
-    const request = this.#wait.begin();
+  /**
+   * Waits for one item, and starts a worker with it or keeps it until a permit is granted. If the item arrives just as
+   * the wait is canceled, hands the item back. When the item has arrived, other items may be ready as well.
+   */
+  async #wait(): Promise<void> {
+    if (this.isWaiting || this.isShutDown || this.state !== "open") return;
+    this.isWaiting = true;
+    this.#slots.taken++;
+    const request = this.#request;
     let got: WorkLease<T> | Shutdown | undefined;
     try {
-      got = await this.#source.take(request);
+      got = await this.source.take(request);
     } catch (error) {
-      if (!request.signal.aborted) this.#taker.fail(error);
+      if (!request.signal.aborted) this.#pool.fail(error);
     }
-    this.#wait.end(got?.shutdown);
-    this.#slots.giveBack();
-    if (got !== undefined && !got.shutdown) this.#accept(got);
+    this.isWaiting = false;
+    this.#slots.taken--;
+    if (got !== undefined) {
+      if (got.shutdown) this.isShutDown = true;
+      else if (this.state !== "open" || this.#slots.taken >= this.#slots.count) this.#workers.handBack(got);
+      else if (this.gate === undefined) this.#workers.work(got);
+      else this.gate.keep(got); // `fill` asks for the permit
+    }
     this.fill();
+  }
+
+  /** Stops waiting for an item and for a permit, and gives back items for which no handler may start. */
+  takeBack(): void {
+    if (this.isWaiting) {
+      this.#canceler.abort();
+      this.#renewRequest();
+    }
+    const kept = this.gate?.takeBack();
+    if (kept !== undefined) this.#workers.handBack(kept);
+    this.source.giveBackUnused();
+  }
+
+  /** Prepares the request of the next wait. Without a gate, the source takes the permits. */
+  #renewRequest(): void {
+    const { signal } = this.#canceler = new AbortController();
+    const throttle = this.gate === undefined ? this.settings.throttle : undefined;
+    this.#request = { signal, wanted: () => this.#wanted(), throttle };
   }
 
   /**
@@ -263,18 +159,43 @@ export class Intake<T> {
    * throttle would grant permits.
    */
   #wanted(): number {
-    const free = Math.min(this.#slots.free, (this.#permits?.free ?? Infinity) - 1);
+    const free = Math.min(this.#slots.count - this.#slots.taken, (this.gate?.free ?? Infinity) - 1);
     return 1 + Math.max(free, 0);
   }
 
-  /**
-   * Starts a worker with an item for which the pool was waiting, or keeps the item until a permit is granted. If the
-   * item arrived just as the wait was canceled, hands the item back.
-   */
-  #accept(lease: WorkLease<T>): void {
-    if (this.state !== "open" || !this.#slots.isOneFree) return this.#taker.handBack(lease);
-    if (this.#permits === undefined) return this.#taker.work(lease);
-    this.#held = lease; // `fill` asks for the permit
+  #openGate(): void {
+    const { throttle } = this.settings;
+    this.gate = undefined;
+    if (throttle !== undefined && !this.source.takesPermits(throttle)) {
+      const open = (throttle as object as { [GATE]: OpenGate })[GATE];
+      this.gate = open(this.source.sharedThrottle(throttle) ?? throttle, this);
+    }
+    this.#renewRequest();
+  }
+
+  /** Switches to the gate of a new throttle, which counts the running attempts. Returns the old gate. */
+  changeGate(running: Iterable<Attempt<T>>): Gate<T> | undefined {
+    const old = this.gate;
+    this.takeBack();
+    this.#openGate();
+    for (const attempt of this.gate === undefined ? [] : running) {
+      if (attempt.rare?.timedOut !== undefined) continue;
+      const permit = this.gate!.adopt(attempt.rare?.permit);
+      if (permit !== undefined) (attempt.rare ??= new RareState()).permit = permit;
+    }
+    return old;
+  }
+
+  /** Watches a source that has shut down, because an item may still come back. */
+  watch(): void {
+    this.#endWatch ??= this.source.watch(() => {
+      if (this.isShutDown) soon(() => this.fill());
+    });
+  }
+
+  end(): void {
+    this.#endWatch?.();
+    this.gate?.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
+import { brandOf, retryAfterOf, TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import { argumentError } from "../base/errors.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
@@ -23,12 +23,13 @@ const HANDED_BACK: Ending = { kind: "handedBack" };
  * Passes the ending to the source, and records the result.
  */
 export class Outcomes<T> {
+  /** Number of endings that are being carried out. */
+  pending = 0;
   readonly #source: WorkSource<T>;
   readonly #failures: Failures<T>;
   readonly #reports: Reports<T>;
   readonly #rules: OutcomeRules;
   readonly #onSettled: () => void;
-  #pending = 0;
   /** Whether it was reported that the scope of a `RetryAfterError` is not possible. */
   #hasReportedScope = false;
 
@@ -47,61 +48,61 @@ export class Outcomes<T> {
     this.#onSettled = onSettled;
   }
 
-  /** Number of endings that are being carried out. */
-  get pending(): number {
-    return this.#pending;
-  }
-
   /**
    * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
    */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
-    if (attempt.timedOut !== undefined) throw attempt.timedOut.error;
-    if (outcome !== undefined) return this.#carryOut(attempt, this.#requested(attempt, outcome));
-    const isDone = this.#source.finish(attempt, SUCCEEDED, this.#reports.error);
-    if (isDone === undefined) this.#noteSuccess(attempt);
-    else void this.#settle(attempt, SUCCEEDED, isDone);
+    if (attempt.rare?.timedOut !== undefined) throw attempt.rare.timedOut.error;
+    const ending = outcome === undefined
+      ? SUCCEEDED
+      : requestedEnding(outcome, () => this.#source.takesBack(attempt, "requeue"));
+    this.#carryOut(attempt, ending);
   }
 
   /** Ends an attempt whose handler threw, or returned after the attempt's timeout. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
+    const timedOut = attempt.rare?.timedOut;
     const isTerminal = brandOf(thrown, TERMINAL) === true;
-    const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timedOut === undefined;
+    const isInterrupted = signal?.aborted === true && !isTerminal && timedOut === undefined;
     if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
-    if (this.#try(attempt, () => this.#pauses(attempt, thrown))) return;
+    const minDelay = retryAfterOf(thrown);
+    if (minDelay > 0 && this.#try(attempt, () => this.#pauses(attempt, thrown, minDelay))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
-    if (attempt.timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
-    const error = attempt.timedOut?.error ?? thrown;
-    const giveUp = (error: unknown, reason: GiveUpReason) =>
-      void this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
-    if (isTerminal) return giveUp(error, "terminal");
+    if (timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
+    const error = timedOut === undefined ? thrown : timedOut.error;
+    if (isTerminal) return this.#giveUp(attempt, error, "terminal");
     const isLast = attempt.number > maxRetries && !isInterrupted;
-    const minDelay = retryAfterOf(thrown);
-    if (isLast && !this.#try(attempt, () => this.#source.mayRetry?.(attempt, { maxRetries, minDelay }))) {
-      return giveUp(error, "maxRetries");
+    const mayRetry = () => this.#source.mayRetry(attempt, { maxRetries, minDelay });
+    if (isLast && !this.#try(attempt, mayRetry)) {
+      return this.#giveUp(attempt, error, "maxRetries");
     }
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
-    if (!this.#try(attempt, () => this.#takesBack(attempt, "failed"))) return giveUp(error, "shutdown");
+    if (!this.#try(attempt, () => this.#source.takesBack(attempt, "failed"))) {
+      return this.#giveUp(attempt, error, "shutdown");
+    }
     try {
       this.#carryOut(attempt, { kind: "failed", error, minDelay });
     } catch (failure) {
       // The limiter failed, so the delay of the retry is unknown.
       this.#reports.error(failure, attempt);
-      giveUp(failure, "limiter");
+      this.#giveUp(attempt, failure, "limiter");
     }
+  }
+
+  #giveUp(attempt: Attempt<T>, error: unknown, reason: GiveUpReason): void {
+    this.#try(attempt, () => this.#carryOut(attempt, { kind: "givenUp", error, reason }));
   }
 
   /**
    * Pauses the group of the item or the whole queue, if a `RetryAfterError` asks for this, and hands the item back.
    * Returns `false` if the attempt is a failure nevertheless.
    */
-  #pauses(attempt: Attempt<T>, thrown: unknown): boolean {
-    const ms = retryAfterOf(thrown);
-    const scope = ms > 0 && brandOf(thrown, "scope");
+  #pauses(attempt: Attempt<T>, thrown: unknown, ms: number): boolean {
+    const scope = brandOf(thrown, "scope");
     if (scope !== "group" && scope !== "queue") return false;
-    if (this.#source.pause?.(attempt, scope, ms)) return attempt.timedOut === undefined && this.handBack(attempt);
+    if (this.#source.pause(attempt, scope, ms)) return attempt.rare?.timedOut === undefined && this.handBack(attempt);
     if (!this.#hasReportedScope) this.#reports.error(impossibleScope(scope), attempt);
     this.#hasReportedScope = true;
     return false;
@@ -109,7 +110,7 @@ export class Outcomes<T> {
 
   /** Records that an attempt has failed although its handler still runs. An ending follows when the handler ends. */
   failEarly(attempt: WorkAttempt<T>, error: unknown): void {
-    this.#try(attempt, () => this.#source.timedOut?.(attempt));
+    this.#try(attempt, () => this.#source.timedOut(attempt));
     this.#failures.add(attempt, error);
   }
 
@@ -118,18 +119,9 @@ export class Outcomes<T> {
    * counted. Returns `false` if the source doesn't take the item back. Throws if a third-party source throws.
    */
   handBack(attempt: WorkAttempt<T>): boolean {
-    if (!this.#takesBack(attempt, "handedBack")) return false;
+    if (!this.#source.takesBack(attempt, "handedBack")) return false;
     this.#carryOut(attempt, HANDED_BACK);
     return true;
-  }
-
-  #requested(attempt: WorkAttempt<T>, outcome: Outcome): Ending {
-    return requestedEnding(outcome, () => this.#takesBack(attempt, "requeue"));
-  }
-
-  /** Reports whether the source would take the item back for the given reason. */
-  #takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
-    return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
   }
 
   /** Calls a third-party source. If the source throws, reports the error and returns `undefined`. */
@@ -149,7 +141,7 @@ export class Outcomes<T> {
   }
 
   async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | Ending>): Promise<void> {
-    this.#pending++;
+    this.pending++;
     try {
       const answer = await isDone;
       if (typeof answer === "object") {
@@ -163,7 +155,7 @@ export class Outcomes<T> {
     } catch (error) {
       this.#reports.error(error, attempt);
     }
-    this.#pending--;
+    this.pending--;
     this.#onSettled();
   }
 
@@ -171,15 +163,12 @@ export class Outcomes<T> {
   #note(attempt: WorkAttempt<T>, ending: Ending): void {
     if (ending.kind === "handedBack") return;
     if (ending.kind === "failed") return this.#failures.add(attempt, ending.error);
-    if (ending.kind !== "givenUp") return this.#noteSuccess(attempt);
     this.#failures.delete(attempt.key);
-    const { lease: { item }, key, number: attempts } = attempt;
-    this.#reports.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
-  }
-
-  #noteSuccess(attempt: WorkAttempt<T>): void {
-    this.#failures.delete(attempt.key);
-    this.#reports.succeeded++;
+    if (ending.kind !== "givenUp") this.#reports.succeeded++;
+    else {
+      const { lease: { item }, key, number: attempts } = attempt;
+      this.#reports.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
+    }
   }
 }
 
@@ -192,25 +181,4 @@ function lostLease(ending: Ending): Error {
 /** Creates the error for a `RetryAfterError` whose scope the queue doesn't support. */
 function impossibleScope(scope: "group" | "queue"): Error {
   return argumentError(`pause ${scope}`, "the queue does not support it, so only the item is delayed", Error);
-}
-
-/**
- * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
- * Returns 0 for any other error.
- */
-export function retryAfterOf(thrown: unknown): number {
-  const delay = brandOf(thrown, RETRY_AFTER);
-  return Number.isFinite(delay) ? delay as number : 0;
-}
-
-/**
- * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
- * whose properties throw when read.
- */
-function brandOf(thrown: unknown, brand: symbol | "scope"): unknown {
-  try {
-    return (thrown as Record<symbol | string, unknown> | null | undefined)?.[brand];
-  } catch {
-    return undefined;
-  }
 }

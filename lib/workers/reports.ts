@@ -9,6 +9,13 @@ import type { Failures } from "./failures.ts";
 /** Callbacks of a pool for errors and given-up items. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
 
+/** Attempt to which an error belongs. */
+interface FailedAttempt<T> {
+  readonly lease: { readonly item: T };
+  readonly key: unknown;
+  readonly number: number;
+}
+
 /**
  * Passes errors to the callbacks of a pool, and counts outcomes. Errors that the callbacks throw don't affect the pool.
  */
@@ -48,27 +55,23 @@ export class Reports<T> {
   }
 
   /** Passes an error to `onError`. An error that the callback throws is dropped, so it can't end the pool. */
-  readonly error = (error: unknown, attempt: WorkAttempt<T>): void => {
-    this.#tell(error, attempt.lease.item, attempt.key, attempt.number);
+  readonly error = (error: unknown, attempt: FailedAttempt<T>): void => {
+    const { lease: { item }, key, number } = attempt;
+    const tell = (error: unknown) => {
+      if (this.#callbacks.onError === undefined) return this.#log.write(error, { key, number });
+      return this.#callbacks.onError(error, item, number);
+    };
+    callSafely(tell, drop, error);
   };
 
   /** Counts and reports an item that was given up. */
   givenUp({ item, key, attempts, error, reason }: GivenUpItem<T>): void {
     this.#totals.givenUp++;
     this.#givenUpFor[reason]++;
-    const onError = (thrown: unknown) => this.#tell(thrown, item, key, attempts);
+    const onError = (thrown: unknown) => this.error(thrown, { lease: { item }, key, number: attempts });
     callSafely((error) => this.#callbacks.onGiveUp?.(error, item, attempts, reason), onError, error);
     this.#metrics?.givenUp[reason]?.inc();
   }
-
-  #tell(error: unknown, item: T, key: unknown, number: number): void {
-    callSafely(
-      (error) => {
-        if (this.#callbacks.onError === undefined) return this.#log.write(error, { key, number });
-        return this.#callbacks.onError(error, item, number);
-      },
-      () => {},
-      error,
-    );
-  }
 }
+
+function drop(): void {}

@@ -14,6 +14,7 @@ export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { SOURCE } from "../base/brands.ts";
 export { TerminalError } from "../base/errors.ts";
+export { adaptThrottle } from "../tokens/adapt_throttle.ts";
 export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/given_up.ts";
@@ -58,7 +59,8 @@ export type * from "../contracts/workers.ts";
  * @param options Concurrency, retries, timeout, signal and callbacks; all are optional.
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is a number out of range.
- * @throws {TypeError} If `queue` is not a rate limiting queue, or `handler` is not a function.
+ * @throws {TypeError} If `queue` is not a rate limiting queue, if its source lacks a member, or if `handler` is not a
+ * function.
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function runWorkers<T>(

@@ -7,6 +7,7 @@ import {
   requireRules,
   type Rule,
 } from "../base/arguments.ts";
+import { GATE } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { parseDuration } from "../base/duration.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
@@ -50,7 +51,10 @@ function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
     concurrency: A_POSITIVE_INTEGER,
     maxRetries: A_COUNT,
     timeout: timeoutRule(),
-    throttle: [(value: unknown) => hasMethods(value, "acquire"), "must be a throttle or a token bucket"],
+    throttle: [
+      (value: unknown) => hasMethods(value, "acquire") && GATE in (value as object),
+      "must be a throttle or a token bucket; pass a throttle of your own through adaptThrottle(own)",
+    ],
   };
 }
 

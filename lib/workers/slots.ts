@@ -13,64 +13,45 @@ export interface SlotBounds {
  * Without this limit, any number of handlers could run while a backend hangs.
  */
 export class Slots {
+  /** Number of slots that are taken, including the slots of abandoned handlers. Written by those who take them. */
+  taken = 0;
+  /** Number of slots. Less than `taken` if more handlers are running than a lowered `concurrency` allows. */
+  count: number;
+  /** Number of handlers that have passed their timeout and are still running. */
+  abandoned = 0;
   readonly #bounds: SlotBounds;
-  #taken = 0;
-  #abandoned = 0;
   /** Whether it has been reported that `maxAbandoned` is exceeded. Reset when no abandoned handlers are left. */
   #wasReported = false;
 
   constructor(bounds: SlotBounds) {
     this.#bounds = bounds;
+    this.count = bounds.concurrency;
+  }
+
+  /** Must be called after a change of the bounds. */
+  adjust(): void {
+    this.count = this.#bounds.concurrency + Math.min(this.abandoned, this.#maxAbandoned);
   }
 
   /**
-   * Number of handlers that may still start. Negative if more handlers are running than a lowered `concurrency` allows.
+   * Marks the handler of a slot as abandoned. Returns an error to report if `maxAbandoned` is exceeded. After such a
+   * report, returns `undefined` until no abandoned handlers are left and the maximum is exceeded again.
    */
-  get free(): number {
-    const free = this.#bounds.concurrency - this.#taken;
-    return this.#abandoned === 0 ? free : free + Math.min(this.#abandoned, this.#maxAbandoned);
-  }
-
-  /** Whether one more handler may start. */
-  get isOneFree(): boolean {
-    return this.free > 0;
-  }
-
-  /** Number of handlers that have passed their timeout and are still running. */
-  get abandoned(): number {
-    return this.#abandoned;
-  }
-
-  /** Number of slots that were taken and have not been given back, including the slots of abandoned handlers. */
-  get taken(): number {
-    return this.#taken;
-  }
-
-  take(): void {
-    this.#taken++;
-  }
-
-  /**
-   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and the caller must report
-   * it. After such a report, returns `false` until no abandoned handlers are left and the maximum is exceeded again.
-   */
-  abandon(): boolean {
-    this.#abandoned++;
-    if (this.#wasReported || this.#abandoned <= this.#maxAbandoned) return false;
-    return this.#wasReported = true;
-  }
-
-  /** Creates the error that reports that `maxAbandoned` is exceeded. */
-  boundError(): Error {
+  abandon(): Error | undefined {
+    this.abandoned++;
+    this.adjust();
+    if (this.#wasReported || this.abandoned <= this.#maxAbandoned) return undefined;
+    this.#wasReported = true;
     return new Error(
-      `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers are still running, ` +
+      `Cannot start as many handlers as 'concurrency' allows: ${this.abandoned} abandoned handlers are still running, ` +
         `and 'maxAbandoned' is ${this.#maxAbandoned}`,
     );
   }
 
-  giveBack(wasAbandoned = false): void {
-    this.#taken--;
-    if (wasAbandoned && --this.#abandoned === 0) this.#wasReported = false;
+  /** Called when an abandoned handler has ended. */
+  endAbandoned(): void {
+    if (--this.abandoned === 0) this.#wasReported = false;
+    this.adjust();
   }
 
   get #maxAbandoned(): number {

@@ -3,9 +3,8 @@ import type { Throttle } from "../contracts/throttle.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
 import type { Moment } from "../structures/burst_time.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Failure, Failures } from "./failures.ts";
-import type { Running } from "./running.ts";
-import type { Slots } from "./slots.ts";
 
 /** State of a pool: it takes items, is paused, takes no more items, or has ended along with all its handlers. */
 export type PoolState = "open" | "paused" | "stopping" | "ended";
@@ -16,48 +15,60 @@ export interface ViewedPool<T> {
   readonly state: PoolState;
   /** Number of running handlers. */
   readonly active: number;
-  readonly slots: Slots;
-  readonly running: Running<T>;
+  /** Number of running handlers that have passed their timeout. */
+  readonly abandoned: number;
+  /** Iterates over the attempts whose handlers are running. */
+  readonly running: Iterable<Attempt<T>>;
   readonly failures: Failures<T>;
   readonly settings: { readonly concurrency: number; readonly clock: Clock; readonly throttle?: Throttle | undefined };
 }
 
 /** Returns a snapshot of a pool with at most `limit` items in each list. */
 export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<T> {
-  const { active, slots, settings, state } = pool;
+  const { active, abandoned, settings, state } = pool;
   return {
     active,
-    abandoned: slots.abandoned,
+    abandoned,
     concurrency: settings.concurrency,
     paused: state === "paused",
-    ...(pool.source.failing !== undefined && { failing: pool.source.failing }),
+    ...(pool.source.failing !== "unknown" && { failing: pool.source.failing }),
     runningItems: listRunning(pool, limit),
     failingItems: listFailing(pool, limit),
   };
 }
 
-function listRunning<T>({ running, settings }: ViewedPool<T>, limit: number): RunningItem<T>[] {
-  const now = settings.clock.now();
-  return running.oldest(limit).map(({ item, number, began, timedOut }) => ({
+/** Lists the items whose attempts started first. */
+function listRunning<T>(pool: ViewedPool<T>, limit: number): RunningItem<T>[] {
+  const now = pool.settings.clock.now();
+  const attempts = [...pool.running].sort((a, b) => beganAt(a) - beganAt(b)).slice(0, limit);
+  return attempts.map(({ lease: { item }, number, began, rare }) => ({
     item,
     attempt: number,
     runningMs: began === undefined ? 0 : since(began, now),
-    ...(timedOut && { abandonedMs: Math.max(now - timedOut.at, 0) }),
+    ...(rare?.timedOut && { abandonedMs: Math.max(now - rare.timedOut.at, 0) }),
   }));
+}
+
+/**
+ * Returns the start time of an attempt, for sorting. An attempt whose handler has not awaited anything yet sorts last.
+ * `Infinity` would not work, because the difference of two infinities is `NaN`.
+ */
+function beganAt({ began }: Attempt<unknown>): number {
+  return began?.time ?? Number.MAX_VALUE;
 }
 
 function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
   const now = pool.settings.clock.now();
   return failuresOf(pool, limit).map(({ item, attempts, error, at }) => {
     const failing = { item, attempts, error, failedAgoMs: since(at, now) };
-    const dueInMs = pool.source.dueInMs?.(item);
+    const dueInMs = pool.source.dueInMs(item);
     return dueInMs === undefined ? failing : { ...failing, dueInMs };
   });
 }
 
 /** Lists the keys that are still failing, the latest failure first. */
 export function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
-  return failures.list(limit, (key, item) => source.isFailing?.(key, item) ?? true);
+  return failures.list(limit, (key, item) => source.isFailing(key, item));
 }
 
 function since({ time }: Moment, now: number): number {

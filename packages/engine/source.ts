@@ -71,7 +71,11 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return this.#queue.isOver();
   }
 
+  readonly clock = undefined;
   readonly isRemote = true;
+  readonly keepsAttempts = true;
+  readonly mayComeBack = false;
+  readonly failing = "unknown";
 
   get isPaused(): boolean {
     return this.#queue.dispatcher.isPaused;
@@ -102,10 +106,6 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 
   mayBegin(lease: WorkLease<T>): boolean {
     return this.#queue.dispatcher.mayBegin((lease as PoolLease<T>).held);
-  }
-
-  keyOf(lease: WorkLease<T>): string {
-    return (lease as PoolLease<T>).held.key;
   }
 
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void {
@@ -155,6 +155,22 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
       this.#queue.dispatcher.want(this);
     });
   }
+
+  takesBack(): true {
+    return true;
+  }
+
+  timedOut(): void {}
+
+  isFailing(): true {
+    return true;
+  }
+
+  watchForgotten(): () => void {
+    return () => {};
+  }
+
+  dueInMs(): undefined {}
 
   giveBackUnused(): void {
     for (const held of this.#brought.splice(0)) held.giveBack();
@@ -221,6 +237,10 @@ class PoolLease<T> implements WorkLease<T> {
 
   get item(): T {
     return this.held.item;
+  }
+
+  get key(): string {
+    return this.held.key;
   }
 
   get priority(): number {

@@ -10,7 +10,7 @@ import {
   TokenBucket,
   type WorkerPool,
 } from "@workqueue/core";
-import { SOURCE } from "@workqueue/core/hooks";
+import { baseSource, SOURCE } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -233,8 +233,8 @@ Deno.test("rule 16: a pool that has ended follows no more, even if it ended with
   const counting = { on: 0 };
   const source = (failure?: Error): SourcedQueue<string> => ({
     [SOURCE]: () => ({
+      ...baseSource,
       name: "q",
-      keyOf: (item) => item,
       attemptOf: () => 1,
       finish() {},
       tryTake() {

@@ -11,6 +11,7 @@ import {
   type LoadConfigOptions,
   runWorkers,
   TokenBucket,
+  type WorkLease,
 } from "@workqueue/core";
 import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -82,7 +83,7 @@ Deno.test("addWhileDelayed is passed on to the queue", () => {
     using queue = config.queue<string>(name);
     queue.add("a");
     const lease = queue.tryGet()!;
-    const attempt = { lease, key: "a", number: 1 };
+    const attempt = { lease: lease as WorkLease<string>, key: "a", number: 1 };
     sourceOf(queue).finish(attempt, { kind: "failed", error: "down", minDelay: 10_000 }, () => {});
     lease[Symbol.dispose]();
     queue.add("a");

@@ -6,12 +6,12 @@ import {
   createRetryBudget,
   type DisciplineConfig,
   disciplines,
-  type Lease,
   type LimiterConfig,
   limiters,
   type QueueSnapshot,
   type RateLimitingQueue,
   type RetryBudgetOptions,
+  type WorkLease,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
 import type { Engine, EngineLimiter, EngineSettings, EngineSnapshot, Entry, Finish } from "@workqueue/engine";
@@ -110,7 +110,7 @@ export interface TwinsOptions {
 }
 
 interface Processing {
-  readonly lease: Lease<Item | string>;
+  readonly lease: WorkLease<Item | string>;
   readonly key: string;
   readonly token: string;
 }
@@ -301,7 +301,7 @@ export class Twins {
     for (const [i, { key, token, payload }] of taken.entries()) {
       assert(Number(token) > this.#lastToken, "tokens grow");
       this.#lastToken = Number(token);
-      this.#processing.push({ lease: leases[i]!, key, token });
+      this.#processing.push({ lease: leases[i] as WorkLease<Item | string>, key, token });
       this.#comparePayload(key, payload, leases[i]!.item);
     }
     if (taken.length < wanted && this.#options.discipline === undefined) this.#comparePause(pauseMs);

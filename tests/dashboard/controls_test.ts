@@ -4,6 +4,7 @@ import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   adaptDiscipline,
+  adaptThrottle,
   createDefaultItemLimiter,
   createExponentialLimiter,
   createPriorityDiscipline,
@@ -230,7 +231,7 @@ Deno.test("controls: what was done is seen at once by who watches", async () => 
 
 Deno.test("controls: what cannot be done is said with its reason, and refused with that", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
-  const throttle = { acquire: () => Infinity };
+  const throttle = adaptThrottle({ acquire: () => Infinity });
   await using pool = runWorkers(queue, () => {}, { throttle });
   using asked = new Asked({ queues: { alone: { queue }, foreign: { queue, pool } } });
   const { can, cannot } = await asked.details("alone");

@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  adaptThrottle,
   createDefaultItemLimiter,
   createRateLimitingQueue,
   loadConfig,
@@ -199,7 +200,7 @@ Deno.test("throttles: those of code have no name, and one that throws or says no
   const queues = Object.fromEntries(
     Object.entries(own).map(([name, throttle]) => {
       const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
-      return [name, { queue, pool: runWorkers(queue, () => {}, { throttle }) }];
+      return [name, { queue, pool: runWorkers(queue, () => {}, { throttle: adaptThrottle(throttle) }) }];
     }),
   );
   using asked = new Asked({ queues });
@@ -292,7 +293,7 @@ Deno.test("throttles: whatever a snapshot contains, the page gets numbers and a 
     [() => ({ limit: 2, inUse: 1, state: `two\nlines` }), { limit: 2, inUse: 1, state: "two lines" }],
   ];
   let snapshot: () => unknown;
-  const throttle = { acquire: () => Infinity, snapshot: () => snapshot() } as unknown as Throttle;
+  const throttle = adaptThrottle({ acquire: () => Infinity, snapshot: () => snapshot() } as unknown as Throttle);
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { name: "code" });
   const pool = runWorkers(queue, () => {}, { throttle });
   queue.add("item");

@@ -61,6 +61,7 @@ const MAIN_ENTRY = [
   "TokenBucket",
   "adaptDiscipline",
   "adaptMetrics",
+  "adaptThrottle",
   "createAimdThrottle",
   "createConcurrencyThrottle",
   "createDefaultControllerLimiter",

@@ -16,6 +16,7 @@ import {
   type QueueDiscipline,
   type RateLimiter,
   type RetryBudgetOptions,
+  type WorkLease,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { flushPromises, Lifo, sourceOf } from "../queue_helpers.ts";
@@ -81,7 +82,7 @@ class Comparison {
   /** Ends attempts as a pool does. */
   readonly source;
   /** All leases ever handed out. `isCurrent` is false for stale leases. The test disposes of stale leases too. */
-  readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
+  readonly leases: { lease: WorkLease<Item>; isCurrent: boolean }[] = [];
   readonly controllers: { name: string; controller: AbortController }[] = [];
   readonly drains: { name: string; controller: AbortController }[] = [];
   readonly given: PlainQueue["given"] = [];
@@ -185,7 +186,7 @@ class Comparison {
         if (processing === undefined) break;
         const { key } = processing.lease.item;
         const attempt = { lease: processing.lease, key, number: 1 };
-        assertEquals(this.source.takesBack!(attempt, "failed"), model.takesBack(key), "takesBack");
+        assertEquals(this.source.takesBack(attempt, "failed"), model.takesBack(key), "takesBack");
         if (model.takesBack(key)) {
           const { minDelay } = operation;
           this.source.finish(attempt, { kind: "failed", error: "no", minDelay }, (error) => {
@@ -206,7 +207,7 @@ class Comparison {
         const [kind, reason] = operation.do === "requeue"
           ? ["requeue", "requeue"] as const
           : ["handedBack", "handedBack"] as const;
-        if (this.source.takesBack!(attempt, reason)) {
+        if (this.source.takesBack(attempt, reason)) {
           this.source.finish(attempt, { kind, delay: undefined } as never, (error) => {
             throw error;
           });
@@ -358,7 +359,7 @@ class Comparison {
   }
 
   #hold(lease: Lease<Item>): void {
-    this.leases.push({ lease, isCurrent: true });
+    this.leases.push({ lease: lease as WorkLease<Item>, isCurrent: true });
   }
 
   #end(key: number): void {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  adaptThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   type Permit,
@@ -43,6 +44,7 @@ class Counting implements OwnThrottle {
   readonly #throws: () => boolean;
 
   constructor(inner: Throttle, isBreaker: boolean, throws: () => boolean) {
+    adaptThrottle(this);
     this.#inner = throttleOf(inner);
     this.#isBreaker = isBreaker;
     this.#throws = throws;

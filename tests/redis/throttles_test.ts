@@ -1,7 +1,7 @@
 /** Throttles other than buckets, which work in each process by itself. */
 
 import { assert, assertEquals } from "@std/assert";
-import { loadConfig, runWorkers, type Throttle } from "@workqueue/core";
+import { adaptThrottle, loadConfig, runWorkers, type Throttle } from "@workqueue/core";
 import { createConcurrencyThrottle } from "@workqueue/core/throttles";
 import { createRedisQueue, redisQueues } from "@workqueue/redis";
 import { setTimeout as delay } from "node:timers/promises";
@@ -63,7 +63,7 @@ redisTest("rule 15: an item that waits for a permit is not begun once its lease 
   let mayBegin = false;
   let tell = () => {};
   let asked = 0;
-  const throttle: Throttle = {
+  const throttle = adaptThrottle<Throttle>({
     acquire() {
       asked++;
       return mayBegin ? { begin() {}, charge() {}, end() {} } : Infinity;
@@ -72,7 +72,7 @@ redisTest("rule 15: an item that waits for a permit is not begun once its lease 
       tell = callback;
       return () => {};
     },
-  };
+  });
   const begun: [token: bigint, isLost: boolean][] = [];
   const pool = runWorkers(cut.queue, (_, { token, signal }) => void begun.push([token!, signal.aborted]), { throttle });
   await cut.queue.add("a");

@@ -6,10 +6,10 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  adaptThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   runWorkers,
-  type Throttle,
   TokenBucket,
   type WorkerOptions,
 } from "@workqueue/core";
@@ -22,7 +22,7 @@ interface Effect {
   readonly others?: WorkerOptions<string>;
 }
 
-const UNLIMITED: Throttle = { acquire: () => ({ begin() {}, charge() {}, end() {} }) };
+const UNLIMITED = adaptThrottle({ acquire: () => ({ begin() {}, charge() {}, end() {} }) });
 
 const EFFECTS: { readonly [Name in keyof Required<WorkerOptions>]: Effect } = {
   concurrency: { value: () => 2 },

@@ -5,7 +5,7 @@ import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQue
 import { totalsOf } from "@workqueue/core/metrics";
 import { test } from "./engines.ts";
 import { HandClock } from "../helpers.ts";
-import { countListeners, flush, isSettled } from "../queue_helpers.ts";
+import { countListeners, flush, insideOf, isSettled } from "../queue_helpers.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
 
@@ -29,13 +29,14 @@ class Work {
   }
 }
 
-/** Returns a function that returns the number of pending calls to `get`. */
+/** Returns a function that returns the number of pending calls to `take`, with which pools wait. */
 function countWaits(queue: RateLimitingQueue<string>): () => number {
   let waits = 0;
-  const get = queue.get.bind(queue);
-  queue.get = (options) => {
+  const source = insideOf(queue);
+  const take = source.take.bind(source);
+  source.take = (request) => {
     waits++;
-    return get(options).finally(() => waits--);
+    return take(request).finally(() => waits--);
   };
   return () => waits;
 }
@@ -400,10 +401,9 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
   await pool.stop();
 });
 
-Deno.test("the get of a third-party queue that ignores its signal: the item that it brings is given back", async () => {
+Deno.test("the take of a third-party source that ignores its signal: the item that it brings is given back", async () => {
   const queue = newQueue();
-  const get = queue.get.bind(queue);
-  queue.get = () => get();
+  insideOf(queue).take = () => insideOf(queue).get();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
   await flush();

@@ -2,20 +2,20 @@
 
 import { assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import {
+  adaptThrottle,
   createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
   type Handler,
-  type Lease,
   loadConfig,
   type Shutdown,
   type SourcedQueue,
-  type Throttle,
   TokenBucket,
   type WorkerOptions,
+  type WorkLease,
   type WorkRequest,
 } from "@workqueue/core";
-import { SOURCE } from "@workqueue/core/hooks";
+import { baseSource, SOURCE } from "@workqueue/core/hooks";
 import type { Pool } from "../../lib/workers/pool.ts";
 import { startPool as startDirectly } from "../../lib/workers/pool.ts";
 import { type Engine, test } from "./engines.ts";
@@ -284,12 +284,12 @@ test("a new throttle that throws makes finished reject, and the change is made",
   const rejected = assertRejects(() => pool.finished, Error, "no callbacks");
   it.add("a");
   await flush();
-  const throttle: Throttle = {
+  const throttle = adaptThrottle({
     acquire: () => Infinity,
     onChange() {
       throw new Error("no callbacks");
     },
-  };
+  });
   pool.change({ throttle, concurrency: 3 });
   await rejected;
   assertEquals([pool.concurrency, it.log, it.queue.length, it.clock.timers], [3, [], 1, 0]);
@@ -383,13 +383,13 @@ test("a pool that has ended is changed without effect, and keeps no eye on the b
   await pool.stop();
   let watching = 0;
   let asked = 0;
-  const throttle: Throttle = {
+  const throttle = adaptThrottle({
     acquire: () => ++asked,
     onChange: () => {
       watching++;
       return () => watching--;
     },
-  };
+  });
   pool.change({ throttle, concurrency: 3 });
   it.add("a");
   await flush();
@@ -423,19 +423,19 @@ test("changes are refused whole: what is wrong, what is unknown", async (engine)
 /** Remote queue whose server takes tokens from the throttle. The test calls `bring` to answer a request. */
 class TokenTaker implements SourcedQueue<string> {
   readonly requests: WorkRequest[] = [];
-  bring!: (lease: Lease<string> | Shutdown) => void;
+  bring!: (lease: WorkLease<string> | Shutdown) => void;
 
   [SOURCE]() {
     return {
+      ...baseSource,
       name: "",
       takesPermits: () => true,
-      keyOf: ({ item }: Lease<string>) => item,
       tryTake: () => undefined,
       attemptOf: () => 1,
       finish() {},
       take: (request: WorkRequest) => {
         this.requests.push(request);
-        const { promise, resolve, reject } = Promise.withResolvers<Lease<string> | Shutdown>();
+        const { promise, resolve, reject } = Promise.withResolvers<WorkLease<string> | Shutdown>();
         this.bring = resolve;
         request.signal.addEventListener("abort", () => reject(request.signal.reason));
         return promise;
@@ -444,8 +444,8 @@ class TokenTaker implements SourcedQueue<string> {
   }
 }
 
-function leaseOf(item: string): Lease<string> {
-  return { item, shutdown: false, priority: 0, addedAgain: () => false, [Symbol.dispose]() {} };
+function leaseOf(item: string): WorkLease<string> {
+  return { item, key: item, shutdown: false, priority: 0, addedAgain: () => false, [Symbol.dispose]() {} };
 }
 
 Deno.test("a source that takes the tokens itself is asked anew, with the bucket that counts now", async () => {

@@ -12,7 +12,6 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { watchFailures } from "@workqueue/core/metrics";
-import { startPool } from "../../lib/workers/pool.ts";
 import { test } from "./engines.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, nextTurn } from "../queue_helpers.ts";
@@ -424,39 +423,15 @@ test("options of a snapshot that make no sense are refused", async ({ runWorkers
   await pool.stop();
 });
 
-Deno.test("a pool whose attempts have a time source of their own knows when each handler was called", async () => {
-  for (const isExact of [true, false]) {
-    const clock = new HandClock(1000);
-    const queue = newQueue(clock);
-    const now = () => ({ time: clock.now() });
-    const handler = () => {
-      clock.time += 5; // work before the first `await`
-      return new Promise<void>(() => {});
-    };
-    const pool = startPool(queue, handler, {}, isExact ? () => ({ beginning: now, now }) : undefined);
-    queue.add("a");
-    await flush();
-    assertEquals(pool.snapshot().runningItems, [{ item: "a", attempt: 1, runningMs: isExact ? 5 : 0 }]);
-    queue.shutDown();
-  }
-});
-
-Deno.test("rule 11: a time source that throws costs one attempt", async () => {
+Deno.test("a handler runs from its first await on, as far as a snapshot knows", async () => {
   const clock = new HandClock(1000);
   const queue = newQueue(clock);
-  const errors: unknown[] = [];
-  let looks = 0;
-  const beginning = () => {
-    if (looks++ === 0) throw new Error("no time");
-    return { time: clock.now() };
-  };
-  const onError = (error: unknown, item: string) => errors.push(`${item}: ${error}`);
-  const pool = startPool(queue, () => {}, { onError }, () => ({ beginning, now: beginning }));
+  const pool = runWorkers(queue, () => {
+    clock.time += 5; // work before the first `await`
+    return new Promise<void>(() => {});
+  });
   queue.add("a");
-  queue.add("b");
   await flush();
-  await clock.advance(100);
-  assertEquals(errors, ["a: Error: no time"]);
-  assertEquals([looks > 2, queue.delayed, queue.processing], [true, 0, 0]);
-  await pool.stop();
+  assertEquals(pool.snapshot().runningItems, [{ item: "a", attempt: 1, runningMs: 0 }]);
+  queue.shutDown();
 });

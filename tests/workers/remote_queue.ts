@@ -10,9 +10,9 @@ import type {
   WorkRequest,
   WorkSource,
 } from "@workqueue/core";
-import { SOURCE } from "@workqueue/core/hooks";
+import { type BaseSource, baseSource, SOURCE } from "@workqueue/core/hooks";
 import type { RecordLease } from "../../lib/queue/record_lease.ts";
-import type { QueueSource } from "../../lib/queue/queue_source.ts";
+import type { SourceQueue } from "../../lib/queue/source_queue.ts";
 import { sourceOf } from "../queue_helpers.ts";
 
 /** In-memory queue that behaves as if it were in another process. */
@@ -67,14 +67,16 @@ export class RemoteQueue<T> implements SourcedQueue<T> {
   }
 }
 
+interface RemoteSource<T> extends BaseSource {} // the prototype is set below
+
 class RemoteSource<T> implements WorkSource<T> {
   readonly #remote: RemoteQueue<T>;
-  readonly #here: QueueSource<T>;
+  readonly #here: SourceQueue<T>;
   readonly #unused: RemoteLease<T>[] = [];
 
   constructor(remote: RemoteQueue<T>) {
     this.#remote = remote;
-    this.#here = sourceOf(remote.queue) as QueueSource<T>;
+    this.#here = sourceOf(remote.queue) as SourceQueue<T>;
   }
 
   get name() {
@@ -95,10 +97,6 @@ class RemoteSource<T> implements WorkSource<T> {
 
   get isOver() {
     return this.#here.isOver;
-  }
-
-  keyOf({ inner }: RemoteLease<T>): unknown {
-    return this.#here.keyOf(inner);
   }
 
   attemptOf({ attempt }: RemoteLease<T>): number {
@@ -188,7 +186,7 @@ class RemoteSource<T> implements WorkSource<T> {
   }
 
   watch(callback: () => void): () => void {
-    return this.#here.watch!(callback);
+    return this.#here.watch(callback);
   }
 
   #lease(inner: RecordLease<T>): RemoteLease<T> {
@@ -200,6 +198,8 @@ class RemoteSource<T> implements WorkSource<T> {
     for (let turn = 0; turn < 3; turn++) await this.#remote.way;
   }
 }
+
+Object.setPrototypeOf(RemoteSource.prototype, baseSource);
 
 let lastToken = 0n;
 
@@ -222,6 +222,10 @@ class RemoteLease<T> implements WorkLease<T> {
 
   get item() {
     return this.inner.item;
+  }
+
+  get key() {
+    return this.inner.key;
   }
 
   get priority() {

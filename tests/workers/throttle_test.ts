@@ -4,6 +4,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "
 import { FakeTime } from "@std/testing/time";
 import { createAllOfThrottle } from "@workqueue/core/throttles";
 import {
+  adaptThrottle,
   createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
@@ -751,10 +752,10 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
   };
   const queue = withSource(it.queue, { watch: counting(insideOf(it.queue).watch) });
   let permits = 1;
-  const throttle: Throttle = {
+  const throttle = adaptThrottle({
     acquire: () => permits-- > 0 ? { begin() {}, charge() {}, end() {} } : Infinity,
     onChange: counting(() => () => {}),
-  };
+  });
   const pools = [it.run({ throttle }, queue), it.run({ throttle }, queue)];
   it.add("ab");
   await flush();
@@ -787,7 +788,7 @@ Deno.test("a throttle that throws makes finished reject, now and after a wait", 
       if (delay !== undefined && ++calls === 1) return delay;
       throw new Error("no permits");
     };
-    const pool = it.run({ throttle: { acquire } });
+    const pool = it.run({ throttle: adaptThrottle({ acquire }) });
     it.add("a");
     const rejected = assertRejects(() => pool.finished, Error, "no permits");
     await it.advance(10);
@@ -802,7 +803,7 @@ Deno.test("a throttle that throws when its pool ends, or takes a permit back, ma
   };
   const atEnd: Throttle = { acquire: () => ({ begin() {}, charge() {}, end() {} }), onChange: () => fail };
   const atUnused: Throttle = { acquire: () => ({ begin() {}, charge() {}, end: fail }) };
-  for (const throttle of [atEnd, atUnused]) {
+  for (const throttle of [atEnd, atUnused].map(adaptThrottle)) {
     const it = new Setup(inMemory, 0, 0);
     const queue = throttle === atEnd ? it.queue : withoutLength(it.queue);
     const pool = it.run({ throttle }, queue);
@@ -837,7 +838,7 @@ Deno.test("what is neither a permit nor a time ends the pool with an error that 
     const [answer, shown] of [[NaN, "NaN"], [-5, "-5"], [undefined, "undefined"], ["5s", '"5s"'], [{}, "an object"]]
   ) {
     const it = new Setup(inMemory, 0, 0);
-    const pool = it.run({ throttle: { acquire: () => answer as number } });
+    const pool = it.run({ throttle: adaptThrottle({ acquire: () => answer as number }) });
     it.add("a");
     const message = "Cannot start attempt: 'acquire' of the throttle must return a permit or milliseconds, got ";
     await assertRejects(() => pool.finished, Error, `${message}${shown}`);

@@ -1,6 +1,6 @@
 /** Requests that a pool sends to its work source, and the pool's handling of the answers. */
 
-import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   createConcurrencyThrottle,
   createExponentialLimiter,
@@ -23,7 +23,7 @@ import {
   type WorkRequest,
   type WorkSource,
 } from "@workqueue/core";
-import { SOURCE } from "@workqueue/core/hooks";
+import { type BaseSource, baseSource, SOURCE } from "@workqueue/core/hooks";
 import { assertType, codeOf, HandClock, type Same } from "../helpers.ts";
 import { beBusy, countListeners, flush, isSettled, randomNumbers } from "../queue_helpers.ts";
 import { RemoteQueue } from "./remote_queue.ts";
@@ -42,6 +42,10 @@ class HandLease implements WorkLease<string> {
     this.#log = log;
   }
 
+  get key(): string {
+    return this.item;
+  }
+
   get signal(): AbortSignal {
     return this.controller.signal;
   }
@@ -55,6 +59,8 @@ class HandLease implements WorkLease<string> {
 interface Finish extends PromiseWithResolvers<boolean | GivenUpEnding> {
   readonly ending: Ending;
 }
+
+interface HandSource extends BaseSource {} // the prototype is set below
 
 /** Work source that a test controls: the test provides the answers. */
 class HandSource implements WorkSource<string>, SourcedQueue<string> {
@@ -80,11 +86,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
     return this;
   }
 
-  keyOf({ item }: WorkLease<string>): unknown {
-    return item;
-  }
-
-  attemptOf(_lease: WorkLease<string>, key: unknown): number {
+  attemptOf({ key }: WorkLease<string>): number {
     return this.attempts.get(key) ?? 1;
   }
 
@@ -138,6 +140,10 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
   }
 }
 
+Object.setPrototypeOf(HandSource.prototype, baseSource);
+
+const ANY_LIMITER = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
+
 /** Pool whose handlers end when the test calls `end` or `fail`, together with the pool's reports. */
 class Setup {
   readonly source: HandSource;
@@ -184,6 +190,22 @@ Deno.test("each pool opens a source of its own, and items have the type of the q
   assertEquals(source.opened, 2);
   await flush();
   for (const pool of pools) void pool.stop();
+});
+
+Deno.test("a source that lacks a member is refused by its name, and baseSource has all members that most don't need", () => {
+  const own: Pick<WorkSource<string>, "name" | "tryTake" | "take" | "attemptOf" | "finish"> = new HandSource();
+  const whole: Record<string, unknown> = { ...baseSource };
+  for (const name of ["name", "tryTake", "take", "attemptOf", "finish"] as const) whole[name] = own[name];
+  assertEquals(Object.keys(whole).filter((name) => !(name in createRateLimitingQueue(ANY_LIMITER))), []);
+  for (const name of Object.keys(whole)) {
+    const { [name]: _missing, ...rest } = whole;
+    const queue = { [SOURCE]: () => rest as unknown as WorkSource<string> };
+    assertThrows(
+      () => runWorkers(queue, () => {}),
+      TypeError,
+      `Cannot run workers: the source of the queue lacks '${name}'`,
+    );
+  }
 });
 
 Deno.test("a wait is for as many items as handlers may begin, as of now; those that come together begin together", async () => {

@@ -129,10 +129,11 @@ Deno.test("a pool waits for one item at a time, whatever its concurrency", async
   const queue = exponentialQueue();
   let waits = 0;
   let most = 0;
-  const get = queue.get.bind(queue);
-  queue.get = (options) => {
+  const source = insideOf(queue);
+  const take = source.take.bind(source);
+  source.take = (request) => {
     most = Math.max(most, ++waits);
-    return get(options).finally(() => waits--);
+    return take(request).finally(() => waits--);
   };
   const ends = new Map<string, () => void>();
   const pool = runWorkers(queue, (item) => new Promise((resolve) => ends.set(item, resolve)), { concurrency: 5 });
@@ -1033,9 +1034,9 @@ test("a queue that cannot hand out an item makes finished reject", async ({ runW
   await assertRejects(() => pool.finished, Error, "the discipline returned no ready item");
 });
 
-Deno.test("a third-party queue whose get throws makes finished reject", async () => {
+Deno.test("a third-party source whose take throws makes finished reject", async () => {
   const queue = exponentialQueue();
-  queue.get = () => {
+  insideOf(queue).take = () => {
     throw new Error("no connection");
   };
   await assertRejects(() => runWorkers(queue, () => {}).finished, Error, "no connection");

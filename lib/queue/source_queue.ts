@@ -1,0 +1,149 @@
+import { setBrand, SOURCE } from "../base/brands.ts";
+import { systemClock } from "../base/clock.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
+import type { RateLimiter } from "../contracts/rate_limiter.ts";
+import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
+import type { Shutdown } from "../contracts/work_queue.ts";
+import type { Ending, RetryLimits, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import { LimitedQueue } from "./limited_queue.ts";
+import type { RecordLease } from "./record_lease.ts";
+
+/** Attempt at an item of an in-memory queue. */
+interface SourceAttempt<T> extends WorkAttempt<T> {
+  readonly lease: RecordLease<T>;
+}
+
+type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
+
+/** Layer 3 that pools take their work from. Any number of pools may share the queue. */
+export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
+  constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
+    super(limiter, options);
+    setBrand(this, SOURCE, () => this);
+  }
+
+  /**
+   * Absent once the queue is shut down and empty, because the provider may already have been notified that the queue is
+   * gone.
+   */
+  get metrics(): MetricsProvider | undefined {
+    return this.isOver && this.length === 0 ? undefined : this.provider;
+  }
+
+  tryTake(): RecordLease<T> | undefined {
+    return this.hasFree() ? this.handOut() : undefined;
+  }
+
+  take({ signal }: WorkRequest): Promise<RecordLease<T> | Shutdown> {
+    return this.getNext(signal);
+  }
+
+  finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
+    const { lease } = attempt;
+    switch (ending.kind) { // no `default` case: a kind without a case is a type error
+      case "succeeded":
+        break;
+      case "failed":
+        return this.#retry(attempt, ending.minDelay, lease.priority, true, report);
+      case "requeue":
+        return this.#retry(attempt, 0, ending.priority ?? lease.priority, false, report);
+      case "handedBack":
+        return this.handBack(lease);
+      case "givenUp":
+        try {
+          this.keep(lease, attempt.number, ending);
+        } catch (error) {
+          report(error, attempt);
+        }
+        break;
+      case "requeueAfter":
+        this.requeueAfter(lease, ending.delay, ending.priority ?? lease.priority);
+    }
+    try {
+      this.forgetLeased(lease);
+    } catch (error) {
+      report(error, attempt);
+    }
+  }
+
+  #retry(
+    attempt: SourceAttempt<T>,
+    minDelay: number,
+    priority: number,
+    hasFailed: boolean,
+    report: Report<T>,
+  ): void {
+    this.retry(attempt.lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
+  }
+
+  timedOut({ lease }: SourceAttempt<T>): void {
+    this.beginFailing(lease);
+  }
+
+  mayRetry({ lease }: SourceAttempt<T>, { maxRetries }: RetryLimits): boolean {
+    return this.hasRetriesLeft(lease, maxRetries);
+  }
+
+  pause({ lease: { key, item } }: SourceAttempt<T>, scope: "group" | "queue", ms: number): boolean {
+    if (scope === "queue") {
+      this.pauseFor(ms);
+      return true;
+    }
+    const { groups } = this;
+    if (groups?.groupOf === undefined) return false;
+    this.pauseGroup(groups.groupOf({ item, key }), ms);
+    return true;
+  }
+
+  /**
+   * Returns `true` until the queue shuts down. Once the queue is shutting down, an item whose handler requested
+   * `requeue` simply succeeds.
+   */
+  takesBack({ lease }: SourceAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    if (!this.ignoresAdds) return true;
+    return reason !== "requeue" && this.takesRetry(lease.recordIn(this.records));
+  }
+
+  get failing(): number {
+    return this.failures.failing;
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.failures.watch(callback);
+  }
+
+  dueInMs(item: T): number | undefined {
+    const dueAt = this.dueAt(item);
+    return dueAt === undefined ? undefined : Math.max(dueAt - (this.clock ?? systemClock).now(), 0);
+  }
+
+  // The following members are for queues outside this process.
+
+  get keepsAttempts(): false {
+    return false;
+  }
+
+  get isRemote(): false {
+    return false;
+  }
+
+  get isPaused(): false {
+    return false;
+  }
+
+  giveBackUnused(): void {}
+
+  mayBegin(): true {
+    return true;
+  }
+
+  takesPermits(): false {
+    return false;
+  }
+
+  sharedThrottle(): undefined {}
+
+  watchGivenUp(): () => void {
+    return () => {};
+  }
+}
