@@ -636,7 +636,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       this.#clearIfIdle();
     }
     if (this.#drainers.length === 0 || this.delayed > 0) return;
-    if (this.#draining !== "drop" && this.size > 0) {
+    if (this.#draining !== "drop" && this.size > 0 && !this.isShutDown) {
       this.#stopWatching ??= this.watch(() => this.#closeWhenNothingIsLeft());
     } else this.#close();
   }

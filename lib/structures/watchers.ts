@@ -49,7 +49,7 @@ export class Waits {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#isOver(count)) return Promise.resolve();
     let waiters = this.#byCount.get(count);
-    if (waiters === undefined) this.#byCount.set(count, waiters = new Waiters());
+    if (waiters === undefined) this.#byCount.set(count, waiters = new Waiters(() => this.#look()));
     this.#stop ??= this.#watch(() => this.#look());
     return waiters.wait(signal);
   }

@@ -174,6 +174,7 @@ export class PlainQueue {
     const delay = this.#delayAfterFailure(key, minDelay);
     const entry: Entry = { item: this.#newest(key) ?? item, priority, start: "retry" };
     if (this.addWhileDelayed !== "fold" || delay <= 0) {
+      if (this.addWhileDelayed === "fold" && again !== undefined) again.start = "retry"; // the add is folded
       this.#addAfter(entry, delay);
       return this.#serve(); // fewer items may wait until the attempt ends: a delay may have been replaced
     }

@@ -253,6 +253,18 @@ for (const how of ["shutDown", "shutDownWithDrain"] as const) {
   });
 }
 
+Deno.test("rules 6 and 18: a drain after a shutdown needs no timer for blocked retries", async () => {
+  const { clock, queue, counts } = await blocked(["a"], {
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 0.001 }),
+  });
+  queue.shutDown();
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  assertEquals([counts(), clock.timers], [[0, 1, 0], 0]);
+  await clock.advance(1_000_000);
+  assertEquals(takeAll(queue), ["a"]);
+  await drained;
+});
+
 Deno.test("rule 18: with fold, an add leaves a blocked retry blocked", async () => {
   const clock = new HandClock();
   const options = {

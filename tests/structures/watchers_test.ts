@@ -1,7 +1,7 @@
 /** Tests of callbacks that a queue calls when the queue has less to do. */
 
 import { assertEquals } from "@std/assert";
-import { Watchers } from "../../lib/structures/watchers.ts";
+import { Waits, Watchers } from "../../lib/structures/watchers.ts";
 
 Deno.test("watchers: a function that is added twice is called twice, and removed once by each unsubscribe function", () => {
   const watchers = new Watchers();
@@ -34,4 +34,17 @@ Deno.test("watchers: a callback that another one removes is not called", () => {
   watchers.add(() => void calls.push("third"));
   watchers.tell();
   assertEquals(calls, ["first", "third"]);
+});
+
+Deno.test("waits: once all waits have been aborted, nothing is watched", async () => {
+  const watchers = new Watchers();
+  const waits = new Waits(() => false, (callback) => watchers.add(callback));
+  const controllers = [new AbortController(), new AbortController()];
+  const ends = controllers.map(({ signal }, i) => waits.wait(i, signal).catch((reason) => reason));
+  assertEquals(watchers.size, 1);
+  controllers[0]!.abort("first");
+  assertEquals(watchers.size, 1);
+  controllers[1]!.abort("second");
+  assertEquals(watchers.size, 0);
+  assertEquals(await Promise.all(ends), ["first", "second"]);
 });
