@@ -93,14 +93,14 @@ export class KeyTimes implements QueueObserver {
   }
 
   taken(record: number): void {
-    const isShared = this.#sharedIn !== 0 && this.#sharedIn === burst.number;
-    const now = isShared ? this.#doneAt : this.clock.now();
-    this.#sharedIn = 0; // a handler may begin now
     const { times } = this.#fieldsOf(record);
     const at = 2 * (record & PLACE);
     const readyAt = this.#remove(this.#ready, record) ?? this.#takeEarlier();
     const addedAt = times[at + 1]!;
     times[at + 1] = NaN;
+    const isShared = this.#sharedIn !== 0 && this.#sharedIn === burst.number;
+    this.#sharedIn = 0; // a handler may begin now
+    const now = isShared ? this.#doneAt : this.clock.now(); // may throw, when the record is in no list
     this.#append(this.#processing, record, now);
     const key = this.#records.keyOf(record);
     for (const listener of this.listeners) listener.taken(key, now, readyAt, addedAt === addedAt ? addedAt : readyAt);

@@ -133,6 +133,32 @@ Deno.test("key times: listeners hear of keys with the numbers of their hand-outs
   ]);
 });
 
+Deno.test("rule 11: key times: a clock that throws costs the times of one key, and no others", () => {
+  const clock = new HandClock();
+  const { now } = clock;
+  const queue = createWorkQueue<string>({ clock });
+  const { times } = listenTo(queue);
+  for (const key of ["a", "b", "c"]) {
+    queue.add(key);
+    clock.time++;
+  }
+  clock.now = () => {
+    throw new Error("no time");
+  };
+  const lease = take(queue);
+  clock.now = now;
+  assertEquals([lease.item, times.oldestReadyAt, times.firstHandOutAt], ["a", 1, undefined]);
+  lease[Symbol.dispose]();
+  assertEquals([times.oldestReadyAt, times.firstHandOutAt], [1, undefined]);
+  queue.add("a");
+  take(queue);
+  assertEquals([times.oldestReadyAt, times.firstHandOutAt], [2, 3]);
+  take(queue);
+  clock.time++;
+  take(queue);
+  assertEquals([times.oldestReadyAt, times.firstHandOutAt, times.sumOfHandOuts((at) => at)], [undefined, 3, 3 + 3 + 4]);
+});
+
 Deno.test("key times: the hand-out after an end shares its look at the clock within a burst, and no other does", async () => {
   const queue = createWorkQueue<string>();
   const { heard } = listenTo(queue);
