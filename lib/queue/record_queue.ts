@@ -552,9 +552,9 @@ export abstract class RecordQueue<T> {
     }
   }
 
+  /** Serves callers, if there are any. An observer is told of the end then. */
   #tellCallers(): void {
-    if (this.hasCallers) this.serve();
-    else if (this.size === 0 && this.isShutDown) this.observer?.end();
+    if (this.hasCallers || (this.isShutDown && this.size === 0)) this.serve();
   }
 
   /**
