@@ -8,8 +8,11 @@ export interface RetryAfterResponse {
   readonly headers: { get(name: string): string | null };
 }
 
-/** Longest delay: 2^31 seconds, in milliseconds. Longer delays are reduced to this maximum, as in RFC 9111. */
-const LONGEST = 2 ** 31 * 1000;
+/**
+ * Longest delay: 2^31 seconds, in milliseconds. Longer delays are reduced to this maximum, as in RFC 9111.
+ * A literal, because bundlers keep computed constants that nothing uses.
+ */
+const LONGEST = 2_147_483_648_000;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

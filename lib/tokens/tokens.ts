@@ -3,8 +3,8 @@
 export const NS_PER_MS = 1e6;
 const NS_PER_S = 1e9;
 
-/** Longest duration, in nanoseconds: about 292 years. Stands for "never". */
-export const FOREVER = 2 ** 63;
+/** Longest duration, 2^63 nanoseconds: about 292 years. Stands for "never". A literal, which bundlers can drop. */
+export const FOREVER = 0x8000_0000_0000_0000;
 
 /** Returns the number of tokens added in `ns` nanoseconds at `rate` tokens per second. */
 export function tokensIn(ns: number, rate: number): number {
