@@ -86,6 +86,7 @@ export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/paralle
 export {
   adaptThrottle,
   type Ending,
+  type FailedEnding,
   type FailingItem,
   type GivenUpEnding,
   type GivenUpItem,
@@ -94,6 +95,7 @@ export {
   type HandlerContext,
   type Outcome,
   type PoolSnapshot,
+  type RetryLimits,
   type RunningItem,
   runWorkers,
   type SOURCE,
