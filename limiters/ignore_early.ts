@@ -16,11 +16,11 @@
  * @module
  */
 
-import { requireRule, type Rule } from "../lib/base/arguments.ts";
 import { NOT_COUNTED } from "../lib/base/brands.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
 import type { FailedAttempt, FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { Field } from "../registry/fields.ts";
@@ -108,8 +108,6 @@ export function createIgnoreEarlyLimiter<T = unknown>(
 
 const ACTION = "ask ignore-early limiter";
 
-const A_TIME: Rule = [(time: number) => time - 0 === time, "must be a number of milliseconds"];
-
 /** Milliseconds by which an attempt may begin before it is due, because sums of times are rounded. */
 const ROUNDING = 0.001;
 
@@ -140,7 +138,7 @@ class IgnoreEarlyLimiter implements RateLimiter {
   when(item: unknown, key: unknown = item, attempt?: FailedStart): number {
     const now = this.#clock.now();
     const { startedAt = now, minDelay = 0 } = attempt ?? {};
-    requireRule(ACTION, "minDelay", minDelay, A_TIME);
+    requireTime("minDelay", minDelay);
     const dueBefore = this.#dueTimes.get(key);
     if (isEarly(dueBefore, startedAt)) return Math.max(dueBefore! - now, 0);
     const delay = this.#limiter.when(item, key, attempt);
@@ -182,6 +180,11 @@ class IgnoreEarlyLimiter implements RateLimiter {
 
 /** Reports whether an attempt that began at this time is early. */
 function isEarly(dueAt: number | undefined, startedAt: number): boolean {
-  requireRule(ACTION, "startedAt", startedAt, A_TIME);
+  requireTime("startedAt", startedAt);
   return dueAt !== undefined && dueAt - startedAt > ROUNDING;
+}
+
+/** Throws if a time is not a number. It may be infinite. */
+function requireTime(option: string, time: number): void {
+  if (time - 0 !== time) throw invalidArgument(ACTION, option, "must be a number of milliseconds", time);
 }
