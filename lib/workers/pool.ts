@@ -192,7 +192,7 @@ export class Pool<T> implements WorkerPool<T> {
     const isStopping = this.#intake.state === "stopping";
     if (!isStopping && !(this.#intake.state === "open" && this.#intake.isShutDown)) return;
     if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a key was added again, or is blocked
-    else if (!this.#intake.mayBring && this.#workers.busy === 0 && this.#outcomes.pending === 0) this.#finish();
+    else if (!this.#intake.mayBring && this.#workers.busy.size === 0 && this.#outcomes.pending === 0) this.#finish();
   }
 
   #finish(): void {

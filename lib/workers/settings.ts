@@ -53,7 +53,7 @@ function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
     timeout: timeoutRule(),
     throttle: [
       (value: unknown) => hasMethods(value, "acquire") && GATE in (value as object),
-      "must be a throttle or a token bucket; pass a throttle of your own through adaptThrottle(own)",
+      "must be a throttle or a token bucket, or adaptThrottle(own)",
     ],
   };
 }

@@ -10,7 +10,7 @@ import type { Reports } from "./reports.ts";
 import { Slots } from "./slots.ts";
 
 /** Worker, which handles one item after another. */
-interface Worker<T> {
+export interface Worker<T> {
   attempt: Attempt<T>;
 }
 
@@ -30,7 +30,7 @@ export class Workers<T> implements Takers<T> {
   readonly slots: Slots;
   readonly intake: Intake<T>;
   /** Workers that have an item. */
-  readonly #busy = new Set<Worker<T>>();
+  readonly busy = new Set<Worker<T>>();
   readonly #pool: WorkersPool<T>;
   readonly #source: WorkSource<T>;
   readonly #keepsAttempts: boolean;
@@ -47,20 +47,15 @@ export class Workers<T> implements Takers<T> {
     this.intake = new Intake(pool, this.slots, this);
   }
 
-  /** Number of workers that have an item. */
-  get busy(): number {
-    return this.#busy.size;
-  }
-
   /** Iterates over the attempts whose handlers are running. */
   *running(): Iterable<Attempt<T>> {
-    for (const { attempt } of this.#busy) if (attempt.context !== undefined) yield attempt;
+    for (const { attempt } of this.busy) if (attempt.context !== undefined) yield attempt;
   }
 
   /** Processes the item, and then other items as long as the intake returns any. Never rejects. */
   async work(lease: WorkLease<T>): Promise<void> {
     const worker = { attempt: new Attempt<T>(this.#pool.settings) };
-    this.#busy.add(worker);
+    this.busy.add(worker);
     let returned = this.#handle(worker, lease);
     while (returned !== undefined) {
       const { attempt } = worker;
@@ -71,7 +66,7 @@ export class Workers<T> implements Takers<T> {
       }
       returned = this.#handle(worker, this.#end(attempt));
     }
-    this.#busy.delete(worker);
+    this.busy.delete(worker);
     if (this.intake.isShutDown || this.intake.state === "stopping") this.#pool.endIfIdle();
   }
 

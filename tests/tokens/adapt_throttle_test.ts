@@ -24,8 +24,7 @@ import { bundledFiles } from "../bundle.ts";
 import { flush } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
-const REFUSED =
-  "'throttle' must be a throttle or a token bucket; pass a throttle of your own through adaptThrottle(own)";
+const REFUSED = "'throttle' must be a throttle or a token bucket, or adaptThrottle(own)";
 
 /** Throttle that grants a number of permits, and counts how often it is asked. */
 class Few implements Throttle {

@@ -750,7 +750,8 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
       end();
     };
   };
-  const queue = withSource(it.queue, { watch: counting(insideOf(it.queue).watch) });
+  const source = insideOf(it.queue);
+  const queue = withSource(it.queue, { watch: counting(source.watch.bind(source)) });
   let permits = 1;
   const throttle = adaptThrottle({
     acquire: () => permits-- > 0 ? { begin() {}, charge() {}, end() {} } : Infinity,
