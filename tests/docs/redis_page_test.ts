@@ -1,6 +1,6 @@
 /**
  * Tests of the Redis examples in pages and comments. Each example runs here with its own server. `deno test --doc` has
- * no server, and it skips blocks marked `ignore`.
+ * no server, and it skips blocks marked `ignore`. `check.ts` checks their types.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -12,38 +12,9 @@ import { serverTest } from "../redis/redis_tests.ts";
 import { RedisServer } from "../redis/server.ts";
 import { testArguments } from "../std/arguments.ts";
 import { tokensOf } from "./markdown.ts";
+import { MODULES, modulesIn, PAGES, read, redisExamples } from "./redis_examples.ts";
 
-const PAGES = ["README.md", "docs/from-bullmq.md", "docs/redis.md", "packages/redis/README.md"];
-const MODULES = "packages/redis/";
 const NO_SERVER = "redis://localhost:6379";
-
-function read(file: string): string {
-  return Deno.readTextFileSync(new URL(file, ROOT));
-}
-
-function examplesIn(markdown: string): string[] {
-  const isExample = (token: unknown): token is Tokens.Code => (token as Tokens.Code).lang === "ts ignore";
-  return tokensOf(markdown).filter(isExample).map(({ text }) => text);
-}
-
-/** Returns the comments of a module, as Markdown. */
-function commentsIn(file: string): string {
-  return [...read(file).matchAll(/\/\*\*[^]*?\*\//g)].map(([comment]) => comment.replace(/^\s*\* ?/gm, "")).join(
-    "\n\n",
-  );
-}
-
-function modulesIn(folder: string): string[] {
-  return [...Deno.readDirSync(new URL(folder, ROOT))].flatMap(({ name, isDirectory }) => {
-    if (name === "node_modules") return [];
-    return isDirectory ? modulesIn(`${folder}${name}/`) : name.endsWith(".ts") ? [`${folder}${name}`] : [];
-  });
-}
-
-const examples: [string, string[]][] = [
-  ...PAGES.map((page): [string, string[]] => [page, examplesIn(read(page))]),
-  ...modulesIn(MODULES).map((module): [string, string[]] => [module, examplesIn(commentsIn(module))]),
-];
 
 /** Writes modules to a folder and runs a command on them. */
 async function withModules(codes: string[], run: (files: string[]) => Promise<unknown>): Promise<void> {
@@ -61,10 +32,6 @@ async function deno(command: string, ...args: string[]): Promise<void> {
   await run(Deno.execPath(), [command, ...testArguments, ...args], ROOT);
 }
 
-Deno.test("examples that need a server type-check", async () => {
-  await withModules(examples.flatMap(([, codes]) => codes), (files) => deno("check", ...files));
-});
-
 /** Returns a module that imports modules one after the other, and prints the name of each that has run to its end. */
 function oneByOne(files: string[]): string {
   return files.map((file) => `await import(${JSON.stringify(file)});\nconsole.log(${JSON.stringify(file)});\n`).join(
@@ -72,7 +39,7 @@ function oneByOne(files: string[]): string {
   );
 }
 
-for (const [file, codes] of examples.filter(([, codes]) => codes.length > 0)) {
+for (const [file, codes] of redisExamples.filter(([, codes]) => codes.length > 0)) {
   serverTest(`${file}: the examples that need a server run to their end, and then the process ends`, async () => {
     await using servers = new AsyncDisposableStack();
     const own = await Promise.all(codes.map(async (code) => {
@@ -88,7 +55,7 @@ for (const [file, codes] of examples.filter(([, codes]) => codes.length > 0)) {
 }
 
 Deno.test("docs/redis.md and README.md have examples that need a server", () => {
-  const found = examples.filter(([, codes]) => codes.length > 0).map(([file]) => file);
+  const found = redisExamples.filter(([, codes]) => codes.length > 0).map(([file]) => file);
   for (const file of [...PAGES, "packages/redis/create_queue.ts", "packages/redis/queues.ts"]) {
     assert(found.includes(file), file);
   }
