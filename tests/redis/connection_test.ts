@@ -436,7 +436,7 @@ redisTest(
 serverTest("connection: a server that refuses to answer a ping is there all the same", async () => {
   await using server = await RedisServer.start();
   await server.call("ACL", "SETUSER", "default", "-ping");
-  await using connection = use({ url: server.url, silence: 20 });
+  await using connection = use({ url: server.url, silence: 200 });
   let resumed = 0;
   await connection.subscribe("channel", () => {}, () => resumed++);
   const statistics = async () => String(await server.call("INFO", "commandstats"));

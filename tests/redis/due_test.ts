@@ -181,7 +181,7 @@ redisTest("due: queues that want nothing any more leave a delayed item to others
     await until(async () => await callRedis(url, "ZCARD", key) === i + 1);
   }
   await using producer = open(url, name);
-  await producer.queue.addAfter("a", 300);
+  await producer.queue.addAfter("a", 1500);
   aborts[0]!.abort();
   aborts[1]!.abort();
   await until(async () => await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) === 2);
