@@ -2,13 +2,24 @@
 
 import { coreArguments, testArguments } from "./std/arguments.ts";
 import { EVERY } from "./every.ts";
-import { bunTests, coreTests, libFolders, nodeTests, partFolders, testsIn, wholeFolders } from "./test_files.ts";
+import {
+  allTests,
+  bunTests,
+  libFolders,
+  nodeTests,
+  partFolders,
+  testsIn,
+  testsUnder,
+  wholeFolders,
+} from "./test_files.ts";
 
 /** Command. If the command runs tests, its output ends with the numbers of passed and failed tests. */
 export interface Part {
   readonly name: string;
   /** Arguments of `deno`. */
   readonly args: readonly string[];
+  /** Test files that the part runs on Deno. */
+  readonly files?: readonly string[];
   /** Number of test files that run at a time; one if omitted. */
   readonly jobs?: number;
 }
@@ -31,16 +42,22 @@ const someBunTests: readonly string[] = [
 ].flatMap(testsIn);
 
 /**
- * Returns a part that runs tests without checking their types, because another part checks all types. V8 starts no
- * helper threads, because other tests need the cores.
+ * Arguments for tests whose types another part checks. V8 starts no helper threads, because other tests need the cores.
  */
-function tests(name: string, ...args: readonly string[]): Part {
-  return { name, args: ["test", "-A", "--no-check", "--v8-flags=--single-threaded", ...args] };
+const TEST: readonly string[] = ["test", "-A", "--no-check", "--v8-flags=--single-threaded"];
+
+/** Modules that load test files, one for each file that runs at a time. */
+const SLICES: readonly string[] = ["tests/together/slice_1.ts", "tests/together/slice_2.ts"];
+
+/** Returns a part that runs test files, one after the other in one isolate. */
+function tests(name: string, options: readonly string[], files: readonly string[]): Part {
+  return { name, args: [...TEST, ...options, SLICES[0]!, "--", "1", ...files], files };
 }
 
 /** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
-function testsAtOnce(name: string, ...args: readonly string[]): Part {
-  return { ...tests(name, "--parallel", ...testArguments, ...args), jobs: 2 };
+function testsAtOnce(name: string, files: readonly string[]): Part {
+  const args = [...TEST, "--parallel", ...testArguments, ...SLICES, "--", `${SLICES.length}`, ...files];
+  return { name, args, files, jobs: SLICES.length };
 }
 
 /** Returns a part that runs test files on another runtime, or all that the runtime can run if there are none. */
@@ -49,53 +66,47 @@ function on(name: "Bun" | "Node", files: readonly string[]): Part {
 }
 
 const core: readonly Part[] = [
-  tests("core, by parts", ...coreArguments, ...partFolders.flatMap(testsIn)),
-  tests("core, as a whole", ...coreArguments, ...wholeFolders.flatMap(testsIn)),
+  tests("core, by parts", coreArguments, partFolders.flatMap(testsIn)),
+  tests("core, as a whole", coreArguments, wholeFolders.flatMap(testsIn)),
 ];
 
 /** Parts of `deno task test`. The output of the first part is shown as it runs. */
 export const defaultParts: readonly Part[] = [
   ...core,
   on("Bun", someBunTests),
-  testsAtOnce("packages", ...packageTests),
+  testsAtOnce("packages", packageTests),
   { name: "types", args: ["task", "check"] }, // last, because the type check downloads all missing packages
 ];
 
-/** Folders that form parts of their own, by the names of the parts. The longest part comes first. */
-const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "redis, with processes": [
-    "tests/redis/faults",
-    "tests/redis/history",
-    "tests/redis/process",
-    "tests/redis/scripts",
-  ],
-  redis: testsIn("redis"),
-  cli: ["tests/cli"],
-  pages: ["tests/dashboard/page", "tests/simulate/page"],
-  installs: ["tests/installs"],
-  docs: ["tests/docs"],
-  sqlite: ["tests/sqlite"],
-  simulate: [
-    "tests/simulate/reality",
-    "tests/simulate/results",
-    ...testsIn("simulate"),
-  ],
-};
+const redisTests = testsIn("redis");
+
+/** Parts of test files that run several at a time. The longest part comes first. */
+const large: readonly Part[] = [
+  testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file))),
+  testsAtOnce("redis", redisTests),
+  ...(HAS_SH ? [testsAtOnce("cli", testsUnder("cli"))] : []),
+  testsAtOnce("pages", [...testsIn("dashboard/page"), ...testsIn("simulate/page")]),
+  testsAtOnce("installs", testsUnder("installs")),
+  testsAtOnce("docs", testsUnder("docs")),
+  testsAtOnce("sqlite", testsUnder("sqlite")),
+  testsAtOnce("simulate", [...testsIn("simulate"), ...testsIn("simulate/results")]),
+];
+
+const inOtherParts = new Set([...[...large, ...core].flatMap(({ files }) => files!), ...testsUnder("cli")]);
 
 /**
  * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
  * `tests/TIMES.md` has their times.
  */
 export const allParts: readonly Part[] = [
-  ...Object.entries(FOLDERS).filter(([name]) => HAS_SH || name !== "cli").map((
-    [name, paths],
-  ) => testsAtOnce(name, ...paths)),
+  ...large,
   on("Bun", EVERY ? [] : bunTests),
-  testsAtOnce(
-    "the rest",
-    "--doc",
-    `--ignore=${["tests/cli", ...Object.values(FOLDERS).flat(), ...coreTests].join()}`,
-  ),
+  testsAtOnce("the rest", allTests.filter((file) => !inOtherParts.has(file))),
+  {
+    name: "examples",
+    args: [...TEST, "--parallel", ...testArguments, "--doc", `--ignore=${["deno.examples", ...allTests].join()}`],
+    jobs: 2,
+  },
   ...core,
   { name: "style", args: ["task", "style"] },
   on("Node", EVERY ? [] : nodeTests),

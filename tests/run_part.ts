@@ -1,5 +1,7 @@
 /** Runs one part of the tests, and reads the results from its output. */
 
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { stdout } from "node:process";
 import type { Part } from "./parts.ts";
 
@@ -38,8 +40,10 @@ export function killParts(): void {
  */
 export async function runPart(part: Part, packed: string, isShown: boolean): Promise<Result> {
   const begin = performance.now();
+  const [command, ...args] = part.args;
+  const junit = join(packed, `${part.name}.xml`);
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...part.args],
+    args: [command!, ...(command === "test" ? [`--junit-path=${junit}`] : []), ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1", WORKQUEUE_PACKED: packed, ...part.jobs !== undefined && { DENO_JOBS: `${part.jobs}` } },
     stdin: "null",
@@ -60,13 +64,13 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
   };
   const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
   running.delete(child);
-  const files = part.jobs === undefined ? times.end(seconds()) : timesOfTests(output);
+  const files = command === "test" ? timesIn(junit) : times.end(seconds());
   return { part, success, output, seconds: seconds(), files };
 }
 
 /**
- * Times of test files, from the lines with which Deno and Bun begin a file: `running 3 tests from ./tests/a_test.ts`
- * and `tests/a_test.ts:`. A file's time ends with the first line of the next file, so it includes loading that file.
+ * Times of test files, from the lines with which Bun begins a file: `tests/a_test.ts:`. A file's time ends with the
+ * first line of the next file, so it includes loading that file.
  */
 class FileTimes {
   readonly #times = new Map<string, number>();
@@ -75,9 +79,9 @@ class FileTimes {
 
   /** Reads output that came after this number of seconds. */
   read(text: string, seconds: number): void {
-    for (const [, deno, bun] of text.matchAll(/^running \d+ tests? from \.\/(\S+)|^(tests\/\S+_test\.ts):$/gm)) {
+    for (const [, file] of text.matchAll(/^(tests\/\S+_test\.ts):$/gm)) {
       this.#endFile(seconds);
-      this.#file = deno ?? bun;
+      this.#file = file;
       this.#began = seconds;
     }
   }
@@ -95,24 +99,16 @@ class FileTimes {
 }
 
 /**
- * Returns the times of test files of which several ran at a time. Then Deno prints no line when a file begins, but each
- * test with its file: `./tests/a_test.ts => name ... ok (3s)`. A file's time is the sum of its tests.
+ * Returns the times of test files, from the report of a test run in the format of JUnit, which names the file of each
+ * test. There is no report if the run stopped early. A file's time is the sum of its tests.
  */
-function timesOfTests(output: string): ReadonlyMap<string, number> {
+function timesIn(report: string): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  for (const [, file, time] of output.matchAll(/^\.\/(\S+) => .* \(([\dmsµ]+)\)$/gm)) {
-    times.set(file!, (times.get(file!) ?? 0) + secondsOf(time!));
+  if (!existsSync(report)) return times;
+  for (const [, file, time] of readFileSync(report, "utf8").matchAll(/ classname="\.\/([^"]+)" time="([\d.]+)"/g)) {
+    times.set(file!, (times.get(file!) ?? 0) + Number(time));
   }
   return times;
-}
-
-/** Returns the seconds in a time that Deno printed, such as `1m2s`, `3s`, `45ms` or `6µs`. */
-function secondsOf(time: string): number {
-  const units: Readonly<Record<string, number>> = { m: 60, s: 1, ms: 0.001 };
-  return [...time.matchAll(/(\d+)(\D+)/g)].reduce(
-    (sum, [, count, unit]) => sum + Number(count) * (units[unit!] ?? 0),
-    0,
-  );
 }
 
 /**

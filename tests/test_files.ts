@@ -5,11 +5,15 @@
 
 import { readdirSync } from "node:fs";
 
-/** Returns the test files in a folder of `tests/`, without its subfolders. */
-export function testsIn(folder: string): string[] {
-  const path = `tests/${folder}`;
+/** Returns the test files in a folder of the repository, without its subfolders. */
+function filesIn(path: string): string[] {
   return readdirSync(new URL(`../${path}`, import.meta.url))
     .filter((name) => name.endsWith("_test.ts")).map((name) => `${path}/${name}`).sort();
+}
+
+/** Returns the test files in a folder of `tests/`, without its subfolders. */
+export function testsIn(folder: string): string[] {
+  return filesIn(`tests/${folder}`);
 }
 
 /** Folders of tests for the rooms of `lib/`, by the rooms' names, and for the stand-ins of `@std`. */
@@ -80,6 +84,17 @@ export const denoFolders: readonly string[] = [
   "sqlite/model",
   "sqlite/process",
 ];
+
+/** Returns the test files in a folder of `tests/` and in its subfolders. */
+export function testsUnder(folder: string): string[] {
+  return testFolders.filter((name) => name === folder || name.startsWith(`${folder}/`)).flatMap(testsIn);
+}
+
+const testFolders: readonly string[] = [...coreFolders, ...packageFolders, ...denoFolders];
+const benchFolders: readonly string[] = ["bench", "bench/peers", "bench/redis", "bench/rows", "bench/sqlite"];
+
+/** All test files. */
+export const allTests: readonly string[] = [...testFolders.flatMap(testsIn), ...benchFolders.flatMap(filesIn)];
 
 /** Test files of the core and of config files. */
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);
