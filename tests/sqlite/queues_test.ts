@@ -55,18 +55,19 @@ fileTest("a shared throttle is one for all configs that use a file", async (fold
 
 fileTest("a bucket of a document is one for all processes, and its tokens are kept in the file", async (folder) => {
   const document = { queues: { mails: { throttle: { rate: 0.001, burst: 3 } } } };
-  const run = async () => {
+  const run = async (tokens: number) => {
     const config = loadConfig(document);
     const queue = sqliteQueues(config, { path: folder.path, thread: folder.thread }).queue("mails");
     let begun = 0;
     const pool = config.runWorkers("mails", queue, () => void begun++, { concurrency: 1 });
     await queue.addAll(["a", "b"].map((item) => `${item} ${crypto.randomUUID()}`));
-    await sleep(100);
+    while (begun < tokens) await sleep(5);
+    await sleep(100); // time in which another attempt would begin
     await pool.stop();
     await queue.shutDownWithDrain();
     return begun;
   };
-  assertEquals([await run(), await run(), await run()], [2, 1, 0]);
+  assertEquals([await run(2), await run(1), await run(0)], [2, 1, 0]);
 });
 
 Deno.test("SQLite: documents and options that can't work in a file are refused", () => {
