@@ -54,7 +54,10 @@ export const workerOption: Recipe = {
       says: "'leastDelay' of a pool has an effect ... FAILED",
       edits: [
         insertAfter("  readonly maxRetries: number;\n", "  readonly leastDelay: number;\n"),
-        ["minDelay: retryAfterOf(thrown)", "minDelay: Math.max(this.#rules.leastDelay, retryAfterOf(thrown))"],
+        [
+          'kind: "failed", error, minDelay }',
+          'kind: "failed", error, minDelay: Math.max(this.#rules.leastDelay, minDelay) }',
+        ],
       ],
     },
     {
