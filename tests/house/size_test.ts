@@ -56,3 +56,10 @@ Deno.test("a bundle holds no view of a queue for displays, and none of the code 
   const ofPools = ["lib/metrics/failure_watch.ts", "lib/metrics/totals.ts"];
   assertEquals(files.filter((file) => file.startsWith("lib/metrics/")).sort(), ofPools);
 });
+
+Deno.test("a bundle without a throttle holds neither gates nor lines", async () => {
+  const ofThrottles = (files: string[]) => files.filter((path) => path.startsWith("lib/tokens/throttle_"));
+  assertEquals(ofThrottles(await bundledFiles(programOf(...CONTROLLER, "createDefaultControllerLimiter"))), []);
+  const gated = ["lib/tokens/throttle_gate.ts", "lib/tokens/throttle_line.ts"];
+  assertEquals(ofThrottles(await bundledFiles(programOf(...CONTROLLER, "createConcurrencyThrottle"))).sort(), gated);
+});

@@ -18,9 +18,7 @@ import {
   createAllOfThrottle,
   createConcurrencyThrottle,
 } from "@workqueue/core/throttles";
-import { CONTROLLER, programOf } from "../../docs/generate/sizes.ts";
 import { startPool } from "../../lib/workers/pool.ts";
-import { bundledFiles } from "../bundle.ts";
 import { flush } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
@@ -149,11 +147,4 @@ Deno.test("a pool that changes from a throttle of one copy to that of another co
   await flush();
   assertEquals([first, second].map((throttle) => throttle.snapshot!().inUse), [0, 0]);
   await pool.stop();
-});
-
-Deno.test("a bundle without a throttle holds neither gates nor lines", async () => {
-  const ofThrottles = (files: string[]) => files.filter((path) => path.startsWith("lib/tokens/throttle_"));
-  assertEquals(ofThrottles(await bundledFiles(programOf(...CONTROLLER, "createDefaultControllerLimiter"))), []);
-  const gated = ["lib/tokens/throttle_gate.ts", "lib/tokens/throttle_line.ts"];
-  assertEquals(ofThrottles(await bundledFiles(programOf(...CONTROLLER, "createConcurrencyThrottle"))).sort(), gated);
 });
