@@ -615,7 +615,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #tellLess(): void {
     if (this.#delayedGauge !== undefined) this.#measureDelayed();
     if (this.#isEnding || this.#drainers.length > 0) this.#closeWhenNothingIsLeft();
-    this.tellWatchers();
+    this.serve();
   }
 
   #measureDelayed(): void {

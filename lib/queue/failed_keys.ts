@@ -14,8 +14,6 @@ export interface FailingQueue {
   /** Time from the end of a key's last delay until its failures are forgotten; `undefined` for never. */
   readonly after: LiveDuration | undefined;
   readonly clock: Clock;
-  /** Called when the queue begins to remember failures of a key. */
-  began(record: number): void;
   /** Called when the failures of a key have expired. */
   expired(key: unknown, item: unknown): void;
 }
@@ -27,6 +25,8 @@ export interface FailingQueue {
 export class FailedKeys {
   /** Number of keys whose failures are remembered. */
   size = 0;
+  /** Whether the times of first failures are kept. */
+  keepsTimes = false;
   /** Number of keys whose last attempt failed, with those that have expired. */
   #failing = 0;
   readonly #records: Records;
@@ -127,10 +127,6 @@ export class FailedKeys {
     return this.#fieldsOf(record).times?.[record & PLACE];
   }
 
-  setFirstFailure(record: number, time: number): void {
-    (this.#fieldsOf(record).times ??= new Float64Array(PAGE))[record & PLACE] = time;
-  }
-
   /** Forgets the failures of a key. */
   forget(record: number): void {
     if (!this.#isKnown(record)) return;
@@ -195,11 +191,11 @@ export class FailedKeys {
       records.setState(record, state | REMEMBERED);
       if ((state & POSITION) === 0) records.setItem(record, item);
     }
-    const { numbers } = records.pageOf(record).failures ??= new FailureFields();
-    numbers[2 * (record & PLACE)] = 0;
-    numbers[2 * (record & PLACE) + 1] = NONE;
+    const fields = records.pageOf(record).failures ??= new FailureFields();
+    fields.numbers[2 * (record & PLACE)] = 0;
+    fields.numbers[2 * (record & PLACE) + 1] = NONE;
+    if (this.keepsTimes) (fields.times ??= new Float64Array(PAGE))[record & PLACE] = this.#queue.clock.now();
     this.size++;
-    this.#queue.began(record);
     return record;
   }
 

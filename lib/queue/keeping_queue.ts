@@ -50,6 +50,7 @@ export class KeepingQueue<T> extends SourceQueue<T> {
     this.#retention = retention;
     this.#isReferenced = options.ref ?? true;
     this.#errors = new ErrorOutput(() => this.time.now());
+    this.failures.keepsTimes = true;
   }
 
   override get keepsGivenUp(): boolean {
@@ -77,10 +78,6 @@ export class KeepingQueue<T> extends SourceQueue<T> {
     const entry = this.#entryOf(added[1]);
     super.delayItem(...added);
     if (entry !== undefined) this.#kept.remove(entry);
-  }
-
-  protected override beganCounting(record: number): void {
-    this.failures.setFirstFailure(record, this.time.now());
   }
 
   override shutDown(): void {

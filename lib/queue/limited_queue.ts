@@ -42,7 +42,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures = new FailedKeys(this.records, {
       after,
       clock: this.time,
-      began: (record) => this.beganCounting(record),
       expired: (key, item) => this.#tellForgotten(key, item as T),
     });
   }
@@ -196,9 +195,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures.countOf(lease.recordIn(this.records)); // forgets failures that have expired
     this.failures.setFailing(lease.recordIn(this.records), lease.key, lease.item, true);
   }
-
-  /** Called when the queue begins to remember failures of a key. */
-  protected beganCounting(_record: number): void {}
 
   /**
    * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter is asked

@@ -98,6 +98,8 @@ export abstract class RecordQueue<T> {
   readonly provider: MetricsProvider | undefined;
   /** Whether a pending call or a callback must be told of changes. */
   protected hasCallers = false;
+  /** Whether a callback must be told. */
+  protected isWatched = false;
   /**
    * Whether anything must be told of changes: a caller or an observer. If not, adding, handing out and ending an item
    * skip all of them with one look at this field.
@@ -132,9 +134,6 @@ export abstract class RecordQueue<T> {
    * tells watchers of the change.
    */
   abstract serve(): void;
-
-  /** Tells watchers that the queue has more or less to do. */
-  protected abstract tellWatchers(): void;
 
   /** Reports whether ready items are not handed out now. */
   protected abstract isHeld(): boolean;
@@ -533,28 +532,24 @@ export abstract class RecordQueue<T> {
       this.#leaveOrComeBack(record, state);
     } finally {
       observer?.finished(key, startedAt, handOut);
-      this.#tellCallers(); // the discipline may have blocked other keys until this key was done
+      // The discipline may have blocked other keys until this key was done. An observer is told of the queue's end.
+      if (this.hasCallers || (this.isShutDown && this.size === 0)) this.serve();
     }
   }
 
   #tellAdded(record: number): void {
     this.observer?.added(record);
-    this.#tellCallers();
+    if (this.hasCallers) this.serve();
   }
 
   /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */
   #tellTaken(record: number): void {
     try {
       this.observer?.taken(record);
-      if (this.hasCallers) this.tellWatchers();
+      if (this.isWatched) this.serve();
     } catch {
       // The clock threw. A measurement or a timer may be missing.
     }
-  }
-
-  /** Serves callers, if there are any. An observer is told of the end then. */
-  #tellCallers(): void {
-    if (this.hasCallers || (this.isShutDown && this.size === 0)) this.serve();
   }
 
   /**

@@ -69,7 +69,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
       if (this.isOver) return Promise.resolve(SHUTDOWN);
       this.isAttended = this.hasCallers = true;
       // Before the wait, because the clock may throw, and nobody would get the item of the wait.
-      if (this.#setTimer(true)) return this.#getters.wait(signal);
+      if (!this.#needsTimer || this.#setTimer(true)) return this.#getters.wait(signal);
     }
     return Promise.resolve(this.handOut());
   }
@@ -120,7 +120,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
    * queue was shut down. Returns an unsubscribe function.
    */
   watch(callback: () => void): () => void {
-    this.isAttended = this.hasCallers = true;
+    this.isAttended = this.hasCallers = this.isWatched = true;
     if (this.#watchers.size === 0) this.#toldReady = false;
     const stop = this.#watchers.add(callback);
     this.#setTimer(true);
@@ -228,8 +228,13 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
       this.#drainers.serveAll();
       if (this.isShutDown) this.observer?.end();
     }
-    this.tellWatchers();
-    this.hasCallers = this.#getters.length + this.#drainers.length + this.#watchers.size > 0;
+    if (this.#watchers.size > 0) {
+      this.#toldReady = this.length > 0;
+      this.#watchers.tell();
+    }
+    if (this.#needsTimer) this.#setTimer();
+    this.isWatched = this.#watchers.size > 0;
+    this.hasCallers = this.isWatched || this.#getters.length + this.#drainers.length > 0;
     this.isAttended = this.hasCallers || this.observer !== undefined;
   }
 
@@ -260,14 +265,14 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     return this.#getters.length === 0 && this.length > 0;
   }
 
-  protected override tellWatchers(): void {
-    if (this.#watchers.size > 0) {
-      this.#toldReady = this.length > 0;
-      this.#watchers.tell();
-    }
-    const { nextChangeAt = Infinity } = this.order;
-    const changeAt = Math.min(nextChangeAt, this.opensAt);
-    if (changeAt < Infinity || this.pausedUntil !== undefined || this.#wakeAt < Infinity) this.#setTimer();
+  /** Next time at which blocked items may become ready; `Infinity` if there is none. */
+  get #changeAt(): number {
+    return this.pausedUntil ?? Math.min(this.order.nextChangeAt ?? Infinity, this.opensAt);
+  }
+
+  /** Whether there is a time for the timer, or the timer is set. */
+  get #needsTimer(): boolean {
+    return this.#wakeAt < Infinity || this.#changeAt < Infinity;
   }
 
   /**
@@ -279,11 +284,10 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
    */
   #setTimer(isNew = false): boolean {
     const isReady = this.length > 0; // first, because this may end a block
-    const changeAt = this.pausedUntil ?? Math.min(this.order.nextChangeAt ?? Infinity, this.opensAt);
     if (isNew) {
-      if (!isReady) this.#sleepUntil(changeAt);
+      if (!isReady) this.#sleepUntil(this.#changeAt);
     } else if (isReady && this.#isUntold) this.serve();
-    else this.#sleepUntil(this.#isAwaited && !isReady ? changeAt : Infinity);
+    else this.#sleepUntil(this.#isAwaited && !isReady ? this.#changeAt : Infinity);
     return !isReady || this.#isServing || this.batchReadyAt !== undefined;
   }
 
