@@ -5,17 +5,14 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { runtimes } from "./runtimes.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const [BUN, ...FIRST_ARGS]: string[] = process.versions["bun"] === undefined
-  ? ["npx", "-y", "bun@1"]
-  : [process.execPath];
 
 /** Runs Bun in a folder of the repository. Ends this process if Bun fails. */
 export async function runBun(args: readonly string[], folder = ""): Promise<void> {
-  // npx is a batch file on Windows.
-  const options = { cwd: ROOT + folder, stdio: "inherit", shell: process.platform === "win32" } as const;
-  const [code] = await once(spawn(BUN!, [...FIRST_ARGS, ...args], options), "exit");
+  const [bun] = await runtimes["Bun"]!();
+  const [code] = await once(spawn(bun!, args, { cwd: ROOT + folder, stdio: "inherit" }), "exit");
   if (code !== 0) process.exit(code ?? 1);
 }
 
