@@ -31,12 +31,6 @@ import { RecordLease } from "./record_lease.ts";
  */
 const FEW = 10_000;
 
-/** Newest item of a key that was added again, if it is not the key, and the priority with which it was added. */
-interface Next {
-  item: unknown;
-  priority: number;
-}
-
 /**
  * Keys of a queue: one record for each, from its first add until nothing about it must be remembered. An
  * {@linkcode Order} decides which ready key is next.
@@ -62,8 +56,6 @@ export abstract class RecordQueue<T> {
   handedOut = 0;
   /** Number of keys that are processing and were added again. */
   #comingBack = 0;
-  /** Adds of processing keys, except adds of the key itself without a priority. */
-  readonly #next = new Map<number, Next>();
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   #latestKey: unknown = undefined;
@@ -251,16 +243,14 @@ export abstract class RecordQueue<T> {
 
   /** Adds an item whose key is processing. */
   #addToProcessing(record: number, position: number, item: T, priority: number, marks: number): void {
-    const next = this.#next.size === 0 ? undefined : this.#next.get(record);
+    const { records } = this;
+    const isAgain = position === AGAIN;
     // A retry of the item that is processing doesn't replace a newer one.
-    const newest = next === undefined || !isSameKey(item, this.itemOf(record)) ? item : next.item;
-    const highest = Math.max(priority, next?.priority ?? (position === AGAIN ? 0 : priority));
-    if (this.keyOf !== undefined || highest !== 0 || next !== undefined) {
-      this.#next.set(record, { item: newest, priority: highest });
-    }
+    const newest = isAgain && isSameKey(item, this.itemOf(record)) ? records.nextItemOf(record) : item;
+    records.setNext(record, newest, isAgain ? Math.max(priority, records.nextPriorityOf(record)) : priority);
     if (marks === 0 || position === PROCESSING) this.mark(record, marks); // an add that is no retry counts more
-    if (position === AGAIN) return;
-    this.records.setState(record, this.records.stateOf(record) + AGAIN - PROCESSING);
+    if (isAgain) return;
+    records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
     this.#comingBack++;
     this.observer?.addedAgain(record, priority);
   }
@@ -338,20 +328,16 @@ export abstract class RecordQueue<T> {
     this.records.setState(record, this.records.stateOf(record) + PROCESSING - AGAIN);
     this.mark(record, 0);
     this.observer?.unmarked(record);
-    return this.#takeNext(record).priority;
-  }
-
-  /** Takes the item and the priority with which a processing key was added again. */
-  #takeNext(record: number): Next {
-    const next = this.#next.get(record) ?? { item: this.itemOf(record), priority: 0 };
-    this.#next.delete(record);
-    return next;
+    const priority = this.records.nextPriorityOf(record);
+    this.records.setNext(record, undefined, 0); // lets the item be garbage collected
+    return priority;
   }
 
   /** Returns the newest item of a key that is processing; `undefined` if another item of the key was handed out. */
   protected newestOf(record: number, item: T): T | undefined {
-    if (this.positionIn(record) < PROCESSING || !isSameKey(this.itemOf(record), item)) return undefined;
-    return this.#next.has(record) ? this.#next.get(record)!.item as T : item;
+    const position = this.positionIn(record);
+    if (position < PROCESSING || !isSameKey(this.itemOf(record), item)) return undefined;
+    return position === AGAIN ? this.records.nextItemOf(record) as T : item;
   }
 
   /** Sets the position of a key that has become ready, its item and its priority. The state has no position. */
@@ -508,11 +494,14 @@ export abstract class RecordQueue<T> {
   /** Makes a processing key ready that was added again. */
   #comeBack(record: number, state: number): void {
     this.#comingBack--;
-    const { item, priority } = this.#takeNext(record);
+    const { records } = this;
+    const item = records.nextItemOf(record);
+    const priority = records.nextPriorityOf(record);
+    records.setNext(record, undefined, 0); // lets the item be garbage collected
     try {
       if (this.order.awaitsDone && (state & REFUSED) === 0) this.order.done(record);
     } finally {
-      const rest = this.records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
+      const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
       this.#makeReady(record, rest, item, priority);
       const handedOut = this.handedOut;
       try {

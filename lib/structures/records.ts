@@ -36,6 +36,9 @@ export class Page {
   readonly items: unknown[] | undefined;
   /** Entries that a discipline of the user has for keys. Created when it first has one. */
   entries: unknown[] | undefined = undefined;
+  /** Items and priorities of adds of processing keys. Created when there is first one, and a priority that is not 0. */
+  nextItems: unknown[] | undefined = undefined;
+  nextPriorities: Float64Array | undefined = undefined;
   /** Fields of delays. Created when a key is first delayed. */
   delays: DelayFields | undefined = undefined;
   /** Fields of failures. Created when a failure of a key is first remembered. */
@@ -263,6 +266,26 @@ export class Records {
   setItem(record: number, item: unknown): void {
     const { items } = this.#pages[record >> PAGE_BITS]!;
     if (items !== undefined) items[record & PLACE] = item;
+  }
+
+  /** Returns the item with which a processing key was added again. */
+  nextItemOf(record: number): unknown {
+    const { items, keys, nextItems } = this.#pages[record >> PAGE_BITS]!;
+    return (items === undefined ? keys : nextItems!)[record & PLACE];
+  }
+
+  /** Returns the priority with which a processing key was added again. */
+  nextPriorityOf(record: number): number {
+    const { nextPriorities } = this.#pages[record >> PAGE_BITS]!;
+    return nextPriorities === undefined ? 0 : nextPriorities[record & PLACE]!;
+  }
+
+  /** Sets the item and the priority with which a processing key was added again. */
+  setNext(record: number, item: unknown, priority: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    if (page.items !== undefined) (page.nextItems ??= new Array(PAGE))[record & PLACE] = item;
+    if (page.nextPriorities === undefined && priority === 0) return;
+    (page.nextPriorities ??= new Float64Array(PAGE))[record & PLACE] = priority;
   }
 
   /** Returns the entry that a discipline of the user has for the key; `undefined` if it has none. */
