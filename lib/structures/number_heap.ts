@@ -13,7 +13,7 @@ export class NumberHeap<E> {
   /** Number of entries. */
   length = 0;
   /** Smallest number; `Infinity` if the heap is empty. */
-  smallest = Infinity;
+  smallest: number = Infinity;
   #pushed = 0;
   /**
    * Numbers, their orders among equal numbers, and their slots, all indexed by place in the heap. Free slots are stored
