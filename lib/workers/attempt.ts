@@ -26,7 +26,7 @@ export interface TimedOut {
 }
 
 /** State that few attempts have: those with a timeout or a permit, and those whose handlers read their signal. */
-export class RareState<T> {
+class RareState<T> {
   timer: unknown = undefined;
   /**
    * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
@@ -50,6 +50,7 @@ export class Attempt<T> implements WorkAttempt<T> {
   began: Moment | undefined = undefined;
   /** Context of the handler; `undefined` if no attempt is running. */
   context: AttemptContext<T> | undefined = undefined;
+  /** State that the attempt has if it needs it. */
   rare: RareState<T> | undefined = undefined;
   readonly terms: AttemptTerms;
 
@@ -62,10 +63,14 @@ export class Attempt<T> implements WorkAttempt<T> {
     return this.lease.signal?.aborted ?? false;
   }
 
+  needRare(): RareState<T> {
+    return this.rare ??= new RareState();
+  }
+
   /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
   startTimer(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
     const { context, terms: { clock } } = this;
-    const rare = this.rare ??= new RareState();
+    const rare = this.needRare();
     rare.timer = clock.setTimeout(() => {
       if (this.context !== context) return; // the attempt has ended
       const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
@@ -77,7 +82,7 @@ export class Attempt<T> implements WorkAttempt<T> {
 
   /** Returns a signal that aborts with the signals of the pool and of the lease. */
   openSignal(): AbortSignal {
-    const rare = this.rare ??= new RareState();
+    const rare = this.needRare();
     const controller = rare.controller = new AbortController();
     for (const signal of [this.terms.signal, this.lease.signal]) {
       if (signal !== undefined) listenTo(signal, controller, rare);

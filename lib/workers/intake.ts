@@ -4,7 +4,7 @@ import type { Gate, GatedPool, OpenGate } from "../contracts/gate.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import { burst } from "../structures/burst.ts";
-import { type Attempt, RareState } from "./attempt.ts";
+import type { Attempt } from "./attempt.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import type { PoolState } from "./view.ts";
@@ -181,7 +181,7 @@ export class Intake<T> implements GatedPool<T> {
     for (const attempt of this.gate === undefined ? [] : running) {
       if (attempt.rare?.timedOut !== undefined) continue;
       const permit = this.gate!.adopt(attempt.rare?.permit);
-      if (permit !== undefined) (attempt.rare ??= new RareState()).permit = permit;
+      if (permit !== undefined) attempt.needRare().permit = permit;
     }
     return old;
   }

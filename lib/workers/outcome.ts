@@ -75,13 +75,10 @@ export class Outcomes<T> {
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
     const isLast = attempt.number > maxRetries && !isInterrupted;
     const mayRetry = () => this.#source.mayRetry(attempt, { maxRetries, minDelay });
-    if (isLast && !this.#try(attempt, mayRetry)) {
-      return this.#giveUp(attempt, error, "maxRetries");
-    }
+    if (isLast && !this.#try(attempt, mayRetry)) return this.#giveUp(attempt, error, "maxRetries");
     // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
-    if (!this.#try(attempt, () => this.#source.takesBack(attempt, "failed"))) {
-      return this.#giveUp(attempt, error, "shutdown");
-    }
+    const isTakenBack = this.#try(attempt, () => this.#source.takesBack(attempt, "failed"));
+    if (!isTakenBack) return this.#giveUp(attempt, error, "shutdown");
     try {
       this.#carryOut(attempt, { kind: "failed", error, minDelay });
     } catch (failure) {

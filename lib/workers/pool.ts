@@ -53,8 +53,7 @@ export class Pool<T> implements WorkerPool<T> {
     }
     const time = new BurstTime(clock);
     this.#failures = new Failures(time, source);
-    const log = new FailureLog(source.name, clock);
-    this.#reports = new Reports(settings.callbacks, log, this.#metrics, this.#failures);
+    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics, this.#failures);
     const endIfIdle = () => this.#endIfIdle();
     this.#outcomes = new Outcomes(source, this.#failures, this.#reports, this.#settings, endIfIdle);
     this.#workers = new Workers({

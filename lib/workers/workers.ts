@@ -1,9 +1,8 @@
-import type { GatePermit } from "../contracts/gate.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BurstTime } from "../structures/burst_time.ts";
-import { Attempt, AttemptContext, RareState } from "./attempt.ts";
+import { Attempt, AttemptContext } from "./attempt.ts";
 import { Intake, type IntakePool, type Takers } from "./intake.ts";
 import type { Outcomes } from "./outcome.ts";
 import type { Reports } from "./reports.ts";
@@ -85,7 +84,10 @@ export class Workers<T> implements Takers<T> {
       }
       const { attempt } = worker;
       try {
-        if (permit !== undefined) this.#beginPermit(attempt, permit);
+        if (permit !== undefined) {
+          attempt.needRare().permit = permit;
+          permit.begin(lease.item);
+        }
         const { timeout } = this.#pool.settings;
         if (timeout !== undefined) attempt.startTimer(timeout, this.#onTimeout);
         const returned = handler(lease.item, attempt.context!);
@@ -128,14 +130,8 @@ export class Workers<T> implements Takers<T> {
     } catch (error) { // a third-party source threw
       this.#pool.fail(error);
       this.#handBack(lease, 1);
-      this.#release(lease); // this alone would mark the item as done
+      this.orFail(() => lease[Symbol.dispose]()); // this alone would mark the item as done
     }
-  }
-
-  #beginPermit(attempt: Attempt<T>, permit: GatePermit<T>): void {
-    attempt.rare = new RareState();
-    attempt.rare.permit = permit;
-    permit.begin(attempt.lease.item);
   }
 
   /** Ends an attempt whose handler threw. */
@@ -189,7 +185,7 @@ export class Workers<T> implements Takers<T> {
   handBack(lease: WorkLease<T>): void {
     const number = this.#numberOf(lease);
     if (number === undefined) return;
-    if (this.#handBack(lease, number) !== false) return this.#release(lease);
+    if (this.#handBack(lease, number) !== false) return this.orFail(() => lease[Symbol.dispose]());
     this.intake.gate?.chargeAhead();
     void this.work(lease);
   }
@@ -197,10 +193,6 @@ export class Workers<T> implements Takers<T> {
   /** Returns `false` if the source doesn't take the item back, and `undefined` if it throws. */
   #handBack(lease: WorkLease<T>, number: number): boolean | undefined {
     return this.orFail(() => this.#outcomes.handBack({ lease, key: lease.key, number }));
-  }
-
-  #release(lease: WorkLease<T>): void {
-    this.orFail(() => lease[Symbol.dispose]());
   }
 
   /** Calls a third-party throttle, clock or signal. If it throws, reports the error. */
