@@ -224,6 +224,26 @@ Deno.test("a wait is for as many items as handlers may begin, as of now; those t
   void pool.stop();
 });
 
+Deno.test("a source that keeps attempts gets one for each item, which later items of the worker don't change", async () => {
+  const attempts: WorkAttempt<string>[] = [];
+  class Keeping extends HandSource {
+    override finish(attempt: WorkAttempt<string>, ending: Ending) {
+      attempts.push(attempt);
+      return super.finish(attempt, ending);
+    }
+  }
+  const { source, pool } = new Setup({}, new Keeping(), async (item) => {
+    await undefined;
+    if (item === "a") source.unused.push(new HandLease("b", source.log)); // the worker of "a" takes it
+  });
+  source.attempts.set("b", 3);
+  await flush();
+  await source.bring("a");
+  assertEquals(attempts.map(({ lease: { item }, key, number }) => [item, key, number]), [["a", "a", 1], ["b", "b", 3]]);
+  for (const item of ["a", "b"]) await source.settle(item, true);
+  await pool.stop();
+});
+
 Deno.test("an ending is carried out while the pool goes on, and the pool ends when all are", async () => {
   for (const end of ["stop", "shut down"]) {
     const it = new Setup();
