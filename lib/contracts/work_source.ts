@@ -60,15 +60,13 @@ export interface WorkSource<T> {
    */
   giveBackUnused(): void;
 
-  /** Returns the number of this attempt at the item of a lease, starting at 1. If this method throws, the pool ends. */
-  attemptOf(lease: WorkLease<T>): number;
-
   /**
-   * Reports whether an attempt may begin on a lease. If not, the source has handed the item back. The pool calls this
-   * method once for each lease, just before it calls the handler, because a process can be frozen at any time between
-   * two turns of the event loop.
+   * Returns the number of the attempt at a lease's item that begins now, starting at 1. Returns `undefined` if none may
+   * begin: the lease is lost, and the source has handed the item back. The pool calls this method once for each lease,
+   * just before it calls the handler, because a process can be frozen at any time between two turns of the event loop.
+   * If this method throws, the pool ends.
    */
-  mayBegin(lease: WorkLease<T>): boolean;
+  attemptOf(lease: WorkLease<T>): number | undefined;
 
   /**
    * Whether the source may use a {@linkcode WorkAttempt} after the call to which it was passed. If not, the pool uses

@@ -133,10 +133,6 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
 
   giveBackUnused(): void {}
 
-  mayBegin(): true {
-    return true;
-  }
-
   takesPermits(): false {
     return false;
   }

@@ -46,7 +46,6 @@ export const baseSource: BaseSource = {
   metrics: undefined,
   keepsAttempts: true,
   giveBackUnused() {},
-  mayBegin: () => true,
   mayRetry: () => false,
   pause: () => false,
   timedOut() {},

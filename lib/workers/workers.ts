@@ -125,8 +125,7 @@ export class Workers<T> implements Takers<T> {
   /** Returns the number of the attempt that begins now; `undefined` if it may not begin. */
   #numberOf(lease: WorkLease<T>): number | undefined {
     try {
-      const number = this.#source.attemptOf(lease);
-      return this.#source.mayBegin(lease) ? number : undefined; // if not, the source has handed the item back
+      return this.#source.attemptOf(lease);
     } catch (error) { // a third-party source threw
       this.#pool.fail(error);
       this.#handBack(lease, 1);

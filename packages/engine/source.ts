@@ -104,18 +104,15 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return this.#queue.sharedThrottle(throttle);
   }
 
-  mayBegin(lease: WorkLease<T>): boolean {
-    return this.#queue.dispatcher.mayBegin((lease as PoolLease<T>).held);
-  }
-
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void {
     return this.#queue.watchGivenUp(callback);
   }
 
-  attemptOf(lease: WorkLease<T>): number {
+  attemptOf(lease: WorkLease<T>): number | undefined {
     const { held } = lease as PoolLease<T>;
     if (held === this.#first) this.#first = undefined;
     held.hasBegun = true;
+    if (!this.#queue.dispatcher.mayBegin(held)) return undefined;
     this.#queue.noteStart(held);
     return held.attempt;
   }

@@ -43,7 +43,7 @@ function attemptsAt(queue: RateLimitingQueue<string>) {
   /** Begins an attempt at the next item. */
   const begin = (): WorkAttempt<string> => {
     const lease = source.tryTake()!;
-    return { lease, key: lease.key, number: source.attemptOf(lease) };
+    return { lease, key: lease.key, number: source.attemptOf(lease)! };
   };
   /** Ends an attempt. */
   const end = (attempt: WorkAttempt<string>, minDelay?: number) => {

@@ -570,9 +570,9 @@ for (const limit of [undefined, 5]) {
     const lost = new Set(["first", "b"]);
     const asked: string[] = [];
     const source: HandSource = Object.assign(new HandSource(), {
-      mayBegin({ item }: WorkLease<string>) {
+      attemptOf({ item }: WorkLease<string>) {
         asked.push(item);
-        return !lost.has(item);
+        return lost.has(item) ? undefined : 1;
       },
     });
     const throttle = limit === undefined ? undefined : createConcurrencyThrottle({ limit });
