@@ -76,6 +76,6 @@ export function requireSource<T>(action: string, source: WorkSource<T>): void {
     "attemptOf",
     "finish",
   ];
-  const missing = [...own, ...Object.keys(baseSource)].find((member) => !(member in source));
-  if (missing !== undefined) throw argumentError(action, `the source of the queue lacks '${missing}': see baseSource`);
+  const missing = [...own, ...Object.keys(baseSource)].find((member) => !(member in Object(source)));
+  if (missing !== undefined) throw argumentError(action, `the source lacks '${missing}' of WorkSource`);
 }

@@ -212,7 +212,7 @@ function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<
     requireSource(action, source);
     return source;
   }
-  throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
+  throw invalidArgument(action, "queue", "must be a rate limiting queue, or have [SOURCE]", queue);
 }
 
 /** Starts a pool, as `runWorkers` does, and returns it with methods to change its settings. */

@@ -197,15 +197,16 @@ Deno.test("a source that lacks a member is refused by its name, and baseSource h
   const whole: Record<string, unknown> = { ...baseSource };
   for (const name of ["name", "tryTake", "take", "attemptOf", "finish"] as const) whole[name] = own[name];
   assertEquals(Object.keys(whole).filter((name) => !(name in createRateLimitingQueue(ANY_LIMITER))), []);
+  const refuse = (source: unknown, name: string) => {
+    const queue = { [SOURCE]: () => source as WorkSource<string> };
+    const message = `Cannot run workers: the source lacks '${name}' of WorkSource`;
+    assertThrows(() => runWorkers(queue, () => {}), TypeError, message);
+  };
   for (const name of Object.keys(whole)) {
     const { [name]: _missing, ...rest } = whole;
-    const queue = { [SOURCE]: () => rest as unknown as WorkSource<string> };
-    assertThrows(
-      () => runWorkers(queue, () => {}),
-      TypeError,
-      `Cannot run workers: the source of the queue lacks '${name}'`,
-    );
+    refuse(rest, name);
   }
+  for (const none of [undefined, null, Promise.resolve(whole)]) refuse(none, "name");
 });
 
 Deno.test("a wait is for as many items as handlers may begin, as of now; those that come together begin together", async () => {

@@ -1105,7 +1105,7 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     assertThrows(
       () => runWorkers(none as never, () => {}),
       TypeError,
-      "Cannot run workers: 'queue' must be a rate limiting queue, got",
+      "Cannot run workers: 'queue' must be a rate limiting queue, or have [SOURCE], got",
     );
   }
   assertThrows(
