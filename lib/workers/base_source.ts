@@ -7,8 +7,8 @@ export type BaseSource = Omit<WorkSource<never>, "name" | "tryTake" | "take" | "
 /**
  * Members of a {@linkcode WorkSource} that most sources don't need, for a source of your own: the pool has the system
  * clock and no metrics, each failure is counted, every item is taken back, leases can't be lost, and the number of
- * ready items is unknown. Copy the members into an object, as here, or make them the prototype of your class's
- * prototype.
+ * ready items is unknown. Copy the members into an object, as here. For a class `MySource`, declare
+ * `interface MySource extends BaseSource {}`, and call `Object.setPrototypeOf(MySource.prototype, baseSource)`.
  *
  * @example A source of one item
  * ```ts
