@@ -5,5 +5,5 @@ export const RESUME = "resume group";
 
 /** Creates the error for a queue that has no groups. */
 export function noGroups(action: string): Error {
-  return argumentError(action, "for groups, there must be a discipline, such as createFairDiscipline()", Error);
+  return argumentError(action, "there must be a discipline with pauseGroup, such as createFairDiscipline()", Error);
 }

@@ -209,7 +209,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 
   Deno.test(`rule 13, ${name}: a discipline without groups, and durations that are none, are refused`, () => {
-    const message = "for groups, there must be a discipline, such as createFairDiscipline()";
+    const message = "there must be a discipline with pauseGroup, such as createFairDiscipline()";
     for (const discipline of [undefined, createPriorityDiscipline(), new Lifo<string>()]) {
       const queue = make({ discipline });
       assertThrows(() => queue.pauseGroup("a", "30s"), Error, `Cannot pause group: ${message}`);
