@@ -317,6 +317,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
    * Adds an item after a delay, even if the queue is shutting down.
    *
    * @param record The record of the key; `NONE` if it has none.
+   * @param marks Kind of the next attempt: `NEEDS_BUDGET` for a retry if the queue has a retry budget, and otherwise 0.
    * @param hasFailed Whether the item is delayed because an attempt at it failed.
    * @param now The current time, if it is known.
    */

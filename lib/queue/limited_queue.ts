@@ -197,8 +197,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   /**
-   * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter is asked
-   * whether it counts the failure.
+   * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter may be
+   * asked whether it counts the failure. The answer is kept in `isIgnored` of the lease.
    */
   hasRetriesLeft(lease: RecordLease<T>, maxRetries: number): boolean {
     const record = lease.recordIn(this.records);

@@ -21,7 +21,7 @@ export class RecordLease<T> implements Lease<T> {
   // Few leases have the following properties, so they cost the others nothing.
   /** Time at which an attempt of a pool began, if the queue remembers failures of the key. */
   declare startedAt?: number;
-  /** Whether the limiter has said that a failure of the attempt is not counted. */
+  /** Whether the limiter has said that the failure of the attempt is not counted. Then, `retry` doesn't ask it. */
   declare isIgnored?: boolean;
   readonly #queue: LeasingQueue;
   readonly #record: number;

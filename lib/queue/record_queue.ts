@@ -72,7 +72,7 @@ export abstract class RecordQueue<T> {
   protected tellsTaken = false;
   /** Number of retries that wait for budget. */
   protected waiting = 0;
-  /** Time from which the next of them is let through when somebody looks. `Infinity` until the queue is shut down. */
+  /** Time from which the next retry that waits for budget may become ready; `Infinity` before a shutdown. */
   protected opensAt = Infinity;
   /** Whether the queue is shut down or drains. */
   protected ignoresAdds = false;
@@ -205,7 +205,7 @@ export abstract class RecordQueue<T> {
   /**
    * Adds an item whose key has no record.
    *
-   * @param marks Kind of the next attempt: `NEEDS_BUDGET`, or 0 for a first attempt.
+   * @param marks Kind of the next attempt: `NEEDS_BUDGET` for a retry if the queue has a retry budget, and otherwise 0.
    */
   protected addNew(key: unknown, item: T, priority: number, marks: number): void {
     const record = this.records.take(key, READY | marks, item, priority);
@@ -215,7 +215,7 @@ export abstract class RecordQueue<T> {
     if (this.isAttended) this.#tellAdded(record);
   }
 
-  /** Adds an item whose key has a record, and may be delayed. */
+  /** Adds an item whose key has a record, and may be delayed. `marks` are those of `addNew`. */
   protected addToKnown(record: number, state: number, item: T, priority: number, marks: number): void {
     if ((state & DELAYED) !== 0) this.addBesideDelay(record, item, priority, marks);
     else if (state !== READY || !this.isFifo) this.addToRecord(record, item, priority, marks);
@@ -225,7 +225,7 @@ export abstract class RecordQueue<T> {
     }
   }
 
-  /** Adds an item whose key has a record, and may be delayed. */
+  /** Adds an item whose key has a delay, or had one that was dropped. */
   protected addBesideDelay(record: number, item: T, priority: number, marks: number): void {
     this.addToRecord(record, item, priority, marks);
   }
@@ -296,7 +296,7 @@ export abstract class RecordQueue<T> {
   /** Lets retries through for which there is budget now. Called if there may be some after a shutdown. */
   protected openBudget(): void {}
 
-  /** Called when a retry that waits for budget was added. */
+  /** Called when an item was added, as a first attempt, whose retry waits for budget. */
   protected unblock(_record: number): void {}
 
   /**

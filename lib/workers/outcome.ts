@@ -59,7 +59,10 @@ export class Outcomes<T> {
     this.#carryOut(attempt, ending);
   }
 
-  /** Ends an attempt whose handler threw, or returned after the attempt's timeout. */
+  /**
+   * Ends an attempt whose handler threw, or returned after the attempt's timeout. If the source throws when it is asked
+   * something, the error is reported, and the answer counts as `false`.
+   */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const timedOut = attempt.rare?.timedOut;

@@ -122,7 +122,10 @@ export class Workers<T> implements Takers<T> {
     return true;
   }
 
-  /** Returns the number of the attempt that begins now; `undefined` if it may not begin. */
+  /**
+   * Returns the number of the attempt that begins now. Returns `undefined` if no attempt may begin: the item has then
+   * been handed back, by the source or, if the source threw, by this method.
+   */
   #numberOf(lease: WorkLease<T>): number | undefined {
     try {
       return this.#source.attemptOf(lease);
