@@ -36,7 +36,7 @@ import { Slices } from "./slices.ts";
 
 const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay, in milliseconds, after which a due item is added again if adding it failed. */
-const RETRY_DELAY = 1000;
+const ADD_AGAIN_DELAY = 1000;
 
 /** Number of hand-outs in a burst for which a budget reads the system clock only once. */
 const HAND_OUTS_PER_LOOK = 16;
@@ -452,7 +452,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       this.addDue(record, this.#clearDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
       const isKept = records.of(key) === record && this.#isComing(record);
-      if (!isKept) this.#beginDelay(record, item, this.time.now() + RETRY_DELAY, priority, 0);
+      if (!isKept) this.#beginDelay(record, item, this.time.now() + ADD_AGAIN_DELAY, priority, 0);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
     }
