@@ -46,8 +46,8 @@ export interface QueueInspection<T> {
   /** Reports whether the last attempt at an item failed, and its failures were not forgotten since. */
   isFailing(item: T): boolean;
   /**
-   * Returns the time at which a delayed item is due, in milliseconds by the queue's clock; `undefined` if the item is
-   * not delayed.
+   * Returns the time at which a delayed item is due, in milliseconds by the queue's clock (`systemClock.now()`, not
+   * `Date.now()`, unless the queue has another clock); `undefined` if the item is not delayed.
    */
   dueAt(item: T): number | undefined;
   /** Returns the time at which the first delayed item is due; `undefined` if no item is delayed. */
