@@ -81,8 +81,8 @@ export interface WorkSource<T> {
    * @param ending The decision on the item.
    * @param report Receives errors that don't change the ending.
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
-   * ends. The promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and
-   * the ending doesn't count. The promise resolves to another ending if that was carried out instead: the item was
+   * ends. The promise resolves to `true` or `undefined` when the ending has been carried out, or to `false` if the lease
+   * was lost and the ending doesn't count. The promise resolves to another ending if that was carried out instead: the item was
    * given up because its limiter threw, or it is retried after all, as for `mayRetry`. The pool reports both a lost
    * lease and an item that was given up for this reason as errors. The pool also reports a rejection of the promise,
    * which means that the result is unknown.
@@ -94,7 +94,7 @@ export interface WorkSource<T> {
     attempt: WorkAttempt<T>,
     ending: Ending,
     report: (error: unknown, attempt: WorkAttempt<T>) => void,
-  ): void | Promise<boolean | GivenUpEnding | FailedEnding>;
+  ): void | Promise<void | boolean | GivenUpEnding | FailedEnding>;
 
   /**
    * Called before the pool gives an item up, because it has failed and the number of the attempt is larger than

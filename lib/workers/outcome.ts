@@ -140,14 +140,14 @@ export class Outcomes<T> {
     else void this.#settle(attempt, ending, isDone);
   }
 
-  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | Ending>): Promise<void> {
+  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<void | boolean | Ending>): Promise<void> {
     this.pending++;
     try {
       const answer = await isDone;
       if (typeof answer === "object") {
         if (answer.kind === "givenUp") this.#reports.error(answer.error, attempt);
         this.#note(attempt, answer);
-      } else if (answer) this.#note(attempt, ending);
+      } else if (answer !== false) this.#note(attempt, ending);
       else {
         this.#failures.delete(attempt.key); // another process has the item now
         if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);

@@ -56,7 +56,7 @@ class HandLease implements WorkLease<string> {
 }
 
 /** Ending that is pending until the test settles it. */
-interface Finish extends PromiseWithResolvers<boolean | GivenUpEnding> {
+interface Finish extends PromiseWithResolvers<boolean | GivenUpEnding | undefined> {
   readonly ending: Ending;
 }
 
@@ -105,10 +105,10 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
     for (const { item } of this.unused.splice(0)) this.log.push(`unused ${item}`);
   }
 
-  finish({ lease: { item } }: WorkAttempt<string>, ending: Ending): Promise<boolean | GivenUpEnding> {
+  finish({ lease: { item } }: WorkAttempt<string>, ending: Ending): Promise<boolean | GivenUpEnding | undefined> {
     this.check(ending);
     this.log.push(`${ending.kind} ${item}`);
-    const finish = { ending, ...Promise.withResolvers<boolean | GivenUpEnding>() };
+    const finish = { ending, ...Promise.withResolvers<boolean | GivenUpEnding | undefined>() };
     this.finishes.set(item, finish);
     return finish.promise;
   }
@@ -129,7 +129,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
   }
 
   /** Settles the ending of an item. */
-  async settle(item: string, answer: boolean | GivenUpEnding): Promise<void> {
+  async settle(item: string, answer?: boolean | GivenUpEnding): Promise<void> {
     this.finishes.get(item)!.resolve(answer);
     await flush();
   }
@@ -243,6 +243,16 @@ Deno.test("a source that keeps attempts gets one for each item, which later item
   assertEquals(attempts.map(({ lease: { item }, key, number }) => [item, key, number]), [["a", "a", 1], ["b", "b", 3]]);
   for (const item of ["a", "b"]) await source.settle(item, true);
   await pool.stop();
+});
+
+Deno.test("an ending whose promise resolves to nothing has been carried out", async () => {
+  const it = new Setup();
+  await flush();
+  await it.source.bring("a");
+  await it.end("a");
+  await it.source.settle("a");
+  assertEquals(it.reports, []);
+  await it.pool.stop();
 });
 
 Deno.test("an ending is carried out while the pool goes on, and the pool ends when all are", async () => {
