@@ -337,7 +337,7 @@ for (const runtime of Object.keys(runtimes)) {
         const { all } = await tmux.until(({ all }) => filled(all).at(-1) === "$", "the shell asks");
         assertEquals(filled(all).slice(0, 2), ["$ workqueue", "db/1 begins"]);
         assertEquals(all.filter((row) => row.includes("0 of 1")), []);
-        assert(await isStopped(workspace.read("child")));
+        await until(() => isStopped(workspace.read("child")), "the child is stopped");
         await tmux.press("fg", "Enter");
         await tmux.until(isShown, "it runs again");
         Deno.kill(Number(workspace.read("child")), "SIGKILL");
