@@ -22,6 +22,7 @@ import {
   REFUSED,
   REMEMBERED,
   REPEATED,
+  RETURNING,
 } from "./positions.ts";
 import { RecordLease } from "./record_lease.ts";
 
@@ -233,7 +234,7 @@ export abstract class RecordQueue<T> {
   /** Adds an item whose key has a record. A delay of the key is not affected. */
   protected addToRecord(record: number, item: T, priority: number, marks: number): void {
     const position = this.positionIn(record);
-    if (position >= PROCESSING) return this.#addToProcessing(record, position, item, priority, marks);
+    if (position >= RETURNING) return this.#addToProcessing(record, position, item, priority, marks);
     if (position !== 0) return this.touch(record, item, priority, marks);
     this.#makeReady(record, this.records.stateOf(record) | marks, item, priority);
     this.size++;
@@ -241,14 +242,14 @@ export abstract class RecordQueue<T> {
     if (this.isAttended) this.#tellAdded(record);
   }
 
-  /** Adds an item whose key is processing. */
+  /** Adds an item whose key is processing, or returning. */
   #addToProcessing(record: number, position: number, item: T, priority: number, marks: number): void {
     const { records } = this;
-    const isAgain = position === AGAIN;
+    const isAgain = position !== PROCESSING;
     // A retry of the item that is processing doesn't replace a newer one.
     const newest = isAgain && isSameKey(item, this.itemOf(record)) ? records.nextItemOf(record) : item;
     records.setNext(record, newest, isAgain ? Math.max(priority, records.nextPriorityOf(record)) : priority);
-    if (marks === 0 || position === PROCESSING) this.mark(record, marks); // an add that is no retry counts more
+    if (marks === 0 || !isAgain) this.mark(record, marks); // an add that is no retry counts more
     if (isAgain) return;
     records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
     this.#comingBack++;
@@ -495,12 +496,13 @@ export abstract class RecordQueue<T> {
   #comeBack(record: number, state: number): void {
     this.#comingBack--;
     const { records } = this;
-    const item = records.nextItemOf(record);
-    const priority = records.nextPriorityOf(record);
-    records.setNext(record, undefined, 0); // lets the item be garbage collected
+    records.setState(record, state + RETURNING - AGAIN);
     try {
       if (this.order.awaitsDone && (state & REFUSED) === 0) this.order.done(record);
     } finally {
+      const item = records.nextItemOf(record); // not before `done`, in which a discipline may add a newer item
+      const priority = records.nextPriorityOf(record);
+      records.setNext(record, undefined, 0); // lets the item be garbage collected
       const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
       this.#makeReady(record, rest, item, priority);
       const handedOut = this.handedOut;

@@ -289,6 +289,35 @@ Deno.test("a discipline that has an item handed out and added again, and then th
   assertEquals(takeAll(queue), [{ key: "a", version: 2 }]);
 });
 
+Deno.test("a discipline whose done adds the key that comes back: the newest item and the highest priority are handed out", () => {
+  const discipline = new HookedDiscipline<{ key: string; version: number }>();
+  const metrics = new InMemoryMetrics();
+  const keyOf = ({ key }: { key: string }) => key;
+  const queue = createWorkQueue({ name: "q", keyOf, discipline, clock: new HandClock(), metrics });
+  queue.add({ key: "a", version: 1 });
+  const lease = take(queue);
+  queue.add({ key: "a", version: 2 }, { priority: 5 });
+  discipline.hooks.once("done", () => queue.add({ key: "a", version: 3 }, { priority: 2 }));
+  lease[Symbol.dispose]();
+  using newest = take(queue);
+  assertEquals([newest.item.version, newest.priority, queue.length], [3, 5, 0]);
+  assertEquals(metrics.value("workqueue_adds_total", "q"), 2);
+  assertEquals(metrics.value("workqueue_depth", "q"), 0);
+});
+
+Deno.test("rule 4: a discipline whose done finishes the item that is being finished: that changes nothing", async () => {
+  for (const finish of ["done", "dispose"] as const) {
+    const { queue, hooks } = disciplined();
+    queue.add("a");
+    const lease = take(queue);
+    queue.add("a");
+    hooks.once("done", () => finish === "done" ? queue.done("a") : lease[Symbol.dispose]());
+    queue.done("a");
+    assertEquals([queue.length, queue.processing, takeAll(queue)], [1, 0, ["a"]]);
+    await assertUsable(queue);
+  }
+});
+
 Deno.test("an item that a discipline refused as it came back has been ready since its attempt ended", async () => {
   const { queue, hooks, clock, metrics } = disciplined();
   queue.add("a");
