@@ -9,6 +9,8 @@ export interface GatedPool<T> {
   readonly isWaiting: boolean;
   /** Whether `take` has said that no more items will come. */
   readonly isShutDown: boolean;
+  /** Whether one more handler may start now. */
+  readonly mayStart: boolean;
   /** Takes items as long as handlers may start. */
   fill(): void;
   /** Stops waiting for an item and for a permit, and hands back items for which no handler may start. */

@@ -106,8 +106,10 @@ export class ThrottleGate<T> implements Gate<T>, ThrottledPool {
     const { length, isOver, isRemote } = pool.source;
     const isEnd = isOver || pool.isShutDown;
     if (this.#kept !== undefined || (length === "unknown" ? !isEnd : length > 0)) {
-      this.#permit = this.#ask();
-      if (this.#permit === undefined) return undefined;
+      const permit = this.#ask();
+      if (permit === undefined) return undefined;
+      if (!pool.mayStart) return void this.putBack(permit); // `acquire` has paused the pool, for example
+      this.#permit = permit;
     } else {
       this.#line.leave(this);
       this.#isIdle = !isRemote && !isEnd;

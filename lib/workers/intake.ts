@@ -67,6 +67,10 @@ export class Intake<T> implements GatedPool<T> {
     return this.isWaiting || this.#isPausing || this.gate?.isInLine === true;
   }
 
+  get mayStart(): boolean {
+    return this.state === "open" && this.#slots.taken < this.#slots.count;
+  }
+
   /**
    * Starts workers as long as one more handler may start and an item is ready.
    *
@@ -83,7 +87,7 @@ export class Intake<T> implements GatedPool<T> {
    */
   take(isRested = false): WorkLease<T> | undefined {
     if (this.#isPausing) return undefined;
-    if (this.state !== "open" || this.#slots.taken >= this.#slots.count) {
+    if (!this.mayStart) {
       this.source.giveBackUnused();
       return undefined;
     }
@@ -129,7 +133,7 @@ export class Intake<T> implements GatedPool<T> {
     this.#slots.taken--;
     if (got !== undefined) {
       if (got.shutdown) this.isShutDown = true;
-      else if (this.state !== "open" || this.#slots.taken >= this.#slots.count) this.#workers.handBack(got);
+      else if (!this.mayStart) this.#workers.handBack(got);
       else if (this.gate === undefined) this.#workers.work(got);
       else this.gate.keep(got); // `fill` asks for the permit
     }

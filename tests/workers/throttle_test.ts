@@ -5,6 +5,7 @@ import { FakeTime } from "@std/testing/time";
 import { createAllOfThrottle } from "@workqueue/core/throttles";
 import {
   adaptThrottle,
+  type AttemptResult,
   createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
@@ -13,6 +14,7 @@ import {
   type Throttle,
   TokenBucket,
   type WorkerOptions,
+  type WorkerPool,
 } from "@workqueue/core";
 import { SOURCE, type SourcedQueue, type WorkSource } from "@workqueue/core/hooks";
 import { type Engine, inMemory, test } from "./engines.ts";
@@ -766,6 +768,38 @@ Deno.test("pools that have finished watch neither their queue nor their throttle
   await pools[1]!.stop();
   assertEquals(watching, 0);
 });
+
+const CHANGES: [string, (pool: WorkerPool<string>) => void][] = [
+  ["pauses the pool", (pool) => pool.pause()],
+  ["stops the pool", (pool) => void pool.stop()],
+  ["lowers the concurrency", (pool) => void (pool.concurrency = 1)],
+];
+
+for (const [change, act] of CHANGES) {
+  Deno.test(`a throttle that ${change} and then grants a permit: no attempt begins, and the permit is unused`, async () => {
+    const it = new Setup(inMemory, 0, 0);
+    const ended: string[] = [];
+    let asked = 0;
+    const acquire = () => {
+      if (++asked === 2) act(pool);
+      if (asked > 2) return Infinity;
+      return { begin() {}, charge() {}, end: ({ outcome }: AttemptResult) => void ended.push(outcome) };
+    };
+    const ends = new Map<string, () => void>();
+    const handler = (item: string) => new Promise<void>((end) => void ends.set(item, end));
+    const pool: WorkerPool<string> = runWorkers(it.queue, handler, {
+      concurrency: 2,
+      throttle: adaptThrottle({ acquire }),
+    });
+    it.add("ab");
+    await flush();
+    assertEquals([[...ends.keys()], ended], [["a"], ["unused"]]);
+    assertEquals([it.queue.length, it.queue.processing], [1, 1]);
+    ends.get("a")!();
+    await pool.stop();
+    assertEquals([ended, it.queue.length, it.queue.processing], [["unused", "succeeded"], 1, 0]);
+  });
+}
 
 Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
   const other = await loadSecondCopy();
