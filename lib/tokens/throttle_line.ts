@@ -65,7 +65,8 @@ export class ThrottleLine {
       throw invalidArgument("start attempt", "acquire", "of the throttle must return a permit or milliseconds", answer);
     }
     if (typeof answer === "number") {
-      this.#first = pool;
+      this.#first ??= pool;
+      if (this.#first !== pool) this.#others.add(pool); // `acquire` has made another pool ask, which was refused
       if (pool.clock !== undefined) this.#sleep(pool.clock, answer);
     }
     return answer;

@@ -801,6 +801,35 @@ for (const [change, act] of CHANGES) {
   });
 }
 
+Deno.test("a throttle that resumes another of its pools and then refuses both: each gets a permit later", async () => {
+  const it = new Setup(inMemory, 0, 0);
+  const listeners = new Set<() => void>();
+  let isOpen = false;
+  const throttle = adaptThrottle({
+    acquire() {
+      if (isOpen) return { begin() {}, charge() {}, end() {} };
+      other.resume();
+      return Infinity;
+    },
+    onChange(callback: () => void) {
+      listeners.add(callback);
+      return () => void listeners.delete(callback);
+    },
+  });
+  const otherQueue = it.newQueue();
+  const other = it.run({ throttle }, otherQueue);
+  other.pause();
+  it.add("b", otherQueue);
+  it.run({ throttle });
+  it.add("a");
+  await flush();
+  assertEquals(it.log, []);
+  isOpen = true;
+  for (const listener of listeners) listener();
+  await flush();
+  assertEquals(it.log.sort(), ["0 a", "0 b"]);
+});
+
 Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
   const other = await loadSecondCopy();
   const it = new Setup(inMemory, 0, 0);
