@@ -118,6 +118,7 @@ export class ThrottleLine {
 
   #sleep(clock: Clock, delay: number): void {
     if (delay === Infinity) return;
+    this.#clearTimer?.(); // of a refusal since which something has changed
     const timer = clock.setTimeout(() => {
       this.#clearTimer = undefined;
       this.serve();

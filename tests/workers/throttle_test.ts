@@ -830,6 +830,32 @@ Deno.test("a throttle that resumes another of its pools and then refuses both: e
   assertEquals(it.log.sort(), ["0 a", "0 b"]);
 });
 
+Deno.test("a throttle that changes while pools ask it, and refuses them: one timer is set, and none after the end", async () => {
+  const it = new Setup(inMemory, 0, 0);
+  let change = () => {};
+  let isFree = true;
+  const throttle = adaptThrottle({
+    acquire() {
+      if (!isFree) return 50;
+      isFree = false;
+      return { begin() {}, charge() {}, end: () => change() };
+    },
+    onChange(callback: () => void) {
+      change = callback;
+      return () => {};
+    },
+  });
+  const pool = it.run({ throttle });
+  it.add("abc");
+  await flush();
+  isFree = true;
+  change();
+  await flush();
+  assertEquals([it.log, it.clock.timers], [["0 a", "0 b"], 1]);
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
 Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
   const other = await loadSecondCopy();
   const it = new Setup(inMemory, 0, 0);
