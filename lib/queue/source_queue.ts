@@ -27,7 +27,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
    * gone.
    */
   get metrics(): MetricsProvider | undefined {
-    return this.isOver && this.length === 0 ? undefined : this.provider;
+    return this.isShutDown && this.size === 0 ? undefined : this.provider;
   }
 
   tryTake(): RecordLease<T> | undefined {

@@ -16,7 +16,7 @@ import {
 import { SOURCE } from "@workqueue/core/hooks";
 import { test } from "../workers/engines.ts";
 import { Console, HandClock } from "../helpers.ts";
-import { flush, sourceOf } from "../queue_helpers.ts";
+import { flush, sourceOf, take } from "../queue_helpers.ts";
 
 /** Metrics that record every value of `concurrency`. When a queue is gone, they also record the queue's last value. */
 class Metrics extends InMemoryMetrics {
@@ -236,6 +236,20 @@ Deno.test("a pool that starts after the shutdown measures the items that are lef
   it.add("ab");
   it.queue.shutDown();
   const pool = runWorkers(it.queue, () => {}, { concurrency: 3 });
+  await pool.finished;
+  assertEquals([it.metrics.concurrencies, it.metrics.left], [[3, 0], ["q at 0"]]);
+});
+
+Deno.test("a pool that starts after the shutdown measures an item that is added again when it is done", async () => {
+  const it = new Setup();
+  it.add("a");
+  const lease = take(it.queue);
+  it.add("a");
+  it.queue.shutDown();
+  const pool = runWorkers(it.queue, () => {}, { concurrency: 3 });
+  await flush();
+  assertEquals([it.metrics.concurrencies, it.metrics.left], [[3], []]);
+  lease[Symbol.dispose]();
   await pool.finished;
   assertEquals([it.metrics.concurrencies, it.metrics.left], [[3, 0], ["q at 0"]]);
 });
