@@ -1,3 +1,4 @@
+import type { GatePermit } from "../contracts/gate.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -77,17 +78,14 @@ export class Workers<T> implements Takers<T> {
     const { handler, time } = this.#pool; // a call as `this.#pool.handler(…)` would make the pool its `this`
     while (lease !== undefined) {
       const permit = this.intake.gate === undefined ? undefined : this.intake.gate.takePermit();
-      if (!this.#begin(worker, lease)) {
+      if (!this.#begin(worker, lease, permit)) {
         if (permit !== undefined) this.orFail(() => this.intake.gate!.putBack(permit));
         lease = this.intake.take();
         continue;
       }
       const { attempt } = worker;
       try {
-        if (permit !== undefined) {
-          attempt.needRare().permit = permit;
-          permit.begin(lease.item);
-        }
+        if (permit !== undefined) permit.begin(lease.item);
         const { timeout } = this.#pool.settings;
         if (timeout !== undefined) attempt.startTimer(timeout, this.#onTimeout);
         const returned = handler(lease.item, attempt.context!);
@@ -104,7 +102,7 @@ export class Workers<T> implements Takers<T> {
   }
 
   /** Begins an attempt, in the same turn of the event loop as its handler. Reports whether it may begin. */
-  #begin(worker: Worker<T>, lease: WorkLease<T>): boolean {
+  #begin(worker: Worker<T>, lease: WorkLease<T>, permit: GatePermit<T> | undefined): boolean {
     this.slots.taken++;
     const number = this.#numberOf(lease);
     if (number === undefined) {
@@ -117,6 +115,7 @@ export class Workers<T> implements Takers<T> {
     attempt.key = lease.key;
     attempt.number = number;
     attempt.began = attempt.rare = undefined;
+    if (permit !== undefined) attempt.needRare().permit = permit;
     attempt.context = new AttemptContext(number, lease, attempt);
     if (this.#active !== undefined) this.#active.inc();
     return true;

@@ -7,6 +7,7 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   type Handler,
+  InMemoryMetrics,
   loadConfig,
   type Shutdown,
   type SourcedQueue,
@@ -276,6 +277,29 @@ test("a running attempt counts once in a throttle that the pool has again, also 
   await it.end("ab");
   assertEquals(inUse(), [0, 0, 0, 0, 0]);
   await Promise.all(pools.map((pool) => pool.stop()));
+});
+
+Deno.test("a throttle that a metric changes as an attempt begins: each permit ends", async () => {
+  const throttles = [createConcurrencyThrottle({ limit: 1 }), createConcurrencyThrottle({ limit: 1 })] as const;
+  const metrics = new InMemoryMetrics();
+  const limiter = createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 10 });
+  const queue = createRateLimitingQueue<string>(limiter, { name: "q", clock: new HandClock(), metrics });
+  const active = metrics.active("q");
+  metrics.active = () => ({
+    ...active,
+    inc() {
+      pool.change({ throttle: throttles[1] });
+    },
+    dec() {},
+    set() {},
+    observe() {},
+  });
+  const began: string[] = [];
+  const pool = startDirectly(queue, (item) => void began.push(item), { throttle: throttles[0] });
+  for (const item of "ab") queue.add(item);
+  await flush();
+  assertEquals([began, throttles.map((throttle) => throttle.snapshot!().inUse)], [["a", "b"], [0, 0]]);
+  await pool.stop();
 });
 
 test("a new throttle that throws makes finished reject, and the change is made", async (engine) => {
