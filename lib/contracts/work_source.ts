@@ -81,11 +81,11 @@ export interface WorkSource<T> {
    * @param ending The decision on the item.
    * @param report Receives errors that don't change the ending.
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
-   * ends. The promise resolves to `true` or `undefined` when the ending has been carried out, or to `false` if the lease
-   * was lost and the ending doesn't count. The promise resolves to another ending if that was carried out instead: the
-   * item was given up because its limiter threw, or it is retried after all, as for `mayRetry`. The pool reports both a
-   * lost lease and an item that was given up for this reason as errors. The pool also reports a rejection of the
-   * promise, which means that the result is unknown.
+   * ends. The promise resolves to `true` or `undefined` when the ending has been carried out, and to `false` if the
+   * lease was lost and the ending doesn't count. The promise resolves to another ending if that was carried out
+   * instead: the item was given up because its limiter threw, or it is retried after all, as for `mayRetry`. The pool
+   * reports both a lost lease and an item that was given up for this reason as errors. The pool also reports a
+   * rejection of the promise, which means that the result is unknown.
    * @throws If the lease can't be ended in this way. In that case, nothing has changed. If the handler requested the
    * ending (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed.
    * If the attempt had already failed, the pool gives the item up.
