@@ -57,6 +57,11 @@ export function setBrand(object: object, brand: symbol, value: unknown): void {
   Object.defineProperty(object, brand, { __proto__: null, value } as PropertyDescriptor);
 }
 
+/** Does the same as {@linkcode setBrand}, but configurable: a proxy of the object may return another value. */
+export function setReplaceableBrand(object: object, brand: symbol, value: unknown): void {
+  Object.defineProperty(object, brand, { __proto__: null, value, configurable: true } as PropertyDescriptor);
+}
+
 /**
  * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
  * whose properties throw when read.

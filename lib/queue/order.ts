@@ -1,3 +1,4 @@
+import { setReplaceableBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
@@ -97,9 +98,7 @@ export type OrderMaker = (given: object, records: Records, clock: Clock) => Orde
  * keep the class even if nothing uses it.
  */
 export function setOrderMaker(discipline: object, make: OrderMaker): void {
-  // Not with `setBrand`: configurable, so that a proxy of the discipline may return another function.
-  const property = { __proto__: null, value: make, configurable: true };
-  Object.defineProperty(discipline, ORDER, property as PropertyDescriptor);
+  setReplaceableBrand(discipline, ORDER, make);
 }
 
 /** Reports whether a value is a discipline that makes orders. */

@@ -149,3 +149,11 @@ export function nextTask(callback: () => void): void {
   };
   port2.postMessage(undefined);
 }
+
+/**
+ * Calls `callback` after the current synchronous code. Uses a promise, because fake timers may replace
+ * `queueMicrotask`.
+ */
+export function soon(callback: () => void): void {
+  Promise.resolve().then(callback);
+}

@@ -1,9 +1,10 @@
 import { requireCost } from "../base/arguments.ts";
-import { GATE, retryAfterOf } from "../base/brands.ts";
+import { GATE, retryAfterOf, setReplaceableBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Gate, GatedPool, GatePermit, OpenGate } from "../contracts/gate.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
 import type { WorkLease } from "../contracts/work_source.ts";
+import { soon } from "../structures/burst.ts";
 import { endAll, throttleOf, UNUSED } from "./own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "./throttle_line.ts";
 
@@ -64,7 +65,7 @@ class HeldPermit<T> implements GatePermit<T> {
  * in the line of the throttle, and the item stays in the queue. Only an item that the pool had to wait for is kept
  * here.
  */
-export class ThrottleGate<T> implements Gate<T>, ThrottledPool {
+class ThrottleGate<T> implements Gate<T>, ThrottledPool {
   readonly pool: GatedPool<T>;
   readonly clock: Clock;
   readonly throttle: OwnThrottle;
@@ -196,7 +197,7 @@ export class ThrottleGate<T> implements Gate<T>, ThrottledPool {
     if (isRemote && isOver) pool.takeBack();
     else if (pool.isShutDown || (this.#isIdle ? length === 0 && !isOver : length !== 0 || !this.isInLine)) return;
     this.#isIdle = false;
-    Promise.resolve().then(() => pool.fill());
+    soon(() => pool.fill());
   };
 }
 
@@ -207,7 +208,5 @@ const openGate: OpenGate = (throttle, pool) => new ThrottleGate(throttle as Thro
  * keep the class even if nothing uses it.
  */
 export function setGate(throttle: object): void {
-  // Not with `setBrand`: configurable, so that a proxy of the throttle may return another function.
-  const property = { __proto__: null, value: openGate, configurable: true };
-  Object.defineProperty(throttle, GATE, property as PropertyDescriptor);
+  setReplaceableBrand(throttle, GATE, openGate);
 }

@@ -3,7 +3,7 @@ import { type Clock, isRealTime, systemClock } from "../base/clock.ts";
 import type { Gate, GatedPool, OpenGate } from "../contracts/gate.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkRequest, WorkSource } from "../contracts/work_source.ts";
-import { burst } from "../structures/burst.ts";
+import { burst, soon } from "../structures/burst.ts";
 import type { Attempt } from "./attempt.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
@@ -201,12 +201,4 @@ export class Intake<T> implements GatedPool<T> {
     this.#endWatch?.();
     this.gate?.end();
   }
-}
-
-/**
- * Calls `callback` after the current synchronous code. Uses a promise, because fake timers may replace
- * `queueMicrotask`.
- */
-export function soon(callback: () => void): void {
-  Promise.resolve().then(callback);
 }
