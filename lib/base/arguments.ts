@@ -120,6 +120,15 @@ export function requireOptions(action: string, options: unknown, known: readonly
 }
 
 /**
+ * Throws unless an object of the user can get a symbol as a property.
+ *
+ * @throws {TypeError} If the object is frozen, sealed or not extensible.
+ */
+export function requireExtensible(action: string, own: object): void {
+  if (!Object.isExtensible(own)) throw invalidArgument(action, "own", "must not be frozen or sealed", own);
+}
+
+/**
  * Throws unless a value is a non-negative integer. Token buckets make this check for every request, so it is faster
  * than {@linkcode requireRule}.
  *

@@ -1,4 +1,4 @@
-import { hasMethods } from "../base/arguments.ts";
+import { hasMethods, requireExtensible } from "../base/arguments.ts";
 import { METRICS, setBrand } from "../base/brands.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
@@ -69,7 +69,7 @@ export function adaptMetrics<P extends MetricsProvider>(own: P): P {
   const missing = METHODS.find((method) => !hasMethods(own, method));
   if (missing !== undefined) throw invalidArgument("adapt metrics", "own", `must have the method ${missing}`, own);
   if (METRICS in own) return own;
-  if (!Object.isExtensible(own)) throw invalidArgument("adapt metrics", "own", "must not be frozen or sealed", own);
+  requireExtensible("adapt metrics", own);
   setBrand(own, METRICS, measuring);
   return own;
 }

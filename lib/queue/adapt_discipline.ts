@@ -1,3 +1,4 @@
+import { requireExtensible } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { QueueDiscipline, QueueDisciplineFor } from "../contracts/discipline.ts";
 import { DisciplineOrder } from "./discipline_order.ts";
@@ -43,9 +44,7 @@ export function adaptDiscipline<D extends QueueDisciplineFor<never>>(own: D): D 
     throw invalidArgument("adapt discipline", "own", "must have the methods push, pop and touch, and a length", own);
   }
   if (makesOrder(own)) return own;
-  if (!Object.isExtensible(own)) {
-    throw invalidArgument("adapt discipline", "own", "must not be frozen or sealed", own);
-  }
+  requireExtensible("adapt discipline", own);
   setOrderMaker(own, (given, records, clock) => new DisciplineOrder(given as QueueDiscipline<unknown>, records, clock));
   return own;
 }

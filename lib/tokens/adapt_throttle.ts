@@ -1,4 +1,4 @@
-import { hasMethods } from "../base/arguments.ts";
+import { hasMethods, requireExtensible } from "../base/arguments.ts";
 import { GATE } from "../base/brands.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Throttle } from "../contracts/throttle.ts";
@@ -54,9 +54,7 @@ export function adaptThrottle<H extends Throttle>(own: H): H {
     throw invalidArgument("adapt throttle", "own", "must have the method acquire", own);
   }
   if (GATE in own) return own;
-  if (!Object.isExtensible(own)) {
-    throw invalidArgument("adapt throttle", "own", "must not be frozen or sealed", own);
-  }
+  requireExtensible("adapt throttle", own);
   setGate(own);
   return own;
 }
