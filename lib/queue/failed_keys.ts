@@ -50,11 +50,13 @@ export class FailedKeys {
   /** Number of keys whose last attempt failed. */
   get failing(): number {
     const { clock } = this.#queue;
-    if (!this.#isForgetting && this.#hasExpired) {
+    const now = clock.now();
+    if (!this.#hasExpired(now)) return this.#failing;
+    if (!this.#isForgetting) {
       this.#isForgetting = true;
       inSlices(() => this.#forgetMore(), clock);
     }
-    return this.#failing - this.#countExpired();
+    return this.#failing - this.#countExpired(now);
   }
 
   /** Calls `callback` with each key that was failing and no longer is. Returns an unsubscribe function. */
@@ -145,11 +147,10 @@ export class FailedKeys {
     if ((state & FAILING) !== 0) this.#failLess(key);
   }
 
-  /** Forgets the failures of up to `count` keys that have expired. */
-  forgetExpired(now: number, count: number = FEW): void {
-    const expiring = this.#expiring;
-    if (expiring === undefined) return;
-    for (; count > 0 && expiring.smallest + this.#queue.after!.ms <= now; count--) {
+  /** Forgets the failures of a few keys that have expired. */
+  forgetExpired(now: number): void {
+    const expiring = this.#expiring!;
+    for (let count = 0; count < FEW && this.#hasExpired(now); count++) {
       const record = expiring.top!;
       if (!this.#forgetIfExpired(record, now)) {
         expiring.increase(this.#slotOf(record), this.endOf(record));
@@ -159,15 +160,14 @@ export class FailedKeys {
 
   /** Forgets some keys that have expired. Reports whether there may be more. */
   #forgetMore(): boolean {
-    this.forgetExpired(this.#queue.clock.now(), FEW);
-    return this.#isForgetting = this.#hasExpired;
+    const now = this.#queue.clock.now();
+    this.forgetExpired(now);
+    return this.#isForgetting = this.#hasExpired(now);
   }
 
   /** Counts failing keys that have expired and are not forgotten yet. */
-  #countExpired(): number {
-    if (!this.#hasExpired) return 0;
-    const { after, clock } = this.#queue;
-    const now = clock.now();
+  #countExpired(now: number): number {
+    const { after } = this.#queue;
     let count = 0;
     this.#expiring!.visit(now - after!.ms + 1, (record) => { // and a little more, because sums are rounded
       const isFailing = (this.#records.stateOf(record) & FAILING) !== 0;
@@ -177,9 +177,8 @@ export class FailedKeys {
   }
 
   /** Whether keys may have expired that are not forgotten yet. */
-  get #hasExpired(): boolean {
-    const { after, clock } = this.#queue;
-    return this.#expiring !== undefined && this.#expiring.smallest + after!.ms <= clock.now();
+  #hasExpired(now: number): boolean {
+    return this.#expiring !== undefined && this.#expiring.smallest + this.#queue.after!.ms <= now;
   }
 
   /** Begins to remember the failures of a key: none so far. Returns the record of the key. */
