@@ -100,15 +100,18 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
   }
 
   get length(): number {
-    if (this.#current === undefined) return 0;
-    this.#current.order.look?.();
-    return this.#current.order.length;
+    return this.#looked?.length ?? 0;
   }
 
   get blocked(): number {
-    if (this.#current === undefined) return 0;
-    this.#current.order.look?.();
-    return this.#current.order.blocked;
+    return this.#looked?.blocked ?? 0;
+  }
+
+  /** Order that has the keys, after its look at the time; `undefined` if there is none. */
+  get #looked(): Order | undefined {
+    const order = this.#current?.order;
+    order?.look?.();
+    return order;
   }
 
   get #own(): Entries<O> {

@@ -89,9 +89,9 @@ function describePool(pool: ViewedPool<unknown>): string {
   const listed = failuresOf(pool, MAX_FAILURES);
   const [latest] = listed;
   if (latest !== undefined) {
-    const isUnknown = pool.source.failing === "unknown";
-    const failing = pool.source.failing === "unknown" ? listed.length : pool.source.failing;
-    const isMore = isUnknown && failing === MAX_FAILURES;
+    const known = pool.source.failing;
+    const failing = known === "unknown" ? listed.length : known;
+    const isMore = known === "unknown" && failing === MAX_FAILURES;
     const keys = failing === 1 ? "1 key" : `${formatNumber(failing)}${isMore ? " or more" : ""} keys`;
     parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
   }

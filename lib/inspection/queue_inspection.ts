@@ -12,7 +12,6 @@ import { listen } from "../metrics/key_times.ts";
 import type { LimitedQueue } from "../queue/limited_queue.ts";
 import { AGAIN, BLOCKED, POSITION, PROCESSING } from "../queue/positions.ts";
 import type { ServedQueue } from "../queue/served_queue.ts";
-import { NONE } from "../structures/records.ts";
 
 /**
  * Returns the view of a queue in memory, for displays. Nothing is made for a queue before it is inspected, and only
@@ -101,14 +100,13 @@ class RecordsInspection<T> implements QueueInspection<T> {
 
   stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
     const { records } = this.#queue;
-    const record = records.of(this.#keyOf(item));
-    const position = record === NONE ? 0 : records.stateOf(record) & POSITION;
+    const position = records.stateOf(records.of(this.#queue.key(item))) & POSITION;
     if (position === 0) return undefined;
     return position < PROCESSING ? "ready" : position === AGAIN ? "addedAgain" : "processing";
   }
 
   isFailing(item: T): boolean {
-    return this.#queue.isFailing?.(this.#keyOf(item)) ?? false;
+    return this.#queue.isFailing?.(this.#queue.key(item)) ?? false;
   }
 
   dueAt(item: T): number | undefined {
@@ -135,9 +133,5 @@ class RecordsInspection<T> implements QueueInspection<T> {
 
   listen(listener: KeyListener): () => void {
     return listen(this.#queue, () => listener);
-  }
-
-  #keyOf(item: T): unknown {
-    return this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
   }
 }

@@ -24,7 +24,7 @@ export interface BudgetedQueue {
   push(record: number): void;
   /** Called when the number of blocked retries, or the time from which one may be let through, may have changed. */
   changed(count: number): void;
-  /** Called after `changed` when the options have changed, so that whoever waits must follow. */
+  /** Called after `changed` when the options have changed: pending calls and their timer must be brought up to date. */
   follow(): void;
 }
 

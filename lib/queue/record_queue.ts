@@ -179,7 +179,8 @@ export abstract class RecordQueue<T> {
     return this.order.groups;
   }
 
-  protected key(item: T): unknown {
+  /** Returns the key of an item. */
+  key(item: T): unknown {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 

@@ -1,5 +1,4 @@
 import { setBrand, SOURCE } from "../base/brands.ts";
-import { systemClock } from "../base/clock.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
@@ -114,7 +113,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
 
   dueInMs(item: T): number | undefined {
     const dueAt = this.dueAt(item);
-    return dueAt === undefined ? undefined : Math.max(dueAt - (this.clock ?? systemClock).now(), 0);
+    return dueAt === undefined ? undefined : Math.max(dueAt - this.time.now(), 0);
   }
 
   // The following members are for queues outside this process.
