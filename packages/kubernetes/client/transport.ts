@@ -1,0 +1,32 @@
+/** Seam between the client and what carries its requests: HTTPS connections, or the cluster of tests. */
+
+/** One request to an API server. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path with the query, such as `/api/v1/pods?limit=500`. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Ends the request, and the body of its response. */
+  readonly signal: AbortSignal;
+  /** Longest time in milliseconds in which nothing arrives, before the request fails. */
+  readonly idleTimeout: number;
+  /** Whether the request is a watch: it gets a connection of its own. */
+  readonly isWatch: boolean;
+}
+
+/** Response to a request. */
+export interface ApiResponse {
+  readonly status: number;
+  /** Headers by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Chunks of the body, decoded from UTF-8. Throws if the connection ends before the body does. */
+  readonly body: AsyncIterable<string>;
+}
+
+/** Sends requests. Rejects with the signal's reason if it aborts, and with an `Error` if no response arrives. */
+export interface Transport {
+  send(request: ApiRequest): Promise<ApiResponse>;
+  /** Closes idle connections, and lets used ones end with their requests. Later requests open new ones. */
+  reset(): void;
+}
