@@ -50,6 +50,7 @@ export const coreFolders: readonly string[] = [...partFolders, ...wholeFolders];
 export const packageFolders: readonly string[] = [
   "dashboard",
   "engine",
+  "kubernetes/client",
   "opentelemetry",
   "prometheus",
   "redis",

@@ -1,5 +1,6 @@
 /** Code of an error that users may catch: the value of the error's `code` property. */
 export type ErrorCode =
+  | "WQ_API"
   | "WQ_ARGUMENT"
   | "WQ_CONFIG"
   | "WQ_CONNECTION"
@@ -10,6 +11,7 @@ export type ErrorCode =
 
 /** Meanings of the codes, as in the table in `docs/errors.md`. The table also says what to do about each error. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
+  WQ_API: "A Kubernetes API server answered with an error.",
   WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
   WQ_CONNECTION: "The server cannot be reached, or the reply to a call was lost.",

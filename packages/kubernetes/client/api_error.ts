@@ -1,0 +1,61 @@
+import type { ErrorCode } from "@workqueue/core";
+
+/** Body of an error response, and of the object of an `ERROR` event of a watch: a `Status` object of Kubernetes. */
+export interface ApiStatus {
+  /** HTTP status code. */
+  readonly code?: number;
+  /** Kind of error as one word, such as `"NotFound"`. */
+  readonly reason?: string;
+  /** Description of the error for people. */
+  readonly message?: string;
+  /** More about the error. Its content depends on the reason. */
+  readonly details?: {
+    readonly retryAfterSeconds?: number;
+    readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  };
+}
+
+/**
+ * Error response of an API server.
+ *
+ * @example Usage
+ * ```ts
+ * import { ApiError } from "@workqueue/kubernetes";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const status = { code: 404, reason: "NotFound", message: 'pods "a" not found' };
+ * const error = new ApiError("GET /api/v1/namespaces/default/pods/a", status);
+ * assertEquals(error.message, 'GET /api/v1/namespaces/default/pods/a: 404 NotFound: pods "a" not found');
+ * ```
+ */
+export class ApiError extends Error {
+  /** Always `"ApiError"`. */
+  override name = "ApiError";
+  /** Always `"WQ_API"`. */
+  readonly code: "WQ_API" = "WQ_API" satisfies ErrorCode;
+  /** HTTP status code, such as 404. */
+  readonly status: number;
+  /** Kind of error as one word, such as `"NotFound"`. Empty if the response doesn't come from an API server. */
+  readonly reason: string;
+  /** More about the error. Its content depends on the reason. */
+  readonly details: ApiStatus["details"];
+  /** Time in milliseconds to wait before another try, if the server asked for it. */
+  readonly retryAfter?: number;
+
+  /**
+   * Creates the error.
+   *
+   * @param request Method and path of the request.
+   * @param status Body of the response, or object of an `ERROR` event.
+   * @param retryAfter Value of the header `Retry-After`, in milliseconds.
+   */
+  constructor(request: string, { code = 500, reason = "", message = "", details }: ApiStatus, retryAfter?: number) {
+    super([request, `${code} ${reason}`.trim(), message].filter(Boolean).join(": "));
+    this.status = code;
+    this.reason = reason;
+    this.details = details;
+    const wait = retryAfter ??
+      (details?.retryAfterSeconds === undefined ? undefined : details.retryAfterSeconds * 1000);
+    if (wait !== undefined) this.retryAfter = wait;
+  }
+}
