@@ -44,6 +44,8 @@ export interface WatchOptions {
   signal: AbortSignal;
   /** Longest time in which nothing arrives. @default {"30s"} */
   idleTimeout?: Duration;
+  /** Called when the server has accepted the watch, before the first event. */
+  onOpen?: () => void;
 }
 
 interface Request extends RequestOptions {
@@ -101,8 +103,9 @@ export class Client {
    * @throws {ApiError} If the status is 300 or higher. Events of the type `ERROR` are yielded.
    * @throws {NoAnswerError} If the connection breaks.
    */
-  async *watch<E>(path: string, { idleTimeout, ...options }: WatchOptions): AsyncGenerator<E, void> {
+  async *watch<E>(path: string, { idleTimeout, onOpen, ...options }: WatchOptions): AsyncGenerator<E, void> {
     const response = await this.#send("GET", path, { ...options, timeout: idleTimeout ?? "30s", isWatch: true });
+    onOpen?.();
     const name = `GET ${path}`;
     try {
       for await (const line of linesOf(response.body)) yield parse(name, line) as E;
