@@ -6,10 +6,20 @@
 
 import "./core_version.ts"; // imported first, to report a wrong core version before it causes another error
 
+export { Cache } from "./cache/cache.ts";
+export type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./cache/contract.ts";
 export { ApiError, type ApiStatus } from "./client/api_error.ts";
 export { Client, type ClientOptions, type Query, type RequestOptions, type WatchOptions } from "./client/client.ts";
 export { NoAnswerError } from "./client/no_answer_error.ts";
 export type { ApiRequest, ApiResponse, Transport } from "./client/transport.ts";
-export { keyOf, type KubeObject, type ObjectMeta, type OwnerReference } from "./kube_object.ts";
+export {
+  type DeepReadonly,
+  keyOf,
+  type KubeObject,
+  type MergePatch,
+  type ObjectMeta,
+  type OwnerReference,
+  type Wanted,
+} from "./kube_object.ts";
 // Types used by the public types of this package.
 export type { Duration, ErrorCode } from "@workqueue/core";

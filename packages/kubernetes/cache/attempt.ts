@@ -1,0 +1,14 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** Attempt of a controller at one key. */
+export interface Attempt {
+  /** Controller that makes the attempt. Compared by identity. */
+  readonly controller: object;
+  /** Key of the object. */
+  readonly key: string;
+  /** Ends the requests of the attempt. */
+  readonly signal: AbortSignal;
+}
+
+/** Attempt in which the current code runs, so that requests end with their attempt, and writes have an author. */
+export const attempts: AsyncLocalStorage<Attempt> = new AsyncLocalStorage();

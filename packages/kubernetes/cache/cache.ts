@@ -1,0 +1,361 @@
+import { systemClock } from "@workqueue/core";
+import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
+import { ApiError } from "../client/api_error.ts";
+import type { Client, RequestOptions } from "../client/client.ts";
+import { sleep } from "../client/sleep.ts";
+import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
+import { AppliedValues, applyBody, groupOf, withoutOldOwner } from "./applied.ts";
+import { attempts } from "./attempt.ts";
+import { Backoff } from "./backoff.ts";
+import type { Change } from "./change.ts";
+import { isConflict } from "./conflict.ts";
+import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
+import { ListWatch } from "./list_watch.ts";
+import type { OwnWrite, Target } from "./own_write.ts";
+import { discover, pathOf, type Resource } from "./resource.ts";
+import { fieldTest, labelTest } from "./selectors.ts";
+import { Store } from "./store.ts";
+
+/** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
+const MAX_ABSENT = 5000;
+/** Difference of the times between two resyncs from their mean, as a share of it. */
+const RESYNC_JITTER = 0.1;
+
+/** Properties that the caches of a manager share. */
+export interface CacheContext {
+  readonly client: Client;
+  /** Name under which the server notes who set a field. */
+  readonly fieldManager: string;
+  readonly onError: (error: unknown, where: string) => void;
+  /** Called when a watch or a list begins again. */
+  readonly onRestart?: ((kind: string) => void) | undefined;
+}
+
+/**
+ * The objects of one kind, kept up to date by a list and a watch. Made by {@linkcode Manager.cache}.
+ *
+ * Reads return objects of the cache, and send no request. Objects are shared: don't change them. Writes are sent to
+ * the server, and their answers are in the cache when they resolve. Within an attempt of a controller, a write ends
+ * when the attempt's signal aborts.
+ */
+export class Cache<T extends KubeObject> {
+  /** API version of the objects, such as `apps/v1`. */
+  readonly apiVersion: string;
+  /** Kind of the objects, such as `Deployment`. */
+  readonly kind: string;
+  /** Resolves when the cache holds all objects for the first time. */
+  readonly synced: Promise<void>;
+  readonly #context: CacheContext;
+  readonly #options: CacheOptions<T>;
+  readonly #store: Store<T>;
+  readonly #applied = new AppliedValues();
+  readonly #listeners: ((change: Change<T>) => void)[] = [];
+  readonly #listWatches: readonly ListWatch<T>[];
+  #resource: Resource | undefined;
+  #onSynced!: () => void;
+
+  /** @internal */
+  constructor(context: CacheContext, apiVersion: string, kind: string, options: CacheOptions<T> = {}) {
+    this.apiVersion = apiVersion;
+    this.kind = kind;
+    this.#context = context;
+    this.#options = options;
+    this.synced = new Promise((resolve) => this.#onSynced = resolve);
+    this.#store = new Store<T>({
+      indexes: (options.indexes ?? {}) as never,
+      selects: this.#selection(),
+      transform: options.transform ?? ((object) => object),
+      onChange: (change) => this.#change(change),
+      onError: this.#report,
+    });
+    this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
+  }
+
+  /** Returns the object with a key: `namespace/name`, or `name` for a kind without namespaces. */
+  get(key: string): DeepReadonly<T> | undefined {
+    return this.#store.get(key) as DeepReadonly<T> | undefined;
+  }
+
+  /** Returns all objects, in no particular order. */
+  list(): DeepReadonly<T>[] {
+    return this.#store.list() as DeepReadonly<T>[];
+  }
+
+  /**
+   * Returns the objects for which a function of the option `indexes` returned a value.
+   *
+   * @throws {TypeError} If the cache has no such index.
+   */
+  byIndex(index: string, value: string): DeepReadonly<T>[] {
+    const found = this.#store.byIndex(index, value);
+    if (found === undefined) throw argumentError("read cache", `it has no index "${index}"`, TypeError);
+    return found as DeepReadonly<T>[];
+  }
+
+  /**
+   * Creates an object. With `metadata.generateName`, the server chooses a name that begins with it.
+   *
+   * @throws {ApiError} If the server refuses the object: with the reason `AlreadyExists` if there is one.
+   */
+  async create(object: Wanted<T>): Promise<DeepReadonly<T>> {
+    const body = { ...object, apiVersion: this.apiVersion, kind: this.kind };
+    const { namespace, name, generateName } = object.metadata;
+    const path = pathOf(await this.#resourceOf(object as KubeObject), namespace);
+    return await this.#write({ namespace, name, generateName }, "POST", path, { body });
+  }
+
+  /**
+   * Changes fields of an object, unless somebody has changed the object since it was read.
+   *
+   * @param object The object as it was read.
+   * @param changes The fields to change, as a merge patch: `null` removes a field, a list is replaced as a whole.
+   * @throws {ApiError} With the reason `Conflict` if the object was changed. The newer object is in the cache then.
+   */
+  async patch(
+    object: DeepReadonly<T>,
+    changes: MergePatch<T>,
+    { subresource }: PatchOptions = {},
+  ): Promise<DeepReadonly<T>> {
+    const { namespace, name, resourceVersion } = (object as KubeObject).metadata;
+    const { metadata } = changes as Partial<KubeObject>;
+    const body = { ...changes as object, metadata: { ...metadata, resourceVersion } };
+    const path = pathOf(await this.#resourceOf(object as KubeObject), namespace, name, subresource);
+    return await this.#write({ namespace, name }, "PATCH", path, { body, contentType: "application/merge-patch+json" });
+  }
+
+  /**
+   * Creates an object, or corrects the fields that are set in `wanted` (server-side apply). Fields that this controller
+   * set before, and that are missing now, are removed. Sends no request if `wanted` equals the value that was applied
+   * last, and nobody has changed the object since then.
+   *
+   * @throws {ApiError} If the server refuses the object.
+   * @throws {TypeError} If the owner is in another namespace, or has no uid.
+   */
+  async apply(wanted: Wanted<T>, { owner, force = true }: ApplyOptions = {}): Promise<DeepReadonly<T>> {
+    const body = applyBody(this.apiVersion, this.kind, wanted as KubeObject, owner);
+    const found = this.#store.get(keyOf(body));
+    if (this.#applied.isApplied(body, found)) return found as DeepReadonly<T>;
+    const ownerReferences = withoutOldOwner(found, body);
+    if (ownerReferences) await this.patch(found as DeepReadonly<T>, { metadata: { ownerReferences } } as never);
+    const { namespace, name } = body.metadata;
+    const path = pathOf(await this.#resourceOf(body), namespace, name);
+    const options = { query: { force }, body, contentType: "application/apply-patch+yaml" };
+    const answer = await this.#write({ namespace, name }, "PATCH", path, options);
+    this.#applied.add(body, answer as KubeObject);
+    return answer;
+  }
+
+  /**
+   * Deletes an object. Does nothing if there is none.
+   *
+   * @param object The object as it was read, or its key. With an object, an object that was created again under the
+   * same name is not deleted.
+   * @throws {ApiError} With the reason `Conflict` if a precondition doesn't hold.
+   */
+  async delete(object: DeepReadonly<T> | string, options: DeleteOptions = {}): Promise<void> {
+    const key = typeof object === "string" ? object : keyOf(object as KubeObject);
+    const target = targetOf(key);
+    const known = this.#store.get(key);
+    const uid = typeof object === "string" ? undefined : (object as KubeObject).metadata.uid;
+    const preconditions = { ...(uid !== undefined && { uid }), ...options.preconditions };
+    const body = { apiVersion: "v1", kind: "DeleteOptions", ...options, preconditions };
+    const path = pathOf(await this.#resourceOf({ metadata: target }), target.namespace, target.name);
+    await this.#send<KubeObject & { details?: { uid?: string } }>(target, "DELETE", path, { body }, (write, answer) => {
+      const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = answer.metadata ?? {};
+      const isLeft = deletionTimestamp && (finalizers?.length || deletionGracePeriodSeconds);
+      if (isLeft) return this.#store.answer(write, answer as T);
+      const gone = answer.kind === "Status" ? known : answer as T;
+      if (gone && (answer.details?.uid ?? gone.metadata.uid) === gone.metadata.uid) this.#store.forget(write, gone);
+    }).catch((error) => {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    });
+  }
+
+  /**
+   * Reads an object from the server, and takes it over into the cache. Resolves with `undefined` if there is none.
+   *
+   * @internal
+   */
+  async fetch(key: string): Promise<DeepReadonly<T> | undefined> {
+    const target = targetOf(key);
+    const known = this.#store.get(key);
+    const path = pathOf(await this.#resourceOf({ metadata: target }), target.namespace, target.name);
+    const signal = attempts.getStore()?.signal;
+    const write = this.#store.begin(target, attempts.getStore());
+    let object: T | undefined;
+    try {
+      object = await this.#context.client.request<T>("GET", path, { ...(signal && { signal }) });
+      this.#store.answer(write, object);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      if (known) this.#store.forget(write, known);
+    } finally {
+      this.#store.end(write, object);
+    }
+    return object as DeepReadonly<T> | undefined;
+  }
+
+  /**
+   * Calls `listener` for each change.
+   *
+   * @internal
+   */
+  subscribe(listener: (change: Change<T>) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Number of objects. */
+  get size(): number {
+    return this.#store.size;
+  }
+
+  /** Whether the cache holds only objects that selectors select, and may lose one that still exists. */
+  get isSelective(): boolean {
+    return this.#options.labelSelector !== undefined || this.#options.fieldSelector !== undefined;
+  }
+
+  /** Whether the objects have a namespace; `undefined` before the server was asked. */
+  get isNamespaced(): boolean | undefined {
+    return this.#resource?.isNamespaced;
+  }
+
+  /** Time since every watch was open, in milliseconds. */
+  get unseenFor(): number {
+    return Math.max(...this.#listWatches.map(({ unseenFor }) => unseenFor));
+  }
+
+  /** Error that says which permission is missing for the first list; `undefined` if none is. */
+  get denial(): Error | undefined {
+    const denied = this.#listWatches.find(({ isSynced, denied }) => !isSynced && denied)?.denied;
+    if (denied === undefined) return undefined;
+    const { verb, namespace, error } = denied;
+    const resource = [this.#resource?.plural ?? this.kind, groupOf(this.apiVersion)].filter(Boolean).join(".");
+    const where = namespace === undefined ? "in all namespaces" : `in namespace "${namespace}"`;
+    return new Error(`Cannot ${verb} ${resource} ${where}: permission denied`, { cause: error });
+  }
+
+  /**
+   * Lists and watches until the signal aborts.
+   *
+   * @internal
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const resync = tryParseDuration(this.#options.resync ?? "10h")!;
+    let timer: unknown;
+    const schedule = () => {
+      const jitter = 1 + RESYNC_JITTER * (2 * Math.random() - 1);
+      timer = systemClock.setTimeout(() => {
+        this.#store.resync();
+        schedule();
+      }, resync * jitter);
+    };
+    schedule();
+    await Promise.all(this.#listWatches.map((listWatch) => listWatch.run(signal)));
+    systemClock.clearTimeout(timer);
+  }
+
+  /** Sends a request that writes an object, and takes over the object of the answer. */
+  #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
+    return this.#send<T>(
+      target,
+      method,
+      path,
+      options,
+      (write, answer) => this.#store.answer(write, answer),
+    ) as Promise<
+      DeepReadonly<T>
+    >;
+  }
+
+  async #send<R extends KubeObject>(
+    target: Target,
+    method: string,
+    path: string,
+    { query, ...options }: RequestOptions,
+    take: (write: OwnWrite<T>, answer: R) => void,
+  ): Promise<R> {
+    const author = attempts.getStore();
+    const write = this.#store.begin(target, author);
+    let answer: R | undefined;
+    try {
+      const fieldManager = method === "DELETE" ? undefined : this.#context.fieldManager;
+      const signal = author && { signal: author.signal };
+      answer = await this.#context.client.request<R>(method, path, {
+        query: { ...query, fieldManager },
+        ...options,
+        ...signal,
+      });
+      take(write, answer);
+      return answer;
+    } catch (error) {
+      // The object is not what the cache holds. A status without its own part answers 404, too, so it may be there.
+      const isOutdated = isConflict(error) || error instanceof ApiError && error.status === 404 && method === "PATCH";
+      if (isOutdated) await this.fetch(keyOf({ metadata: target as never })).catch(() => {});
+      throw error;
+    } finally {
+      this.#store.end(write, answer as T | undefined);
+    }
+  }
+
+  /** Returns the resource of the kind. Throws if the server doesn't know it, or the object lacks a namespace. */
+  async #resourceOf({ metadata: { namespace } }: DeepReadonly<KubeObject>): Promise<Resource> {
+    const { client } = this.#context;
+    const signal = attempts.getStore()?.signal ?? new AbortController().signal;
+    this.#resource ??= await discover(client, this.apiVersion, this.kind, signal);
+    if (this.#resource === undefined) throw new Error(`The server doesn't know ${this.kind} of ${this.apiVersion}`);
+    if (this.#resource.isNamespaced === (namespace !== undefined)) return this.#resource;
+    const rule = this.#resource.isNamespaced ? "needs a namespace" : "has no namespace";
+    throw argumentError(`write ${this.kind}`, `an object of this kind ${rule}`, TypeError);
+  }
+
+  /** Resolves with the path of the objects once the server knows their kind. */
+  async #path(namespace: string | undefined, signal: AbortSignal): Promise<string> {
+    const backoff = new Backoff();
+    while (this.#resource === undefined) {
+      this.#resource = await discover(this.#context.client, this.apiVersion, this.kind, signal);
+      if (this.#resource !== undefined) break;
+      if (backoff.isFresh) this.#report(new Error(`The server doesn't know ${this.kind} of ${this.apiVersion} yet`));
+      await sleep(backoff.next(MAX_ABSENT), signal);
+    }
+    return pathOf(this.#resource, this.#resource.isNamespaced ? namespace : undefined);
+  }
+
+  #listWatch(namespace: string | undefined): ListWatch<T> {
+    const { labelSelector, fieldSelector } = this.#options;
+    return new ListWatch<T>({
+      client: this.#context.client,
+      store: this.#store,
+      apiVersion: this.apiVersion,
+      kind: this.kind,
+      namespace,
+      selectors: { labelSelector, fieldSelector },
+      path: (signal) => this.#path(namespace, signal),
+      onAbsent: () => this.#resource = undefined,
+      onSynced: () => {
+        if (this.#listWatches.every(({ isSynced }) => isSynced)) this.#onSynced();
+      },
+      onError: this.#report,
+      onRestart: () => this.#context.onRestart?.(this.kind),
+    });
+  }
+
+  #selection(): (object: T) => boolean {
+    const { namespaces, labelSelector = "", fieldSelector = "" } = this.#options;
+    const [hasLabels, hasFields] = [labelTest(labelSelector), fieldTest(fieldSelector)];
+    return (object) =>
+      (namespaces?.includes(object.metadata.namespace!) ?? true) && hasLabels(object.metadata.labels ?? {}) &&
+      hasFields(object);
+  }
+
+  #change(change: Change<T>): void {
+    if (change.type === "delete") this.#applied.delete(keyOf(change.object));
+    for (const listener of this.#listeners) callSafely(listener, this.#report, change);
+  }
+
+  readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
+}
+
+function targetOf(key: string): { namespace?: string; name: string } {
+  const [namespace, name] = key.includes("/") ? key.split("/") : [undefined, key];
+  return { ...(namespace !== undefined && { namespace }), name: name! };
+}

@@ -1,0 +1,258 @@
+import { systemClock } from "@workqueue/core";
+import { ApiError, type ApiStatus } from "../client/api_error.ts";
+import type { Client, Query } from "../client/client.ts";
+import { NoAnswerError } from "../client/no_answer_error.ts";
+import { sleep } from "../client/sleep.ts";
+import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
+import { Backoff } from "./backoff.ts";
+import { listPages } from "./pages.ts";
+import type { Listing, Store } from "./store.ts";
+import { isNewer } from "./versions.ts";
+
+/** Time in which a watch that lists must bring another object or end the list, in milliseconds. */
+const QUIET_LIST = 10_000;
+/** Longest time of a list by a watch, in milliseconds: a server that doesn't know it may send events forever. */
+const LONGEST_LIST = 60_000;
+/** Shortest time for which a watch must have been open to count as a success, in milliseconds. */
+const ESTABLISHED = 1000;
+/** Longest delay before the next try while the server is busy or starting, and after other errors. */
+const MAX_DELAY = { busy: 1000, other: 10_000 };
+
+/** Options of {@linkcode ListWatch}. */
+export interface ListWatchOptions<T extends KubeObject> {
+  readonly client: Client;
+  readonly store: Store<T>;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Namespace of the objects; `undefined` for all. */
+  readonly namespace: string | undefined;
+  readonly selectors: { readonly labelSelector: string | undefined; readonly fieldSelector: string | undefined };
+  /** Resolves with the path of the objects, once the server knows their kind. */
+  readonly path: (signal: AbortSignal) => Promise<string>;
+  /** Called when a request was answered that the path doesn't exist. */
+  readonly onAbsent: () => void;
+  readonly onSynced: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly onRestart: () => void;
+}
+
+/** Event of a watch. */
+interface WatchEvent<T> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: T;
+}
+
+/** Keeps the objects of one namespace, or of all, up to date: lists them once, and watches the changes since then. */
+export class ListWatch<T extends KubeObject> {
+  readonly #options: ListWatchOptions<T>;
+  readonly #backoff = new Backoff();
+  /** Version of the server up to which all changes are known; `undefined` if the objects must be listed. */
+  #version: string | undefined;
+  /** Whether the server may have gone back to an older version, as by a restore, while the connection was broken. */
+  #mayBeRestored = false;
+  #usesPages = false;
+  #isSynced = false;
+  /** Verb of the latest request. */
+  #verb: "list" | "watch" = "watch";
+  #openedAt: number | undefined;
+  #seenAt = systemClock.now();
+  #error: unknown;
+
+  constructor(options: ListWatchOptions<T>) {
+    this.#options = options;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Time since the watch was open, in milliseconds: 0 while it is. */
+  get unseenFor(): number {
+    return this.#openedAt === undefined ? systemClock.now() - this.#seenAt : 0;
+  }
+
+  /** Verb and namespace of a request that the server refused for want of a permission; `undefined` if none was. */
+  get denied():
+    | { readonly verb: string; readonly namespace: string | undefined; readonly error: ApiError }
+    | undefined {
+    const error = this.#error;
+    if (!(error instanceof ApiError) || error.status !== 403) return undefined;
+    return { verb: this.#verb, namespace: this.#options.namespace, error };
+  }
+
+  /** Lists and watches until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let error: unknown;
+      try {
+        await this.#listOrWatch(signal);
+      } catch (thrown) {
+        error = thrown;
+      }
+      if (signal.aborted) return;
+      const wasOpen = this.#close();
+      if (error !== undefined) this.#judge(error);
+      this.#options.onRestart();
+      await this.#wait(error, wasOpen, signal).catch(() => {});
+    }
+  }
+
+  /** Notes that the watch ended. Reports whether it was open long enough to count as a success. */
+  #close(): boolean {
+    if (this.#openedAt === undefined) return false;
+    this.#seenAt = systemClock.now();
+    const wasOpen = this.#seenAt - this.#openedAt >= ESTABLISHED;
+    this.#openedAt = undefined;
+    if (wasOpen) this.#backoff.reset();
+    return wasOpen;
+  }
+
+  /** Decides how to go on after an error. */
+  #judge(error: unknown): void {
+    this.#error = error;
+    if (error instanceof NoAnswerError) {
+      this.#mayBeRestored = true;
+      return;
+    }
+    const { status } = error as ApiError;
+    if (status === 404) this.#options.onAbsent();
+    // 400: another cluster answers. 410: the changes since the version are lost. 504: the version is from the future.
+    if (status === 400 || status === 404 || status === 410 || status === 504) this.#version = undefined;
+    if (status !== 410) this.#options.onError(error);
+  }
+
+  /** Waits before the next try: not at all after a watch that was open. */
+  async #wait(error: unknown, wasOpen: boolean, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    if (!client.isAnswering) await client.whenAnswering(signal);
+    if (wasOpen) return;
+    const { status = 0, retryAfter = 0 } = error instanceof ApiError ? error : {};
+    const isBusy = status === 0 || status === 429 || status >= 500;
+    await sleep(Math.max(retryAfter, this.#backoff.next(MAX_DELAY[isBusy ? "busy" : "other"])), signal);
+  }
+
+  async #listOrWatch(signal: AbortSignal): Promise<void> {
+    const path = await this.#options.path(signal);
+    if (this.#version !== undefined && this.#mayBeRestored) await this.#compareVersions(path, signal);
+    this.#mayBeRestored = false;
+    if (this.#version === undefined && this.#usesPages) {
+      this.#usesPages = false; // the next list tries a watch again
+      await this.#list(path, signal);
+    }
+    if (this.#version === undefined) await this.#listByWatch(path, signal);
+    else await this.#watch(path, signal, undefined);
+  }
+
+  /**
+   * Lists again if the server's version is older than the known one. The server accepts a watch from the future, and
+   * would tell nothing.
+   */
+  async #compareVersions(path: string, signal: AbortSignal): Promise<void> {
+    const query = { ...this.#options.selectors, limit: 1 };
+    const { metadata } = await this.#options.client.request<{ metadata: ObjectMeta }>("GET", path, { query, signal });
+    if (isNewer(this.#version, metadata.resourceVersion)) this.#version = undefined;
+  }
+
+  async #list(path: string, signal: AbortSignal): Promise<void> {
+    const { client, store, namespace, selectors, apiVersion, kind } = this.#options;
+    const listing = store.beginList(namespace);
+    this.#verb = "list";
+    this.#openedAt = undefined;
+    try {
+      const version = await listPages<T>(client, path, selectors, signal, (object) => {
+        listing.found.set(keyOf(object), { ...object, apiVersion, kind }); // items of a list lack them
+      });
+      this.#replace(listing, version);
+    } finally {
+      store.dropList(listing);
+    }
+  }
+
+  /** Lists by a watch, which goes on as a watch. The next try lists pages if the server can't do that. */
+  async #listByWatch(path: string, signal: AbortSignal): Promise<void> {
+    const { store, namespace } = this.#options;
+    const listing = store.beginList(namespace);
+    const stop = new AbortController();
+    const stopTimer = systemClock.setTimeout(() => stop.abort(), LONGEST_LIST);
+    let quietTimer: unknown;
+    const goOn = () => {
+      systemClock.clearTimeout(quietTimer);
+      quietTimer = systemClock.setTimeout(() => stop.abort(), QUIET_LIST);
+    };
+    const end = () => [stopTimer, quietTimer].forEach((timer) => systemClock.clearTimeout(timer));
+    goOn();
+    try {
+      await this.#watch(path, AbortSignal.any([signal, stop.signal]), { listing, goOn, end });
+    } catch (error) {
+      if (this.#version !== undefined) throw error;
+      const status = error instanceof ApiError ? error.status : undefined;
+      const isOpenOrSlow = this.#openedAt !== undefined || stop.signal.aborted;
+      this.#usesPages = status === undefined ? isOpenOrSlow : status === 400 || status === 422 || status === 500;
+      if (!this.#usesPages) throw error;
+    } finally {
+      end();
+      store.dropList(listing);
+    }
+    if (this.#version === undefined) this.#usesPages = true;
+    if (this.#usesPages) await this.#listOrWatch(signal);
+  }
+
+  async #watch(
+    path: string,
+    signal: AbortSignal,
+    list: { readonly listing: Listing<T>; readonly goOn: () => void; readonly end: () => void } | undefined,
+  ): Promise<void> {
+    const { client, store, selectors } = this.#options;
+    const { timeoutSeconds, idleTimeout } = watchTimes();
+    this.#verb = "watch";
+    const query: Query = {
+      ...selectors,
+      watch: true,
+      allowWatchBookmarks: true,
+      timeoutSeconds,
+      ...(list === undefined
+        ? { resourceVersion: this.#version }
+        : { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }),
+    };
+    const onOpen = () => {
+      this.#openedAt = systemClock.now();
+      if (list === undefined) this.#error = undefined;
+    };
+    for await (const { type, object } of client.watch<WatchEvent<T>>(path, { query, signal, idleTimeout, onOpen })) {
+      if (type === "ERROR") throw new ApiError(`GET ${path}`, object as ApiStatus);
+      if (list !== undefined) {
+        const { found } = list.listing;
+        if (type !== "BOOKMARK") {
+          const key = keyOf(object);
+          if (!found.has(key)) list.goOn();
+          if (type === "DELETED") found.delete(key);
+          else found.set(key, object);
+        } else if (object.metadata.annotations?.["k8s.io/initial-events-end"] === "true") {
+          list.end();
+          this.#replace(list.listing, object.metadata.resourceVersion!);
+          list = undefined;
+        }
+        continue;
+      }
+      this.#version = object.metadata.resourceVersion!;
+      if (type !== "BOOKMARK") store.receive(type, object);
+    }
+  }
+
+  #replace(listing: Listing<T>, version: string): void {
+    this.#options.store.replace(listing, version, !this.#isSynced);
+    this.#version = version;
+    this.#error = undefined;
+    this.#isSynced = true;
+    this.#options.onSynced();
+  }
+}
+
+/**
+ * Returns for how long the server keeps a watch open, and for how long nothing may arrive. TCP keepalive finds broken
+ * connections in the meantime. Random, so that watches don't end together.
+ */
+function watchTimes(): { timeoutSeconds: number; idleTimeout: number } {
+  const timeoutSeconds = Math.round(300 * (1 + Math.random()));
+  return { timeoutSeconds, idleTimeout: (timeoutSeconds + 30) * 1000 };
+}

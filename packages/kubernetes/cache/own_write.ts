@@ -1,0 +1,33 @@
+import type { KubeObject } from "../kube_object.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Change } from "./change.ts";
+
+/** Object that a request of this process writes. The name is unknown if the server generates it. */
+export interface Target {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
+}
+
+/** Request of this process that is being sent, and what a watch told meanwhile. */
+export class OwnWrite<T extends KubeObject> {
+  /** Attempt that sent the request. */
+  readonly author: Attempt | undefined;
+  /** Changes to the same object. Only the answer shows which of them this request made. */
+  readonly changes: Change<T>[] = [];
+  /** Objects that were deleted meanwhile, by their uids. The answer must not bring them back. */
+  readonly deleted = new Set<string | undefined>();
+  readonly #target: Target;
+
+  constructor(target: Target, author: Attempt | undefined) {
+    this.#target = target;
+    this.author = author;
+  }
+
+  /** Reports whether the request may have written an object. */
+  mayHaveWritten({ metadata: { namespace, name = "" } }: KubeObject): boolean {
+    const target = this.#target;
+    if ((namespace ?? "") !== (target.namespace ?? "")) return false;
+    return target.name === undefined ? name.startsWith(target.generateName ?? "") : name === target.name;
+  }
+}

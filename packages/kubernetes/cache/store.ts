@@ -1,0 +1,223 @@
+import { callSafely } from "@workqueue/core/internal";
+import { keyOf, type KubeObject } from "../kube_object.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Change } from "./change.ts";
+import { Indexes, type IndexFunctions } from "./index.ts";
+import { OwnWrite, type Target } from "./own_write.ts";
+import { isNewer } from "./versions.ts";
+
+/** Options of {@linkcode Store}. */
+export interface StoreOptions<T> {
+  readonly indexes: IndexFunctions<T>;
+  /** Reports whether the cache's selectors and namespaces select an object. */
+  readonly selects: (object: T) => boolean;
+  /** Changes an object before it is stored. */
+  readonly transform: (object: T) => T;
+  readonly onChange: (change: Change<T>) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A list that is being received, and the answers to own requests meanwhile, which it may lack. */
+export class Listing<T> {
+  readonly found = new Map<string, T>();
+  readonly answers = new Map<string, T>();
+  readonly deleted = new Set<string | undefined>();
+
+  /** Begins a list of a namespace, or of all if it is undefined. */
+  constructor(readonly namespace: string | undefined) {}
+
+  /** Reports whether an object belongs to the list's namespace. */
+  covers({ metadata }: KubeObject): boolean {
+    return this.namespace === undefined || metadata.namespace === this.namespace;
+  }
+}
+
+/** Objects of one kind by their keys, from lists, watches and answers to own requests, whichever is newest. */
+export class Store<T extends KubeObject> {
+  readonly #options: StoreOptions<T>;
+  readonly #objects = new Map<string, T>();
+  readonly #indexes: Indexes<T>;
+  readonly #writes = new Set<OwnWrite<T>>();
+  readonly #listings = new Set<Listing<T>>();
+  /** Objects that this process deleted, until a watch or a list shows that they are gone. */
+  readonly #deleted = new Map<string | undefined, T>();
+
+  constructor(options: StoreOptions<T>) {
+    this.#options = options;
+    this.#indexes = new Indexes(options.indexes, options.onError);
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** Returns the objects under a value of an index; `undefined` if there is no such index. */
+  byIndex(index: string, value: string): T[] | undefined {
+    const keys = this.#indexes.keysOf(index, value);
+    return keys && Array.from(keys, (key) => this.#objects.get(key)!);
+  }
+
+  /** Takes over an event of a watch. */
+  receive(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void {
+    const { uid } = object.metadata;
+    const key = keyOf(object);
+    if (type !== "DELETED") {
+      if (!this.#deleted.has(uid)) this.#put(key, object, undefined);
+      return;
+    }
+    this.#deleted.delete(uid);
+    for (const write of this.#writes) write.deleted.add(uid);
+    const before = this.#objects.get(key);
+    const isStale = before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion);
+    if (before?.metadata.uid === uid && !isStale) this.#remove(key, object, undefined);
+  }
+
+  /** Begins a list of a namespace, or of all. Must be called before its request is sent. */
+  beginList(namespace: string | undefined): Listing<T> {
+    const listing = new Listing<T>(namespace);
+    this.#listings.add(listing);
+    return listing;
+  }
+
+  /** Ends a list that failed. */
+  dropList(listing: Listing<T>): void {
+    this.#listings.delete(listing);
+  }
+
+  /**
+   * Replaces the objects with those of a list, even with older ones: after a restore of the server, versions go back.
+   * Only answers that came after the list began, and are newer than it, are kept.
+   */
+  replace(listing: Listing<T>, version: string, isInitial: boolean): void {
+    this.#listings.delete(listing);
+    const { found, answers, deleted } = listing;
+    for (const [key, answer] of answers) {
+      if (listing.covers(answer) && isNewer(answer.metadata.resourceVersion, version)) found.set(key, answer);
+    }
+    for (const [key, object] of found) if (deleted.has(object.metadata.uid)) found.delete(key);
+    for (const [uid, object] of this.#deleted) {
+      if (listing.covers(object) && !deleted.has(uid)) this.#deleted.delete(uid);
+    }
+    for (const [key, before] of this.#objects) {
+      if (!listing.covers(before) || found.has(key)) continue;
+      for (const write of this.#writes) write.deleted.add(before.metadata.uid);
+      this.#remove(key, before, undefined);
+    }
+    for (const [key, object] of found) this.#put(key, object, undefined, { isFromList: true, isInitial });
+  }
+
+  /** Tells the listeners about every object. */
+  resync(): void {
+    for (const object of this.#objects.values()) {
+      this.#tell({ type: "resync", object, before: object, isInitial: false, author: undefined });
+    }
+  }
+
+  /** Begins a request that writes an object. Must be called before the request is sent, and followed by `end`. */
+  begin(target: Target, author: Attempt | undefined): OwnWrite<T> {
+    const write = new OwnWrite<T>(target, author);
+    this.#writes.add(write);
+    return write;
+  }
+
+  /** Takes over the answer to a request, unless it is older than what is known. */
+  answer(write: OwnWrite<T>, object: T): void {
+    const { uid, deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+    if (write.deleted.has(uid) || this.#deleted.has(uid)) return;
+    const key = keyOf(object);
+    if (deletionTimestamp && !finalizers?.length && !deletionGracePeriodSeconds) return this.forget(write, object);
+    if (!this.#options.selects(object)) {
+      const before = this.#objects.get(key);
+      if (before && isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) {
+        this.#remove(key, object, write.author);
+      }
+      return;
+    }
+    for (const { answers } of this.#listings) {
+      const other = answers.get(key);
+      if (!other || isNewer(object.metadata.resourceVersion, other.metadata.resourceVersion)) answers.set(key, object);
+    }
+    this.#put(key, object, write.author);
+  }
+
+  /** Ends a request. Changes that a watch told meanwhile, and that the request didn't make, are told as others'. */
+  end(write: OwnWrite<T>, answer: T | undefined): void {
+    this.#writes.delete(write);
+    const { uid, resourceVersion } = answer?.metadata ?? {};
+    for (const change of write.changes) {
+      const { metadata } = change.object;
+      const isOwn = answer !== undefined && metadata.uid === uid &&
+        (change.type === "delete" || metadata.resourceVersion === resourceVersion);
+      if (!isOwn) this.#tell({ ...change, author: undefined });
+    }
+  }
+
+  /** Notes that an object was deleted, as the answer to a request says. */
+  forget(write: OwnWrite<T>, object: T): void {
+    const { uid } = object.metadata;
+    for (const listing of this.#listings) listing.deleted.add(uid);
+    if (!write.deleted.has(uid) && this.#options.selects(object)) this.#deleted.set(uid, object);
+    for (const other of this.#writes) other.deleted.add(uid);
+    const key = keyOf(object);
+    if (this.#objects.get(key)?.metadata.uid === uid) this.#remove(key, object, write.author);
+  }
+
+  #put(key: string, object: T, author: Attempt | undefined, { isFromList = false, isInitial = false } = {}): void {
+    const before = this.#objects.get(key);
+    const version = object.metadata.resourceVersion;
+    const known = before?.metadata.resourceVersion;
+    const isSameObject = before?.metadata.uid === object.metadata.uid;
+    const isNews = before === undefined || (isFromList ? !isSameObject || version !== known : isNewer(version, known));
+    if (!isNews) return;
+    if (before !== undefined && !isSameObject) { // deleted and created again
+      for (const write of this.#writes) write.deleted.add(before.metadata.uid);
+      this.#remove(key, before, author);
+      return this.#put(key, object, author);
+    }
+    const stored = this.#transform(object);
+    this.#indexes.change(key, before, stored);
+    this.#objects.set(key, stored);
+    this.#tell({ type: before ? "update" : "add", object: stored, before, isInitial, author });
+  }
+
+  #remove(key: string, object: T, author: Attempt | undefined): void {
+    const before = this.#objects.get(key);
+    this.#indexes.change(key, before, undefined);
+    this.#objects.delete(key);
+    this.#tell({ type: "delete", object, before, isInitial: false, author });
+  }
+
+  #transform(object: T): T {
+    const { managedFields: _, ...metadata } = object.metadata;
+    const small = { ...object, metadata };
+    if (Object.isFrozen(object)) [metadata, small].forEach(Object.freeze); // as in the cluster of tests
+    try {
+      return this.#options.transform(small);
+    } catch (error) {
+      this.#options.onError(error);
+      return small;
+    }
+  }
+
+  /** Tells the listeners. A change during a request that may have made it is the request's until the answer comes. */
+  #tell(change: Change<T>): void {
+    const { onChange, onError } = this.#options;
+    const isFromWatch = change.author === undefined && change.type !== "resync";
+    const write = isFromWatch ? this.#writeOf(change.object) : undefined;
+    write?.changes.push(change);
+    callSafely(onChange, onError, write === undefined ? change : { ...change, author: write.author });
+  }
+
+  #writeOf(object: T): OwnWrite<T> | undefined {
+    for (const write of this.#writes) if (write.author !== undefined && write.mayHaveWritten(object)) return write;
+    return undefined;
+  }
+}

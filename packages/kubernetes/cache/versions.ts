@@ -1,0 +1,8 @@
+/**
+ * Reports whether version `a` of an object is newer than version `b`. Versions are decimal numbers of any length
+ * (KEP-5504). Any other version is newer than all versions but itself.
+ */
+export function isNewer(a = "", b = ""): boolean {
+  if (!/^\d+$/.test(a + b)) return a !== b;
+  return a.length === b.length ? a > b : a.length > b.length;
+}
