@@ -51,6 +51,7 @@ export const packageFolders: readonly string[] = [
   "dashboard",
   "engine",
   "kubernetes/client",
+  "kubernetes/testing",
   "opentelemetry",
   "prometheus",
   "redis",

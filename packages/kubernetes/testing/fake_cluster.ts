@@ -1,0 +1,260 @@
+import type { Duration } from "@workqueue/core";
+import { A_BOOLEAN, requireRules, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
+import { ApiError } from "../client/api_error.ts";
+import { Client, type RequestOptions, type WatchOptions } from "../client/client.ts";
+import type { Transport } from "../client/transport.ts";
+import type { KubeObject } from "../kube_object.ts";
+import { ApiServer, parseRequest, type Verb } from "./api_server.ts";
+import { Controllers } from "./controllers.ts";
+import { type FailureOptions, isMatch, type LoggedRequest, Network, type RequestMatch } from "./network.ts";
+import { freeze, type Stored } from "./objects.ts";
+import { tooOld } from "./reads.ts";
+import { apiVersionOf, type CustomKind, definitionOf, type Resource, resourceOfKind } from "./resources.ts";
+import { Failure } from "./status.ts";
+import { type Snapshot, Store } from "./store.ts";
+import { type DeleteOptions, Writes } from "./writes.ts";
+
+/** Options of {@linkcode fakeCluster}. */
+export interface FakeClusterOptions {
+  /** Custom resources: definitions, as in the YAML file for a cluster, or only their kinds. @default {[]} */
+  readonly resources?: readonly (CustomKind | KubeObject)[];
+  /** Time between the effect of a request and its answer. @default {0} */
+  readonly latency?: Duration;
+  /** Whether a watch may begin with a list (`sendInitialEvents`), as on servers since 1.34. @default {true} */
+  readonly watchList?: boolean;
+}
+
+const RULES = { latency: timeoutRule(), watchList: A_BOOLEAN };
+const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** Client whose results are frozen, so that a program that changes objects of a cache fails in its tests. */
+class FreezingClient extends Client {
+  override async request<R>(method: string, path: string, options?: RequestOptions): Promise<R> {
+    return freeze(await super.request<R>(method, path, options));
+  }
+
+  override async *watch<E>(path: string, options: WatchOptions): AsyncGenerator<E, void> {
+    for await (const event of super.watch<E>(path, options)) yield freeze(event);
+  }
+}
+
+/** Object that identifies itself: with `apiVersion`, `kind`, a name, and a namespace (default: `default`). */
+export type Identified = KubeObject & { readonly apiVersion: string; readonly kind: string };
+
+/** Options of {@linkcode FakeCluster.list}. */
+export interface ListOptions {
+  /** Namespace of the objects. Default: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/**
+ * Cluster in this process, for unit tests of controllers. It answers as a real API server does: with resource versions,
+ * conflicts, watches, finalizers and field managers. Garbage collection, and the deletion of namespaces, happen in the
+ * microtask after the change. There are no nodes, so nothing runs, and no defaults, except those that controllers rely
+ * on: the data of a secret, and the phases of pods and namespaces.
+ *
+ * The methods named after verbs act as somebody else: they change the cluster at once, and are subject to no faults.
+ * Objects are frozen.
+ *
+ * @example Usage
+ * ```ts
+ * import { fakeCluster } from "@workqueue/kubernetes/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cluster = fakeCluster();
+ * cluster.create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { color: "red" } });
+ * const found = await cluster.client.request("GET", "/api/v1/namespaces/default/configmaps/a");
+ * assertEquals(found, cluster.get("v1", "ConfigMap", "default/a"));
+ * ```
+ */
+export class FakeCluster {
+  /** Client of the cluster. */
+  readonly client: Client;
+  /** Carries the requests of other clients to the cluster. */
+  readonly transport: Transport;
+  readonly #store = new Store();
+  readonly #network: Network;
+  readonly #server: ApiServer;
+
+  /** Creates a cluster. Use {@linkcode fakeCluster}. */
+  constructor(options: FakeClusterOptions = {}) {
+    const { resources = [], latency, watchList = true, ...others } = options;
+    requireRules("create cluster", { latency, watchList, ...others }, RULES);
+    const writes = new Writes(this.#store);
+    const controllers = new Controllers(this.#store, writes);
+    this.#server = new ApiServer(this.#store, writes, watchList);
+    this.#network = new Network(this.#server, latency === undefined ? 0 : tryParseDuration(latency)!);
+    this.transport = this.#network;
+    this.client = new FreezingClient({ transport: this.#network });
+    for (const name of NAMESPACES) this.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    for (const one of resources) this.create("metadata" in one ? one as Identified : definitionOf(one as CustomKind));
+    controllers.run();
+  }
+
+  /** Requests of clients that reached the cluster, the oldest first. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#network.requests;
+  }
+
+  /** Returns the number of requests that match, such as `{ verb: "patch", resource: "pods" }`. */
+  count(match: RequestMatch = {}): number {
+    return this.requests.filter((request) => isMatch(request, match)).length;
+  }
+
+  /** Creates an object. */
+  create<T extends Identified>(object: T): T {
+    return this.#ask("POST", this.#pathOf(object, false), object) as unknown as T;
+  }
+
+  /** Returns an object by its key (`namespace/name`, or `name` without a namespace), or `undefined`. */
+  get<T extends KubeObject = Stored>(apiVersion: string, kind: string, key: string): T | undefined {
+    const [name = "", namespace] = key.split("/").reverse();
+    try {
+      return this.#ask(
+        "GET",
+        this.#pathOf({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } }),
+      ) as unknown as T;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === "NotFound") return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the objects of a kind, by namespace and name. */
+  list<T extends KubeObject = Stored>(
+    apiVersion: string,
+    kind: string,
+    { namespace, ...selectors }: ListOptions = {},
+  ): T[] {
+    const path = pathOf(this.#resourceOf(apiVersion, kind), namespace);
+    const { items } = this.#ask("GET", `${path}?${new URLSearchParams(selectors)}`) as unknown as { items: T[] };
+    return items.map((item) => freeze({ apiVersion, kind, ...item }));
+  }
+
+  /** Changes fields of an object by a merge patch, whatever its version: `null` removes a field. */
+  patch<T extends Identified>(
+    object: T,
+    changes: object,
+    { subresource = "" }: { subresource?: "status" | "scale" | "" } = {},
+  ): T {
+    const path = `${this.#pathOf(object)}${subresource && `/${subresource}`}`;
+    return this.#ask("PATCH", path, changes, "application/merge-patch+json") as unknown as T;
+  }
+
+  /** Applies an object: sets its fields, and removes the fields that the same manager applied before. */
+  apply<T extends Identified>(
+    object: T,
+    { manager = "test", force = true }: { manager?: string; force?: boolean } = {},
+  ): T {
+    const query = new URLSearchParams({ fieldManager: manager, force: `${force}` });
+    return this.#ask(
+      "PATCH",
+      `${this.#pathOf(object)}?${query}`,
+      object,
+      "application/apply-patch+yaml",
+    ) as unknown as T;
+  }
+
+  /** Deletes an object. If it has finalizers, it stays until they are removed. */
+  delete(object: Identified, options: DeleteOptions = {}): void {
+    this.#ask("DELETE", this.#pathOf(object), options);
+  }
+
+  /** Ends all watches with the error 410 (`Expired`), and forgets the history, so that clients must list again. */
+  expireWatches(): void {
+    this.compact();
+    this.#network.close({ onlyWatches: true, last: { type: "ERROR", object: tooOld(1, this.#store.compacted) } });
+  }
+
+  /** Ends all watches, as a server does from time to time. */
+  closeWatches(): void {
+    this.#network.close({ onlyWatches: true });
+  }
+
+  /** Breaks all connections. New ones work. */
+  dropConnections(): void {
+    this.#network.close({ error: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) });
+  }
+
+  /** Stops the API server: connections break, and new ones are refused until `start`. */
+  stop(): void {
+    this.#network.isDown = true;
+    this.dropConnections();
+  }
+
+  /** Ends the effect of `stop` and `hang`. Connections that were cut stay so. */
+  start(): void {
+    this.#network.isDown = this.#network.isHung = false;
+  }
+
+  /** Cuts the network without closing connections: nothing arrives on them any more. New ones hang until `start`. */
+  hang(): void {
+    this.#network.isHung = true;
+    this.#network.silence();
+  }
+
+  /**
+   * Makes the next request that matches fail with the code of a status. `"drop"` breaks the connection before the
+   * request has an effect, `"lose"` after that, and `"hang"` never answers.
+   */
+  failNext(match: RequestMatch, failure: number | "drop" | "lose" | "hang", options: FailureOptions = {}): void {
+    this.#network.fail(match, failure, options);
+  }
+
+  /** Denies requests with the error 403. Returns the function that allows them again. */
+  denyAccess(verb: Verb | "*", resource: string): () => void {
+    const rule = { verb, resource };
+    this.#network.denied.add(rule);
+    return () => void this.#network.denied.delete(rule);
+  }
+
+  /** Forgets the history: watches and pages can't continue from earlier versions. Open watches go on. */
+  compact(): void {
+    this.#store.compact();
+  }
+
+  /** Returns the state of the cluster, for `restore`. */
+  snapshot(): Snapshot {
+    return this.#store.snapshot();
+  }
+
+  /** Goes back to a state, as when a backup of etcd is restored: resource versions go back too. Connections break. */
+  restore(snapshot: Snapshot): void {
+    this.dropConnections();
+    this.#store.restore(snapshot);
+  }
+
+  #resourceOf(apiVersion: string, kind: string): Resource {
+    const found = resourceOfKind(this.#store, apiVersion, kind);
+    if (found) return found;
+    throw new Failure(404, `no matches for kind "${kind}" in version "${apiVersion}"`);
+  }
+
+  #pathOf({ apiVersion, kind, metadata: { namespace = "default", name } }: Identified, isNamed = true): string {
+    const resource = this.#resourceOf(apiVersion, kind);
+    return pathOf(resource, resource.namespaced ? namespace : undefined) +
+      (isNamed ? `/${encodeURIComponent(name!)}` : "");
+  }
+
+  /** Sends a request past the network. */
+  #ask(method: string, path: string, body?: object, type = "application/json"): Stored {
+    const headers = { "content-type": type, "user-agent": "test" };
+    const answer = this.#server.answer(parseRequest(method, path), body && JSON.stringify(body), headers);
+    if (answer.code >= 300) throw new ApiError(`${method} ${path}`, answer.body as Failure["status"]);
+    return answer.body as Stored;
+  }
+}
+
+function pathOf(resource: Resource, namespace: string | undefined): string {
+  const root = resource.group ? "/apis" : "/api";
+  return `${root}/${apiVersionOf(resource)}${
+    namespace === undefined ? "" : `/namespaces/${namespace}`
+  }/${resource.plural}`;
+}
+
+/** Returns a new cluster in this process. See {@linkcode FakeCluster}. */
+export function fakeCluster(options?: FakeClusterOptions): FakeCluster {
+  return new FakeCluster(options);
+}
