@@ -21,5 +21,25 @@ export {
   type OwnerReference,
   type Wanted,
 } from "./kube_object.ts";
+export { LeaderLease, type LeaseOptions } from "./lease/leader_lease.ts";
+export type {
+  AnyCache,
+  Controller,
+  ControllerMetrics,
+  ControllerOptions,
+  ManagerOptions,
+  ReconcileContext,
+  ReconcileResult,
+  Watched,
+} from "./manager/contract.ts";
+export { Manager } from "./manager/manager.ts";
 // Types used by the public types of this package.
-export type { Duration, ErrorCode } from "@workqueue/core";
+export type {
+  Clock,
+  Duration,
+  ErrorCode,
+  MetricsProvider,
+  Outcome,
+  RateLimiter,
+  RateLimitingQueue,
+} from "@workqueue/core";

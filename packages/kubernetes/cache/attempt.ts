@@ -8,6 +8,8 @@ export interface Attempt {
   readonly key: string;
   /** Ends the requests of the attempt. */
   readonly signal: AbortSignal;
+  /** Throws if the attempt may write no longer, because the lease was lost. Called just before each write. */
+  readonly check: (() => void) | undefined;
 }
 
 /** Attempt in which the current code runs, so that requests end with their attempt, and writes have an author. */

@@ -254,17 +254,13 @@ export class Cache<T extends KubeObject> {
     systemClock.clearTimeout(timer);
   }
 
-  /** Sends a request that writes an object, and takes over the object of the answer. */
-  #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
-    return this.#send<T>(
-      target,
-      method,
-      path,
-      options,
-      (write, answer) => this.#store.answer(write, answer),
-    ) as Promise<
-      DeepReadonly<T>
-    >;
+  /** Sends a request that writes an object. Resolves with the object of the answer, as it is cached. */
+  async #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
+    const take = (write: OwnWrite<T>, answer: T) => this.#store.answer(write, answer);
+    const answer = await this.#send<T>(target, method, path, options, take);
+    const cached = this.#store.get(keyOf(answer));
+    const isCached = cached?.metadata.resourceVersion === answer.metadata.resourceVersion;
+    return (isCached ? cached : answer) as DeepReadonly<T>;
   }
 
   async #send<R extends KubeObject>(
@@ -279,7 +275,7 @@ export class Cache<T extends KubeObject> {
     let answer: R | undefined;
     try {
       const fieldManager = method === "DELETE" ? undefined : this.#context.fieldManager;
-      const signal = author && { signal: author.signal };
+      const signal = author && { signal: author.signal, ...(author.check && { onSent: author.check }) };
       answer = await this.#context.client.request<R>(method, path, {
         query: { ...query, fieldManager },
         ...options,

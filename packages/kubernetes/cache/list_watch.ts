@@ -159,8 +159,11 @@ export class ListWatch<T extends KubeObject> {
     this.#verb = "list";
     this.#openedAt = undefined;
     try {
-      const version = await listPages<T>(client, path, selectors, signal, (object) => {
-        listing.found.set(keyOf(object), { ...object, apiVersion, kind }); // items of a list lack them
+      const version = await listPages<T>(client, path, {
+        selectors,
+        signal,
+        onObject: (object) => listing.found.set(keyOf(object), { ...object, apiVersion, kind }), // items lack them
+        onRestart: () => listing.found.clear(),
       });
       this.#replace(listing, version);
     } finally {

@@ -9,13 +9,21 @@ interface Page<T> {
   readonly items: readonly T[] | null;
 }
 
-/** Lists objects in pages. Resolves with the version of the list. */
+/**
+ * Lists objects in pages. Resolves with the version of the list.
+ *
+ * @param onObject Called with each object.
+ * @param onRestart Called if the list begins again: all objects before were of another list.
+ */
 export async function listPages<T>(
   client: Client,
   path: string,
-  selectors: Query,
-  signal: AbortSignal,
-  onObject: (object: T) => void,
+  { selectors, signal, onObject, onRestart }: {
+    selectors: Query;
+    signal: AbortSignal;
+    onObject: (object: T) => void;
+    onRestart: () => void;
+  },
 ): Promise<string> {
   let limit: number | undefined = PAGE;
   let token: string | undefined;
@@ -28,7 +36,8 @@ export async function listPages<T>(
       token = metadata.continue;
     } catch (error) {
       if (token === undefined || !(error instanceof ApiError) || error.status !== 410) throw error;
-      [limit, token] = [undefined, undefined]; // the rest of the list is lost: one list without pages can't be
+      [limit, token] = [undefined, undefined]; // the server forgot the version: takes one list instead
+      onRestart();
     }
   }
 }

@@ -198,7 +198,7 @@ export class Store<T extends KubeObject> {
   #transform(object: T): T {
     const { managedFields: _, ...metadata } = object.metadata;
     const small = { ...object, metadata };
-    if (Object.isFrozen(object)) [metadata, small].forEach(Object.freeze); // as in the cluster of tests
+    if (Object.isFrozen(object.metadata)) [metadata, small].forEach(Object.freeze); // as in the cluster of tests
     try {
       return this.#options.transform(small);
     } catch (error) {

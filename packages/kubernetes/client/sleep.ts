@@ -1,16 +1,16 @@
-import { systemClock } from "@workqueue/core";
+import { type Clock, systemClock } from "@workqueue/core";
 
 /** Waits for some milliseconds. Rejects with the signal's reason as soon as it aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const end = () => {
-      systemClock.clearTimeout(timer);
+      clock.clearTimeout(timer);
       signal.removeEventListener("abort", end);
       if (signal.aborted) reject(signal.reason);
       else resolve();
     };
-    const timer = systemClock.setTimeout(end, ms);
+    const timer = clock.setTimeout(end, ms);
     signal.addEventListener("abort", end);
   });
 }

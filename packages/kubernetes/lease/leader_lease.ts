@@ -1,0 +1,273 @@
+import { type Clock, type Duration, systemClock } from "@workqueue/core";
+import {
+  A_CLOCK,
+  A_FUNCTION,
+  callSafely,
+  invalidArgument,
+  requireRules,
+  type Rule,
+  tryParseDuration,
+  withCode,
+} from "@workqueue/core/internal";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { isConflict } from "../cache/conflict.ts";
+import { ApiError } from "../client/api_error.ts";
+import type { Client, RequestOptions } from "../client/client.ts";
+import { sleep } from "../client/sleep.ts";
+import type { KubeObject } from "../kube_object.ts";
+
+const ACTION = "create leader lease";
+const API = "coordination.k8s.io/v1";
+/** Parts of the duration, as in client-go: 10 s, 2 s and 5 s of 15 s. */
+const [DEADLINE, RETRY, TIMEOUT] = [2 / 3, 2 / 15, 1 / 3];
+
+/** Options of {@linkcode LeaderLease}. */
+export interface LeaseOptions {
+  /** Name of the lease in the cluster. */
+  name: string;
+  /** Namespace of the lease. */
+  namespace: string;
+  /**
+   * Time after which another process may take the lease, if it has not seen a renewal; at least 1 s. The holder renews
+   * the lease every 2/15 of it, and gives up after 2/3 of it without success.
+   *
+   * @default {"15s"}
+   */
+  duration?: Duration | undefined;
+  /** Name of this process in the lease. Must be unique. @default {the host's name and a random part} */
+  identity?: string | undefined;
+  /** Called for each request that failed. */
+  onError?: ((error: unknown) => void) | undefined;
+  /** Clock of the process. @default {systemClock} */
+  clock?: Clock | undefined;
+}
+
+const A_NAME: Rule = [(value: unknown) => typeof value === "string" && value !== "", "must be a non-empty string"];
+const A_LEASE_DURATION: Rule = [
+  (value: unknown) => (tryParseDuration(value) ?? 0) >= 1000 && tryParseDuration(value)! <= 3_600_000,
+  "must be a duration from 1 s to 1 h",
+];
+
+const RULES: Readonly<Record<keyof LeaseOptions, Rule>> = {
+  name: A_NAME,
+  namespace: A_NAME,
+  duration: A_LEASE_DURATION,
+  identity: A_NAME,
+  onError: A_FUNCTION,
+  clock: A_CLOCK,
+};
+
+/** Lease as the server stores it. */
+interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+}
+
+/**
+ * Lease that one of several processes holds, as in client-go's
+ * [leaderelection](https://pkg.go.dev/k8s.io/client-go/tools/leaderelection).
+ *
+ * A process takes the lease of another one only after it has seen no renewal for the whole duration, by its own clock.
+ * The holder stops after 2/3 of the duration without a renewal. So wrong wall clocks do no harm.
+ *
+ * **This is not fencing.** A request that the old holder sent just before its deadline may reach the server after the
+ * new holder has begun. Versions of objects ({@linkcode Cache.patch}) protect objects of the cluster; systems outside
+ * the cluster need a protection of their own.
+ */
+export class LeaderLease {
+  readonly #client: Client;
+  readonly #options: LeaseOptions;
+  readonly #identity: string;
+  readonly #duration: number;
+  readonly #clock: Clock;
+  readonly #path: string;
+  /** Version of the lease that was seen last, and the time at which it was seen first. */
+  #seen: { version: string | undefined; at: number } | undefined;
+  /** Time until which this process holds the lease; `undefined` if it doesn't. */
+  #heldUntil: number | undefined;
+  #ended = new AbortController();
+
+  /**
+   * Creates a lease that nobody has tried to acquire.
+   *
+   * @throws {TypeError} If an option is missing, unknown or of the wrong type.
+   * @throws {RangeError} If `duration` is out of range.
+   */
+  constructor(client: Client, options: LeaseOptions) {
+    requireRules(ACTION, options, RULES);
+    const { name, namespace, duration = "15s", identity, clock = systemClock } = options;
+    if (name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], name);
+    if (namespace === undefined) throw invalidArgument(ACTION, "namespace", A_NAME[1], namespace);
+    this.#client = client;
+    this.#options = options;
+    this.#identity = identity ?? `${hostname()}_${randomUUID()}`;
+    this.#duration = tryParseDuration(duration)!;
+    this.#clock = clock;
+    this.#path = `/apis/${API}/namespaces/${encodeURIComponent(namespace)}/leases`;
+  }
+
+  /** Whether this process holds the lease now. */
+  get isHeld(): boolean {
+    return this.#heldUntil !== undefined && this.#clock.now() < this.#heldUntil;
+  }
+
+  /**
+   * Throws if this process doesn't hold the lease. Call it just before each request that only the holder may send: a
+   * process that was stopped for a while may go on before its timers fire.
+   *
+   * @throws {Error} With the code `WQ_LEASE_LOST`.
+   */
+  check(): void {
+    if (!this.isHeld) throw lost("its deadline has passed");
+  }
+
+  /**
+   * Resolves when this process holds the lease, and renews it from then on. Rejects with the signal's reason if it
+   * aborts before.
+   *
+   * @param onLost Called once when this process no longer holds the lease, with an error with the code `WQ_LEASE_LOST`.
+   * Not called after `release`.
+   */
+  async acquire(signal: AbortSignal, onLost: (error: Error) => void): Promise<void> {
+    for (;;) {
+      await this.#client.whenAnswering(signal);
+      const sentAt = this.#clock.now();
+      const isTaken = await this.#take(signal).catch((error) => this.#report(error)); // a conflict: another was faster
+      if (isTaken) this.#heldUntil = sentAt + this.#duration * DEADLINE;
+      if (this.isHeld) break;
+      await sleep(this.#duration * RETRY * (1 + Math.random() / 5), signal, this.#clock);
+    }
+    this.#ended = new AbortController();
+    this.#endAtDeadline(onLost);
+    void this.#renew(onLost);
+    if (!signal.aborted) return;
+    await this.release(); // the answer came after the signal
+    throw signal.reason;
+  }
+
+  /** Gives the lease back: another process can take it at once. Does nothing if this process doesn't hold it. */
+  async release(): Promise<void> {
+    if (this.#heldUntil === undefined) return;
+    this.#heldUntil = undefined;
+    this.#ended.abort(new Error("The lease was released"));
+    await this.#giveBack().catch((error) => isConflict(error) ? this.#giveBack() : Promise.reject(error))
+      .catch((error) => this.#report(error));
+  }
+
+  async #giveBack(): Promise<void> {
+    const lease = await this.#read(undefined);
+    if (lease?.spec?.holderIdentity !== this.#identity) return;
+    await this.#put(lease, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 });
+  }
+
+  /** Renews the lease until it is lost or released. */
+  async #renew(onLost: (error: Error) => void): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      try {
+        await sleep(this.#duration * RETRY, signal, this.#clock);
+        await this.#client.whenAnswering(signal);
+        const sentAt = this.#clock.now();
+        const isTaken = await this.#take(signal, () => this.check());
+        if (signal.aborted) return;
+        if (isTaken) this.#heldUntil = sentAt + this.#duration * DEADLINE;
+        else this.#lose(lost("another process holds it"), onLost);
+      } catch (error) {
+        if (!signal.aborted) this.#report(error);
+      }
+    }
+  }
+
+  /** Ends the lease at its deadline, whatever requests are in flight. */
+  #endAtDeadline(onLost: (error: Error) => void): void {
+    const { signal } = this.#ended;
+    const left = Math.max(0, this.#heldUntil! - this.#clock.now());
+    sleep(left, signal, this.#clock).then(() => {
+      if (this.isHeld) this.#endAtDeadline(onLost);
+      else this.#lose(lost("it could not be renewed in time"), onLost);
+    }, () => {});
+  }
+
+  #lose(error: Error, onLost: (error: Error) => void): void {
+    if (this.#ended.signal.aborted) return;
+    this.#heldUntil = undefined;
+    this.#ended.abort(error);
+    onLost(error);
+  }
+
+  /**
+   * Takes or renews the lease. Resolves with `false` if another process holds it, and rejects if it was written
+   * meanwhile.
+   *
+   * @param signal Ends the reading, and not the writing: its answer says whether this process holds the lease.
+   */
+  async #take(signal: AbortSignal, onSent?: () => void): Promise<boolean> {
+    const lease = await this.#read(signal);
+    const now = this.#timestamp(lease);
+    const mine = {
+      holderIdentity: this.#identity,
+      leaseDurationSeconds: Math.ceil(this.#duration / 1000),
+      renewTime: now,
+    };
+    if (lease === undefined) {
+      const { name, namespace } = this.#options;
+      const spec = { ...mine, acquireTime: now, leaseTransitions: 0 };
+      const body = { apiVersion: API, kind: "Lease", metadata: { name, namespace }, spec };
+      await this.#send("POST", this.#path, { body, ...(onSent && { onSent }) });
+      return true;
+    }
+    const { holderIdentity, leaseDurationSeconds = mine.leaseDurationSeconds, leaseTransitions = 0 } = lease.spec ?? {};
+    const isMine = holderIdentity === this.#identity;
+    if (holderIdentity && !isMine && this.#clock.now() - this.#seen!.at < leaseDurationSeconds * 1000) return false;
+    const taken = isMine ? {} : { acquireTime: now, leaseTransitions: leaseTransitions + 1 };
+    await this.#put(lease, { ...lease.spec, ...mine, ...taken }, onSent);
+    return true;
+  }
+
+  /** Reads the lease, and notes when its version was seen first. Resolves with `undefined` if there is none. */
+  async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
+    try {
+      const options = { timeout: this.#duration * TIMEOUT, ...(signal && { signal }) };
+      const lease = await this.#client.request<Lease>("GET", `${this.#path}/${this.#options.name}`, options);
+      const version = lease.metadata.resourceVersion;
+      if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
+      return lease;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #put(lease: Lease, spec: Lease["spec"], onSent?: () => void): Promise<void> {
+    const path = `${this.#path}/${this.#options.name}`;
+    await this.#send("PUT", path, { body: { ...lease, spec }, ...(onSent && { onSent }) });
+  }
+
+  #send(method: string, path: string, options: RequestOptions): Promise<unknown> {
+    return this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, ...options });
+  }
+
+  /** Returns the time of a renewal. It differs from the last one even if the wall clock went back, so others see it. */
+  #timestamp(lease: Lease | undefined): string {
+    const milliseconds = new Date().toISOString().slice(0, -1);
+    const time = `${milliseconds}000Z`;
+    return time === lease?.spec?.renewTime ? `${milliseconds}001Z` : time;
+  }
+
+  /** Reports an error, but not that another process was faster. */
+  #report(error: unknown): false {
+    const isLate = isConflict(error) || error instanceof ApiError && error.reason === "AlreadyExists";
+    if (!isLate && this.#options.onError) callSafely(this.#options.onError, () => {}, error);
+    return false;
+  }
+}
+
+function lost(reason: string): Error {
+  return withCode("WQ_LEASE_LOST", new Error(`The lease of the leader was lost: ${reason}`));
+}
