@@ -61,24 +61,3 @@ export function setBrand(object: object, brand: symbol, value: unknown): void {
 export function setReplaceableBrand(object: object, brand: symbol, value: unknown): void {
   Object.defineProperty(object, brand, { __proto__: null, value, configurable: true } as PropertyDescriptor);
 }
-
-/**
- * Returns the brand of a thrown value, possibly from another copy of the package. Any value can be thrown, even one
- * whose properties throw when read.
- */
-export function brandOf(thrown: unknown, brand: symbol | "scope"): unknown {
-  try {
-    return (thrown as Record<symbol | string, unknown> | null | undefined)?.[brand];
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
- * Returns 0 for any other error.
- */
-export function retryAfterOf(thrown: unknown): number {
-  const delay = brandOf(thrown, RETRY_AFTER);
-  return Number.isFinite(delay) ? delay as number : 0;
-}

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { ErrorOutput } from "./error_output.ts";
-import { messageOf, placeOf } from "./error_text.ts";
 import { inspect } from "./errors.ts";
+import { messageOf, placeOf } from "./thrown.ts";
 
 /**
  * Writes failed attempts to `console.error`, at most one line per second. Used by queues and pools without an error

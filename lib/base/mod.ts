@@ -35,11 +35,9 @@ export {
   requireRules,
   type Rule,
 } from "./arguments.ts";
-export { callSafely } from "./call_safely.ts";
 export { ChurnMap } from "./churn_map.ts";
 export { requireDuration, timeoutRule } from "./duration_arguments.ts";
 export { ErrorOutput } from "./error_output.ts";
-export { messageOf } from "./error_text.ts";
 export { argumentError, inspect, invalidArgument } from "./errors.ts";
 export { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
@@ -58,6 +56,7 @@ export {
 export { LabelledNumber, LabelledNumbers, type Labels } from "./labelled_numbers.ts";
 export { escapePointer, isPlainObject } from "./objects.ts";
 export { requireVersion } from "./require_version.ts";
-export { copyOf, inOneLine } from "./safe_text.ts";
+export { inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";
+export { callSafely, messageOf } from "./thrown.ts";
 export { type Duration, tryParseDuration } from "./duration.ts";

@@ -24,8 +24,3 @@ export function quote(text: string): string {
 export function inOneLine(text: string): string {
   return text.replace(UNSAFE, " ");
 }
-
-/** Copies a string. Runtimes store a slice of a long string as a reference to it, which keeps it in memory. */
-export function copyOf(text: string): string {
-  return JSON.parse(JSON.stringify(text));
-}

@@ -69,12 +69,6 @@ export interface WorkSource<T> {
   attemptOf(lease: WorkLease<T>): number | undefined;
 
   /**
-   * Whether the source may use a {@linkcode WorkAttempt} after the call to which it was passed. If not, the pool uses
-   * the same object for many attempts. Must be `true` if `finish` may return a promise.
-   */
-  readonly keepsAttempts: boolean;
-
-  /**
    * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
    *
    * @param attempt The attempt that ended or, if the item is handed back unworked, the attempt that would have started.

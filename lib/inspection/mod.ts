@@ -26,7 +26,7 @@ import { AGAIN } from "../queue/positions.ts";
 import { RecordLease } from "../queue/record_lease.ts";
 import { ServedQueue } from "../queue/served_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
-import { MAX_FAILURES } from "../workers/failures.ts";
+import { MAX_FAILURES } from "../workers/reports.ts";
 import { Pool } from "../workers/pool.ts";
 import { failuresOf, type ViewedPool } from "../workers/view.ts";
 import { inspectionOf } from "./queue_inspection.ts";

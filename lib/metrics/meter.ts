@@ -1,4 +1,4 @@
-import { callSafely } from "../base/call_safely.ts";
+import { callSafely } from "../base/thrown.ts";
 import { inspect } from "../base/errors.ts";
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
@@ -51,7 +51,7 @@ export function meterOf<M extends MeteredMethod>(
 
 /** Notifies the provider that nothing reports metrics under this name anymore. Never throws. */
 export function tellGone(provider: MetricsProvider, name: string): void {
-  callSafely(() => provider.gone?.(name), reporterFor("gone", name), undefined);
+  callSafely(() => provider.gone?.(name), reporterFor("gone", name));
 }
 
 /** Returns a function that reports the first error of a provider's method. */
@@ -103,6 +103,6 @@ class GuardedMeter implements Meter {
 
   /** Reports the rejection of a promise that a metric has returned. */
   #watch(returned: unknown): void {
-    if (returned !== undefined) callSafely(() => returned, this.#report, undefined);
+    if (returned !== undefined) callSafely(() => returned, this.#report);
   }
 }

@@ -1,11 +1,10 @@
-import { callSafely } from "../base/call_safely.ts";
 import { isRealTime, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
-import { messageOf, placeOf } from "../base/error_text.ts";
 import { inspect } from "../base/errors.ts";
 import { inOneLine } from "../base/safe_text.ts";
+import { callSafely, messageOf, placeOf } from "../base/thrown.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from "../contracts/work_queue.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -454,7 +453,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       const isKept = records.of(key) === record && this.#isComing(record);
       if (!isKept) this.#beginDelay(record, item, this.time.now() + ADD_AGAIN_DELAY, priority, 0);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
-      else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
+      else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)));
     }
   }
 

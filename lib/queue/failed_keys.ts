@@ -1,4 +1,4 @@
-import { callSafely } from "../base/call_safely.ts";
+import { callSafely } from "../base/thrown.ts";
 import type { Clock } from "../base/clock.ts";
 import { inSlices } from "../structures/in_slices.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
@@ -218,7 +218,7 @@ export class FailedKeys {
     if (this.endOf(record) + after!.ms > (now ?? clock.now())) return false;
     const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];
     this.forget(record);
-    callSafely(() => expired(key, item), () => {}, undefined);
+    callSafely(expired, undefined, key, item);
     return true;
   }
 

@@ -1,7 +1,6 @@
 import { requireRules } from "../base/arguments.ts";
 import { isRealTime } from "../base/clock.ts";
 import { ErrorOutput } from "../base/error_output.ts";
-import { messageOf } from "../base/error_text.ts";
 import { argumentError, inspect } from "../base/errors.ts";
 import {
   DISCARD,
@@ -13,7 +12,8 @@ import {
   redriveRuns,
   SELECTION_OPTIONS,
 } from "../base/given_up_arguments.ts";
-import { copyOf, inOneLine } from "../base/safe_text.ts";
+import { inOneLine } from "../base/safe_text.ts";
+import { messageOf } from "../base/thrown.ts";
 import type {
   GivenUpEntry,
   GivenUpOptions,
@@ -168,7 +168,7 @@ export class KeepingQueue<T> extends SourceQueue<T> {
     this.#kept.add({
       item,
       key,
-      error: copyOf(inOneLine(messageOf(error))),
+      error: inOneLine(messageOf(error)),
       attempts,
       reason,
       group: this.#groupOf(item, key),

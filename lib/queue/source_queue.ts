@@ -43,9 +43,12 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
       case "succeeded":
         break;
       case "failed":
-        return this.#retry(attempt, ending.minDelay, lease.priority, true, report);
-      case "requeue":
-        return this.#retry(attempt, 0, ending.priority ?? lease.priority, false, report);
+      case "requeue": {
+        const hasFailed = ending.kind === "failed";
+        const minDelay = hasFailed ? ending.minDelay : 0;
+        const priority = hasFailed ? lease.priority : ending.priority ?? lease.priority;
+        return this.retry(lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
+      }
       case "handedBack":
         return this.handBack(lease);
       case "givenUp":
@@ -63,16 +66,6 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
     } catch (error) {
       report(error, attempt);
     }
-  }
-
-  #retry(
-    attempt: SourceAttempt<T>,
-    minDelay: number,
-    priority: number,
-    hasFailed: boolean,
-    report: Report<T>,
-  ): void {
-    this.retry(attempt.lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
   }
 
   timedOut({ lease }: SourceAttempt<T>): void {
@@ -117,10 +110,6 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
   }
 
   // The following members are for queues outside this process.
-
-  get keepsAttempts(): false {
-    return false;
-  }
 
   get isRemote(): false {
     return false;

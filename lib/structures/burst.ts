@@ -1,3 +1,4 @@
+import { type Clock, isRealTime } from "../base/clock.ts";
 import { Waiters } from "./waiters.ts";
 
 /** Longest burst without a pause, in milliseconds. */
@@ -134,6 +135,41 @@ export class Burst {
 
 /** The burst shared by all workers in this program, so that several pools together pause as often as a single pool. */
 export const burst: Burst = /* @__PURE__ */ new Burst();
+
+/** Timestamp shared by all attempts of a burst, to save allocations. */
+export interface Moment {
+  /** Time in milliseconds, by the pool's clock. */
+  readonly time: number;
+}
+
+/**
+ * Reads the system clock only once per burst, because each read takes as long as a fast handler. Any other clock is
+ * read at each call. Use the time only to show users how long ago an event happened.
+ */
+export class BurstTime {
+  readonly #clock: Clock;
+  #latest: Moment = { time: 0 };
+  /** Number of the burst in which the clock was last read. */
+  #burst = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the current time. */
+  now(): Moment {
+    const { number } = burst;
+    if (number === 0 || number !== this.#burst || !isRealTime(this.#clock)) {
+      this.#burst = number;
+      try {
+        this.#latest = { time: this.#clock.now() };
+      } catch {
+        // An error would end an attempt whose handler still runs. The latest time is good enough to show to users.
+      }
+    }
+    return this.#latest;
+  }
+}
 
 /** Calls `callback` in its own task, after the timers that are due now. */
 export function nextTask(callback: () => void): void {

@@ -6,8 +6,9 @@ interface Links {
 interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
-  /** Stops listening to the waiter's signal; `undefined` if it has none. */
-  stopListening: (() => void) | undefined;
+  /** Signal that ends the wait, and its listener; `undefined` if the waiter has none. */
+  signal: AbortSignal | undefined;
+  abort: (() => void) | undefined;
 }
 
 /**
@@ -37,8 +38,15 @@ export class Waiters<T> {
   wait(signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = this.#end;
-      const waiter: Waiter<T> = { previous: end.previous, next: end, resolve, reject, stopListening: undefined };
-      if (signal !== undefined) this.#listen(waiter, signal);
+      const waiter: Waiter<T> = { previous: end.previous, next: end, resolve, reject, signal, abort: undefined };
+      if (signal !== undefined) {
+        waiter.abort = () => {
+          this.#remove(waiter);
+          reject(signal.reason);
+          this.#onAbort?.();
+        };
+        signal.addEventListener("abort", waiter.abort, { once: true });
+      }
       waiter.previous.next = waiter;
       end.previous = waiter;
       this.length++;
@@ -59,20 +67,10 @@ export class Waiters<T> {
     while (this.length > 0) this.shift().resolve(value);
   }
 
-  #remove({ previous, next, stopListening }: Waiter<T>): void {
+  #remove({ previous, next, signal, abort }: Waiter<T>): void {
     previous.next = next;
     next.previous = previous;
     this.length--;
-    stopListening?.();
-  }
-
-  #listen(waiter: Waiter<T>, signal: AbortSignal): void {
-    const abort = () => {
-      this.#remove(waiter);
-      waiter.reject(signal.reason);
-      this.#onAbort?.();
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    waiter.stopListening = () => signal.removeEventListener("abort", abort);
+    if (abort !== undefined) signal!.removeEventListener("abort", abort);
   }
 }

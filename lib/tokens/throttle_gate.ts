@@ -1,6 +1,7 @@
 import { requireCost } from "../base/arguments.ts";
-import { GATE, retryAfterOf, setReplaceableBrand } from "../base/brands.ts";
+import { GATE, setReplaceableBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
+import { retryAfterOf } from "../base/thrown.ts";
 import type { Gate, GatedPool, GatePermit, OpenGate } from "../contracts/gate.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
 import type { WorkLease } from "../contracts/work_source.ts";

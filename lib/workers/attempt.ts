@@ -3,8 +3,8 @@ import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { GatePermit } from "../contracts/gate.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
-import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
-import type { Moment } from "../structures/burst_time.ts";
+import type { WorkAttempt } from "../contracts/work_source.ts";
+import type { Moment } from "../structures/burst.ts";
 
 /** Settings of a pool that attempts read. */
 export interface AttemptTerms {
@@ -26,75 +26,68 @@ export interface TimedOut {
 }
 
 /** State that few attempts have: those with a timeout or a permit, and those whose handlers read their signal. */
-class RareState<T> {
-  timer: unknown = undefined;
+interface RareState<T> {
+  /** Permit of the pool's throttle. */
+  permit?: GatePermit<T> | undefined;
+  timer?: unknown;
   /**
    * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
    * afterwards. Until its handler ends, the attempt is abandoned.
    */
-  timedOut: TimedOut | undefined = undefined;
-  /** Permit of the pool's throttle. */
-  permit: GatePermit<T> | undefined = undefined;
+  timedOut?: TimedOut;
   /** Controller of the handler's signal. */
-  controller: AbortController | undefined = undefined;
-  stopListening: (() => void) | undefined = undefined;
+  controller?: AbortController;
+  stopListening?: () => void;
 }
 
-/** State of a call to the handler. A worker uses the same object for one attempt after the other. */
-export class Attempt<T> implements WorkAttempt<T> {
-  lease!: WorkLease<T>;
-  key: unknown = undefined;
-  /** Number of the attempt, from 1. */
-  number = 0;
-  /** Time at which the handler first awaited something; `undefined` before, and if it never awaits. */
-  began: Moment | undefined = undefined;
-  /** Context of the handler; `undefined` if no attempt is running. */
-  context: AttemptContext<T> | undefined = undefined;
-  /** State that the attempt has if it needs it. */
-  rare: RareState<T> | undefined = undefined;
+/** Worker, which handles one item after another. */
+export interface Worker<T> {
   readonly terms: AttemptTerms;
+  /** Attempt whose handler is running; `undefined` if none is. */
+  attempt: Attempt<T> | undefined;
+}
 
-  constructor(terms: AttemptTerms) {
-    this.terms = terms;
-  }
+/** A call to the handler. */
+export interface Attempt<T> extends WorkAttempt<T> {
+  readonly worker: Worker<T>;
+  /** Time at which the handler first awaited something; `undefined` before, and if it never awaits. */
+  began: Moment | undefined;
+  rare: RareState<T> | undefined;
+}
 
-  /** Whether the lease is known to be lost. If so, the outcome of the attempt won't count. */
-  get isLost(): boolean {
-    return this.lease.signal?.aborted ?? false;
-  }
+function hasEnded<T>(attempt: Attempt<T>): boolean {
+  return attempt.worker.attempt !== attempt;
+}
 
-  needRare(): RareState<T> {
-    return this.rare ??= new RareState();
-  }
+/** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
+export function startTimer<T>(attempt: Attempt<T>, timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
+  const { clock } = attempt.worker.terms;
+  const rare = attempt.rare ??= {};
+  rare.timer = clock.setTimeout(() => {
+    if (hasEnded(attempt)) return;
+    const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
+    rare.timedOut = { error, at: clock.now() };
+    controllerOf(attempt).abort(error);
+    onTimeout(attempt);
+  }, timeout);
+}
 
-  /** Starts the timeout. `onTimeout` is called if the attempt has not ended when the timeout expires. */
-  startTimer(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
-    const { context, terms: { clock } } = this;
-    const rare = this.needRare();
-    rare.timer = clock.setTimeout(() => {
-      if (this.context !== context) return; // the attempt has ended
-      const error = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-      rare.timedOut = { error, at: clock.now() };
-      if (!context!.signal.aborted) rare.controller!.abort(error);
-      onTimeout(this);
-    }, timeout);
-  }
+/** Stops the timer and the forwarding of signals. */
+export function stop({ stopListening, timer }: RareState<never>, clock: Clock): void {
+  stopListening?.();
+  if (timer !== undefined) clock.clearTimeout(timer);
+}
 
-  /** Returns a signal that aborts with the signals of the pool and of the lease. */
-  openSignal(): AbortSignal {
-    const rare = this.needRare();
-    const controller = rare.controller = new AbortController();
-    for (const signal of [this.terms.signal, this.lease.signal]) {
-      if (signal !== undefined) listenTo(signal, controller, rare);
-    }
-    return controller.signal;
+/** Returns the controller of the handler's signal. It aborts with the signals of the pool and of the lease. */
+function controllerOf<T>(attempt: Attempt<T>): AbortController {
+  const rare = attempt.rare ??= {};
+  if (rare.controller !== undefined) return rare.controller;
+  const controller = rare.controller = new AbortController();
+  const { lease, worker: { terms } } = attempt;
+  for (const signal of hasEnded(attempt) ? [] : [terms.signal, lease.signal]) {
+    if (signal !== undefined) listenTo(signal, controller, rare);
   }
-
-  /** Stops the timer and the forwarding of signals. */
-  stop({ stopListening, timer }: RareState<T>): void {
-    stopListening?.();
-    if (timer !== undefined) this.terms.clock.clearTimeout(timer);
-  }
+  return controller;
 }
 
 /** Aborts the controller when the signal aborts. */
@@ -112,47 +105,39 @@ function listenTo(signal: AbortSignal, controller: AbortController, rare: RareSt
 /** Context that the handler receives for an attempt. All else is private. */
 export class AttemptContext<T> implements HandlerContext {
   readonly attempt: number;
-  readonly #lease: WorkLease<T>;
-  /** State of the attempt until it ends. Then, the state is that of another attempt. */
-  readonly #state: Attempt<T>;
-  #signal: AbortSignal | undefined;
+  readonly #attempt: Attempt<T>;
 
-  constructor(number: number, lease: WorkLease<T>, state: Attempt<T>) {
-    this.attempt = number;
-    this.#lease = lease;
-    this.#state = state;
-  }
-
-  get #hasEnded(): boolean {
-    return this.#state.context !== this;
+  constructor(attempt: Attempt<T>) {
+    this.attempt = attempt.number;
+    this.#attempt = attempt;
   }
 
   get signal(): AbortSignal {
-    return this.#signal ??= this.#hasEnded ? new AbortController().signal : this.#state.openSignal();
+    return controllerOf(this.#attempt).signal;
   }
 
   get queue(): string {
-    return this.#state.terms.queue;
+    return this.#attempt.worker.terms.queue;
   }
 
   get key(): unknown {
-    return this.#lease.key;
+    return this.#attempt.key;
   }
 
   get priority(): number {
-    return this.#lease.priority;
+    return this.#attempt.lease.priority;
   }
 
   get addedAgain(): () => boolean {
-    return this.#lease.addedAgain;
+    return this.#attempt.lease.addedAgain;
   }
 
   get token(): bigint | undefined {
-    return this.#lease.token;
+    return this.#attempt.lease.token;
   }
 
   get trace(): string | undefined {
-    return this.#lease.trace;
+    return this.#attempt.lease.trace;
   }
 
   /**
@@ -162,8 +147,8 @@ export class AttemptContext<T> implements HandlerContext {
   get charge(): (cost: number) => void {
     return (cost) => {
       requireCost("charge", cost);
-      if (this.#hasEnded) throw argumentError("charge", "the attempt has ended", Error);
-      this.#state.rare?.permit?.charge(cost);
+      if (hasEnded(this.#attempt)) throw argumentError("charge", "the attempt has ended", Error);
+      this.#attempt.rare?.permit?.charge(cost);
     };
   }
 }

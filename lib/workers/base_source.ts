@@ -44,7 +44,6 @@ export type BaseSource = Omit<WorkSource<never>, "name" | "tryTake" | "take" | "
 export const baseSource: BaseSource = {
   clock: undefined,
   metrics: undefined,
-  keepsAttempts: true,
   giveBackUnused() {},
   mayRetry: () => false,
   pause: () => false,

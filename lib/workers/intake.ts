@@ -30,7 +30,7 @@ export interface IntakePool<T> {
 
 /** Takes items from the source as long as one more handler may start, and waits for an item if no item is ready. */
 export class Intake<T> implements GatedPool<T> {
-  /** State of the pool. Items are taken only while the pool is open. */
+  /** State of the pool. Items are taken only while the pool is open. Changed with `setState`. */
   state: PoolState = "open";
   readonly source: WorkSource<T>;
   readonly settings: IntakePool<T>["settings"];
@@ -68,7 +68,12 @@ export class Intake<T> implements GatedPool<T> {
   }
 
   get mayStart(): boolean {
-    return this.state === "open" && this.#slots.taken < this.#slots.count;
+    return this.#slots.taken < this.#slots.count;
+  }
+
+  setState(state: PoolState): void {
+    this.state = state;
+    this.#slots.adjust(state === "open");
   }
 
   /**
@@ -87,7 +92,7 @@ export class Intake<T> implements GatedPool<T> {
    */
   take(isRested = false): WorkLease<T> | undefined {
     if (this.#isPausing) return undefined;
-    if (!this.mayStart) {
+    if (this.#slots.taken >= this.#slots.count) {
       this.source.giveBackUnused();
       return undefined;
     }
@@ -133,7 +138,7 @@ export class Intake<T> implements GatedPool<T> {
     this.#slots.taken--;
     if (got !== undefined) {
       if (got.shutdown) this.isShutDown = true;
-      else if (!this.mayStart) this.#workers.handBack(got);
+      else if (this.#slots.taken >= this.#slots.count) this.#workers.handBack(got);
       else if (this.gate === undefined) this.#workers.work(got);
       else this.gate.keep(got); // `fill` asks for the permit
     }
@@ -185,7 +190,7 @@ export class Intake<T> implements GatedPool<T> {
     for (const attempt of this.gate === undefined ? [] : running) {
       if (attempt.rare?.timedOut !== undefined) continue;
       const permit = this.gate!.adopt(attempt.rare?.permit);
-      if (permit !== undefined) attempt.needRare().permit = permit;
+      if (permit !== undefined) (attempt.rare ??= {}).permit = permit;
     }
     return old;
   }

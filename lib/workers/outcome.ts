@@ -1,10 +1,10 @@
-import { brandOf, retryAfterOf, TERMINAL } from "../base/brands.ts";
+import { TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import { argumentError } from "../base/errors.ts";
+import { brandOf, retryAfterOf } from "../base/thrown.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
 import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Failures } from "./failures.ts";
 import type { Reports } from "./reports.ts";
 import { requestedEnding, SUCCEEDED } from "./requested_ending.ts";
 
@@ -26,7 +26,6 @@ export class Outcomes<T> {
   /** Number of endings that are being carried out. */
   pending = 0;
   readonly #source: WorkSource<T>;
-  readonly #failures: Failures<T>;
   readonly #reports: Reports<T>;
   readonly #rules: OutcomeRules;
   readonly #onSettled: () => void;
@@ -36,13 +35,11 @@ export class Outcomes<T> {
   /** `onSettled` is called when an asynchronous ending has been carried out or has failed. */
   constructor(
     source: WorkSource<T>,
-    failures: Failures<T>,
     reports: Reports<T>,
     rules: OutcomeRules,
     onSettled: () => void,
   ) {
     this.#source = source;
-    this.#failures = failures;
     this.#reports = reports;
     this.#rules = rules;
     this.#onSettled = onSettled;
@@ -65,7 +62,9 @@ export class Outcomes<T> {
    */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
-    const timedOut = attempt.rare?.timedOut;
+    const { lease, number, rare } = attempt;
+    const timedOut = rare?.timedOut;
+    if (rare?.permit !== undefined) this.#try(attempt, () => rare.permit!.fail(thrown, timedOut !== undefined));
     const isTerminal = brandOf(thrown, TERMINAL) === true;
     const isInterrupted = signal?.aborted === true && !isTerminal && timedOut === undefined;
     if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
@@ -73,19 +72,18 @@ export class Outcomes<T> {
     if (minDelay > 0 && this.#try(attempt, () => this.#pauses(attempt, thrown, minDelay))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
-    if (timedOut === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
+    if (timedOut === undefined && !lease.signal?.aborted) this.#reports.failed(thrown, attempt);
     const error = timedOut === undefined ? thrown : timedOut.error;
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
-    const isLast = attempt.number > maxRetries && !isInterrupted;
+    const isLast = number > maxRetries && !isInterrupted;
     const mayRetry = () => this.#source.mayRetry(attempt, { maxRetries, minDelay });
     if (isLast && !this.#try(attempt, mayRetry)) return this.#giveUp(attempt, error, "maxRetries");
-    // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
-    const isTakenBack = this.#try(attempt, () => this.#source.takesBack(attempt, "failed"));
-    if (!isTakenBack) return this.#giveUp(attempt, error, "shutdown");
     try {
+      // An item that the queue doesn't take back is given up. Otherwise, the item would disappear without a report.
+      if (!this.#source.takesBack(attempt, "failed")) return this.#giveUp(attempt, error, "shutdown");
       this.#carryOut(attempt, { kind: "failed", error, minDelay });
     } catch (failure) {
-      // The limiter failed, so the delay of the retry is unknown.
+      // The limiter or the queue threw, so the delay of the retry is unknown.
       this.#reports.error(failure, attempt);
       this.#giveUp(attempt, failure, "limiter");
     }
@@ -111,7 +109,8 @@ export class Outcomes<T> {
   /** Records that an attempt has failed although its handler still runs. An ending follows when the handler ends. */
   failEarly(attempt: WorkAttempt<T>, error: unknown): void {
     this.#try(attempt, () => this.#source.timedOut(attempt));
-    this.#failures.add(attempt, error);
+    this.#reports.remember(attempt, error);
+    this.#reports.failed(error, attempt);
   }
 
   /**
@@ -136,7 +135,7 @@ export class Outcomes<T> {
   /** Carries out an ending. Throws if the ending is impossible, so that the caller can choose another ending. */
   #carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
     const isDone = this.#source.finish(attempt, ending, this.#reports.error);
-    if (isDone === undefined) this.#note(attempt, ending);
+    if (isDone === undefined) this.#reports.ended(attempt, ending);
     else void this.#settle(attempt, ending, isDone);
   }
 
@@ -146,10 +145,10 @@ export class Outcomes<T> {
       const answer = await isDone;
       if (typeof answer === "object") {
         if (answer.kind === "givenUp") this.#reports.error(answer.error, attempt);
-        this.#note(attempt, answer);
-      } else if (answer !== false) this.#note(attempt, ending);
+        this.#reports.ended(attempt, answer);
+      } else if (answer !== false) this.#reports.ended(attempt, ending);
       else {
-        this.#failures.delete(attempt.key); // another process has the item now
+        this.#reports.forget(attempt.key); // another process has the item now
         if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
       }
     } catch (error) {
@@ -157,18 +156,6 @@ export class Outcomes<T> {
     }
     this.pending--;
     this.#onSettled();
-  }
-
-  /** Records an ending that has been carried out. */
-  #note(attempt: WorkAttempt<T>, ending: Ending): void {
-    if (ending.kind === "handedBack") return;
-    if (ending.kind === "failed") return this.#failures.add(attempt, ending.error);
-    this.#failures.delete(attempt.key);
-    if (ending.kind !== "givenUp") this.#reports.succeeded++;
-    else {
-      const { lease: { item }, key, number: attempts } = attempt;
-      this.#reports.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
-    }
   }
 }
 

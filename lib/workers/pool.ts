@@ -14,10 +14,8 @@ import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { measuringOf } from "../queue/opt_ins.ts";
 import { limitOf } from "../queue/options.ts";
-import { soon } from "../structures/burst.ts";
-import { BurstTime } from "../structures/burst_time.ts";
+import { BurstTime, soon } from "../structures/burst.ts";
 import { requireSource } from "./base_source.ts";
-import { Failures } from "./failures.ts";
 import type { Intake } from "./intake.ts";
 import { Outcomes } from "./outcome.ts";
 import { Reports } from "./reports.ts";
@@ -32,7 +30,6 @@ export class Pool<T> implements WorkerPool<T> {
   /** Settings of the pool. Some may change at any time, so read each setting when it is used. */
   readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
   readonly #metrics: PoolMetrics | undefined;
-  readonly #failures: Failures<T>;
   readonly #reports: Reports<T>;
   readonly #outcomes: Outcomes<T>;
   readonly #workers: Workers<T>;
@@ -53,10 +50,11 @@ export class Pool<T> implements WorkerPool<T> {
       this.#metrics = new (measuringOf(metrics).PoolMetrics)(metrics, name);
     }
     const time = new BurstTime(clock);
-    this.#failures = new Failures(time, source);
-    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics, this.#failures);
+    const { callbacks } = settings;
+    const log = new FailureLog(name, clock);
+    this.#reports = new Reports({ source, callbacks, log, metrics: this.#metrics, time });
     const endIfIdle = () => this.#endIfIdle();
-    this.#outcomes = new Outcomes(source, this.#failures, this.#reports, this.#settings, endIfIdle);
+    this.#outcomes = new Outcomes(source, this.#reports, this.#settings, endIfIdle);
     this.#workers = new Workers({
       source,
       handler,
@@ -81,7 +79,7 @@ export class Pool<T> implements WorkerPool<T> {
       const { totals } = this.#reports;
       return this.#pauses === 0 ? totals : { ...totals, pauses: this.#pauses };
     });
-    setFailureWatch<T>(this, (watcher) => this.#failures.watch(watcher));
+    setFailureWatch<T>(this, (watcher) => this.#reports.watch(watcher));
   }
 
   get active(): number {
@@ -123,13 +121,13 @@ export class Pool<T> implements WorkerPool<T> {
   pause(): void {
     this.#pauses++;
     if (this.#intake.state !== "open") return;
-    this.#intake.state = "paused";
+    this.#intake.setState("paused");
     this.#intake.takeBack();
   }
 
   resume(): void {
     if (this.#intake.state !== "paused") return;
-    this.#intake.state = "open";
+    this.#intake.setState("open");
     this.#intake.fill();
   }
 
@@ -159,7 +157,7 @@ export class Pool<T> implements WorkerPool<T> {
       active: this.active,
       abandoned: this.#workers.slots.abandoned,
       running: this.#workers.running(),
-      failures: this.#failures,
+      reports: this.#reports,
       settings: this.#settings,
     };
   }
@@ -170,8 +168,8 @@ export class Pool<T> implements WorkerPool<T> {
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     slots.adjust();
     const free = slots.count - slots.taken;
-    if (free > 0 || (free === 0 && this.#intake.isWaiting)) this.#intake.fill();
-    else this.#intake.takeBack();
+    if (free < 0 || (free === 0 && !this.#intake.isWaiting)) this.#intake.takeBack();
+    this.#intake.fill();
   }
 
   readonly #interrupt = (): void => void this.stop();
@@ -183,7 +181,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   #takeNoMore(): void {
-    if (this.#intake.state !== "ended") this.#intake.state = "stopping";
+    if (this.#intake.state !== "ended") this.#intake.setState("stopping");
     this.#intake.takeBack();
   }
 
@@ -196,7 +194,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   #finish(): void {
-    this.#intake.state = "ended";
+    this.#intake.setState("ended");
     this.#settings.signal?.removeEventListener("abort", this.#interrupt);
     this.#workers.orFail(() => this.#intake.end());
     this.#endWatchGivenUp();

@@ -15,8 +15,13 @@ export interface SlotBounds {
 export class Slots {
   /** Number of slots that are taken, including the slots of abandoned handlers. Written by those who take them. */
   taken = 0;
-  /** Number of slots. Less than `taken` if more handlers are running than a lowered `concurrency` allows. */
+  /**
+   * Number of slots; 0 unless the pool is open. Less than `taken` if more handlers are running than may start now, for
+   * example because `concurrency` was lowered.
+   */
   count: number;
+  /** Whether the pool takes items. */
+  #isOpen = true;
   /** Number of handlers that have passed their timeout and are still running. */
   abandoned = 0;
   readonly #bounds: SlotBounds;
@@ -28,9 +33,10 @@ export class Slots {
     this.count = bounds.concurrency;
   }
 
-  /** Must be called after a change of the bounds. */
-  adjust(): void {
-    this.count = this.#bounds.concurrency + Math.min(this.abandoned, this.#maxAbandoned);
+  /** Must be called after a change of the bounds, or when the pool opens or closes. */
+  adjust(isOpen = this.#isOpen): void {
+    this.#isOpen = isOpen;
+    this.count = isOpen ? this.#bounds.concurrency + Math.min(this.abandoned, this.#maxAbandoned) : 0;
   }
 
   /**

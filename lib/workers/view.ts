@@ -2,9 +2,9 @@ import type { Clock } from "../base/clock.ts";
 import type { Throttle } from "../contracts/throttle.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
-import type { Moment } from "../structures/burst_time.ts";
+import type { Moment } from "../structures/burst.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Failure, Failures } from "./failures.ts";
+import type { Failure, Reports } from "./reports.ts";
 
 /** State of a pool: it takes items, is paused, takes no more items, or has ended along with all its handlers. */
 export type PoolState = "open" | "paused" | "stopping" | "ended";
@@ -19,7 +19,7 @@ export interface ViewedPool<T> {
   readonly abandoned: number;
   /** Iterates over the attempts whose handlers are running. */
   readonly running: Iterable<Attempt<T>>;
-  readonly failures: Failures<T>;
+  readonly reports: Reports<T>;
   readonly settings: { readonly concurrency: number; readonly clock: Clock; readonly throttle?: Throttle | undefined };
 }
 
@@ -67,8 +67,8 @@ function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
 }
 
 /** Lists the keys that are still failing, the latest failure first. */
-export function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
-  return failures.list(limit, (key, item) => source.isFailing(key, item));
+export function failuresOf<T>({ reports, source }: ViewedPool<T>, limit: number): Failure<T>[] {
+  return reports.list(limit, (key, item) => source.isFailing(key, item));
 }
 
 function since({ time }: Moment, now: number): number {

@@ -91,7 +91,7 @@ export class WatchedFile implements Disposable {
     if (this.#isDisposed) return;
     const { onError } = this.#options;
     if (onError === undefined) console.error(describe(error));
-    else callSafely(onError, () => {}, error); // errors that `onError` throws are ignored
+    else callSafely(onError, undefined, error); // errors that `onError` throws are ignored
   }
 }
 

@@ -18,7 +18,7 @@ export class ErrorLog {
   /** Reports an error. Ignores errors that the callback throws, because nothing could report them. */
   readonly write = (error: unknown): void => {
     if (this.#callback === undefined) return this.#output.write(() => `${this.#prefix}: ${messageOf(error)}`);
-    callSafely(this.#callback, () => {}, error);
+    callSafely(this.#callback, undefined, error);
   };
 
   /**

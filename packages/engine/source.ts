@@ -73,7 +73,6 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 
   readonly clock = undefined;
   readonly isRemote = true;
-  readonly keepsAttempts = true;
   readonly mayComeBack = false;
   readonly failing = "unknown";
 

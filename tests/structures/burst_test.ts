@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   createExponentialLimiter,
@@ -9,7 +9,7 @@ import {
   runWorkers,
   systemClock,
 } from "@workqueue/core";
-import { Burst, type nextTask, TURNS_PER_PAUSE } from "../../lib/structures/burst.ts";
+import { Burst, burst, BurstTime, type nextTask, TURNS_PER_PAUSE } from "../../lib/structures/burst.ts";
 import { HandClock } from "../helpers.ts";
 import { beBusy, flushPromises, nextTurn, pause } from "../queue_helpers.ts";
 
@@ -388,4 +388,33 @@ Deno.test("where there is no setImmediate, as in browsers, the next task comes t
   isLater = true;
   assert(await called);
   assertEquals(closed, 1, "an open port would keep the process alive");
+});
+
+Deno.test("in a burst the system's clock is looked at once, and otherwise each time", async () => {
+  await pause();
+  const time = new BurstTime(systemClock);
+  assert(time.now() !== time.now(), "no burst is on");
+  burst.isTooLong();
+  const first = time.now();
+  assertStrictEquals(time.now(), first);
+  await pause();
+  assert(time.now() !== first);
+  burst.isTooLong();
+  assert(time.now() !== first);
+  await pause();
+});
+
+Deno.test("rule 9: fake time and a third-party clock are looked at each time", () => {
+  const clock = new HandClock(5);
+  burst.isTooLong();
+  const time = new BurstTime(clock);
+  assertEquals(time.now().time, 5);
+  clock.time = 7;
+  assertEquals(time.now().time, 7);
+
+  using fake = new FakeTime();
+  const system = new BurstTime(systemClock);
+  const before = system.now().time;
+  fake.tick(10);
+  assertEquals(system.now().time - before, 10);
 });

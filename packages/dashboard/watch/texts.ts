@@ -1,6 +1,6 @@
 /** Short texts of items, errors and counts for display. */
 
-import { copyOf, formatNumber, inOneLine } from "@workqueue/core/internal";
+import { formatNumber, inOneLine } from "@workqueue/core/internal";
 
 const MAX_LENGTH = 500;
 
@@ -54,6 +54,11 @@ export function keyTexts(
     if (text === undefined) made.set(item, text = copyOf(make(item)));
     return text;
   };
+}
+
+/** Copies a string. Runtimes store a slice of a long string as a reference to it, which keeps it in memory. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
 }
 
 /** Formats a key as JSON. Values that JSON doesn't support are converted to strings. */

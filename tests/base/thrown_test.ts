@@ -24,7 +24,7 @@ const failures: Record<string, () => unknown> = {
   }),
 };
 
-Deno.test("call safely: a callback is called once, as a function, with its argument", async () => {
+Deno.test("call safely: a callback is called once, as a function, with its arguments", async () => {
   const calls: unknown[] = [];
   const errors: unknown[] = [];
   callSafely(
@@ -41,7 +41,7 @@ Deno.test("call safely: a callback is called once, as a function, with its argum
 for (const [how, callback] of Object.entries(failures)) {
   Deno.test(`call safely: if the callback ${how}, onError receives that once`, async () => {
     const errors: unknown[] = [];
-    callSafely(callback, (error) => errors.push(error), undefined);
+    callSafely(callback, (error) => errors.push(error));
     await flush();
     assertEquals(errors, [BROKEN]);
   });
@@ -55,7 +55,6 @@ for (const [how, callback] of Object.entries(failures)) {
           calls++;
           return callback();
         },
-        undefined,
       );
       await flush();
       assertEquals(calls, 1);
@@ -65,7 +64,7 @@ for (const [how, callback] of Object.entries(failures)) {
 
 Deno.test("call safely: an error that is thrown is reported before the call returns", () => {
   const errors: unknown[] = [];
-  callSafely(fail, (error) => errors.push(error), undefined);
+  callSafely(fail, (error) => errors.push(error));
   assertEquals(errors, [BROKEN]);
 });
 
