@@ -2,7 +2,8 @@ import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workque
 import { escapePointer } from "@workqueue/core/internal";
 import type { DisciplinePlan } from "./discipline_plan.ts";
 import { isNamedThrottle, planGates } from "./gate_plan.ts";
-import { type Interpreter, planDisciplineFor, planLimiterFor } from "./interpreter.ts";
+import { type Interpreter, planDisciplineFor } from "./interpreter.ts";
+import { planLimiter } from "./limiter_plan.ts";
 import { refuseSharedBuckets } from "./limiter_plan.ts";
 import type { LiveRemoteQueue, LiveSettings } from "./remote_queue.ts";
 
@@ -51,7 +52,7 @@ export function settingsIn(
     return isNamedThrottle(part) ? document.throttle(part.name!) : part.path === throttle.path ? local : undefined;
   });
   return {
-    limiter: planLimiterFor(engine, action, limiter, { partitions, forgetAfter }),
+    limiter: planLimiter(action, limiter, { partitions, forgetAfter }),
     throttleName: throttle ?? { path: "" },
     shared: local === undefined || gates.length === 0 ? undefined : { local, gates },
     keepGivenUp,

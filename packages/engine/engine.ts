@@ -23,33 +23,34 @@ export interface EngineSettings {
   readonly hasItems: boolean;
 }
 
-/** Limiter of a queue in the form in which its engine evaluates it. */
+/** Limiter of a queue in the form in which its engine uses it. */
 export interface EngineLimiter {
-  /** Text that describes the limiter to the engine. Limiters with the same text give the same delays. */
-  readonly text: string;
+  /** Rules for counting failures, as JSON: `FailureRules`. */
+  readonly rules: string;
+  /** Whether the limiter may use the time at which the attempt began. */
+  readonly needsStart: boolean;
   /**
-   * Whether `given` needs the number of failures and the item, because this process computes some of the delays. If the
-   * assumed number is wrong, the engine counts nothing and replies with the correct number.
-   */
-  readonly needsFailures: boolean;
-  /**
-   * Returns the limiter's input for one failure: random numbers, and delays that only this process can compute. Each
-   * failure needs its own input. Throws if the limiter throws.
+   * Asks the limiter for the delay after a failure. Returns the engine's input for this failure, as JSON:
+   * `FailureInput`. Each failure needs its own input. If the number of failures is wrong, the engine counts nothing and
+   * replies with the correct number.
    *
    * @param failures The number of the item's earlier failures, as far as this process knows.
-   * @param failed The item. Missing if this process can't read the item, or the limiter doesn't need it.
+   * @param failed The item.
+   * @throws The error of the limiter.
    */
-  given(failures: number, failed?: FailedItem): string;
+  given(failures: number, failed: FailedItem): string;
 }
 
-/** Item that failed, for limiters that only this process can evaluate. Times are in milliseconds. */
+/** Item that failed. Times are in milliseconds. */
 export interface FailedItem {
-  /** The item. */
-  readonly item: unknown;
   /** The item's key. */
   readonly key: string;
-  /** Time at which the attempt began, by this process's clock. */
-  readonly startedAt: number;
+  /** The item, if this process can read it. */
+  readonly item: unknown;
+  /** Whether this process can read the item. If not, custom limiters aren't asked: their delay is a default backoff. */
+  readonly isReadable: boolean;
+  /** Time at which the attempt began, by this process's clock. Default: now. */
+  readonly startedAt?: number | undefined;
   /** Minimum delay of the retry. */
   readonly minDelay: number;
 }
@@ -95,9 +96,9 @@ export interface Finish {
   readonly kind: FinishKind;
   /** Delay of `requeueAfter`, or shortest delay of `retry` and `failed`, in milliseconds. */
   readonly delay?: number;
-  /** Text of the limiter for `retry` and `failed`. By default, that of the queue's limiter. */
-  readonly plan?: string;
-  /** Input to the limiter for `retry` and `failed`, created by {@linkcode EngineLimiter.given}. */
+  /** Rules for counting failures, for `retry`, `failed` and `givenUp`. By default, those of the queue's limiter. */
+  readonly rules?: string;
+  /** Input for `retry` and `failed`, created by {@linkcode EngineLimiter.given}. */
   readonly given?: string;
   /** Error text of `givenUp`, or one-line error text of `retry` and `failed`. Empty if there was no error. */
   readonly reason?: string;

@@ -23,15 +23,15 @@ export class Finishes<T> {
   }
 
   /**
-   * Removes and returns up to `max` finish requests for the next call. Each call to the engine has only one limiter
-   * plan, so requests with another plan (after a reload) are sent in a later call.
+   * Removes and returns up to `max` finish requests for the next call. Each call to the engine has the rules of only
+   * one limiter, so requests with other rules (after a reload) are sent in a later call.
    */
   next(max: number): readonly PendingFinish<T>[] {
-    let plan: string | undefined;
+    let rules: string | undefined;
     let count = 0;
     for (const { finish } of this.#pending) {
-      if (count === max || (plan !== undefined && finish.plan !== undefined && finish.plan !== plan)) break;
-      plan ??= finish.plan;
+      if (count === max || (rules !== undefined && finish.rules !== undefined && finish.rules !== rules)) break;
+      rules ??= finish.rules;
       count++;
     }
     return this.#pending.splice(0, count);

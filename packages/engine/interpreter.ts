@@ -1,7 +1,5 @@
-import { ConfigError, type DisciplineDescription, type LimiterDescription } from "@workqueue/core";
+import { ConfigError, type DisciplineDescription } from "@workqueue/core";
 import { type DisciplinePlan, type OrderKind, planDiscipline } from "./discipline_plan.ts";
-import type { LimiterKind } from "./limiter_nodes.ts";
-import { type LimiterPlan, planLimiter, type PlanSettings } from "./limiter_plan.ts";
 import type { PlannedPart } from "./planned_part.ts";
 
 /**
@@ -11,26 +9,8 @@ import type { PlannedPart } from "./planned_part.ts";
 export interface Interpreter {
   /** Name of the product, for messages. */
   readonly product: string;
-  /** Kinds of limiters that the engine evaluates. */
-  readonly limiters: Readonly<Record<LimiterKind, unknown>>;
   /** Kinds of orders that the engine has. */
   readonly orders: Readonly<Record<OrderKind, unknown>>;
-}
-
-/**
- * Creates the plan for a limiter of an engine.
- *
- * @throws {ConfigError} If the engine can't evaluate the limiter. The error lists every reason with its path.
- */
-export function planLimiterFor(
-  engine: Interpreter,
-  action: string,
-  limiter: LimiterDescription,
-  settings?: PlanSettings,
-): LimiterPlan {
-  const plan = planLimiter(action, limiter, settings);
-  requireKnown(action, engine.product, engine.limiters, plan.parts);
-  return plan;
 }
 
 /**

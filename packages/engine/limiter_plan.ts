@@ -1,5 +1,6 @@
 /**
- * Plans: limiters and buckets in the form in which an engine evaluates them.
+ * Plans: limiters and buckets in the form in which an engine uses them. Each limiter gives the delays that it gives in
+ * memory, because the process asks the limiter itself. Only buckets are in the engine, which all processes share.
  *
  * @module
  */
@@ -12,35 +13,19 @@ import {
   NOT_COUNTED,
   type QueueDescription,
   type Random,
+  type RateLimiter,
+  systemClock,
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
+import type { Delay, DelayNode, FailureInput, FailureRules } from "./delay_nodes.ts";
 import type { AttemptBucket, EngineLimiter, FailedItem } from "./engine.ts";
-import { type DescribedOptions, type PlannedPart, refuseOthers } from "./planned_part.ts";
-import type { CountingNode, FailureRules, LimiterNode, LimiterTree } from "./limiter_nodes.ts";
+import { type DescribedOptions, refuseOthers } from "./planned_part.ts";
 
 /** Milliseconds, about 317 years, in place of infinity, which JSON doesn't have. */
 const FOREVER = 1e13;
 
 /** Delays in place of those of custom limiters for items that this process can't read: doubled with each failure. */
 const UNREADABLE = { baseDelay: 5, maxDelay: 1_000_000 };
-
-/** Limiter in the form in which an engine evaluates it. */
-export interface LimiterPlan extends EngineLimiter {
-  /** Plan as JSON. */
-  readonly text: string;
-  /** Limiters in the plan. */
-  readonly parts: readonly PlannedPart[];
-  /**
-   * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the engine can't
-   * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
-   *
-   * @param failures The number of the item's earlier failures, as far as this process knows.
-   * @param failed The item. Missing if this process can't read the item: then custom limiters aren't called, and the
-   * delay is that of a default backoff.
-   * @throws {RangeError} If a random number is not from 0 to 1, or a delay is not finite.
-   */
-  given(failures: number, failed?: FailedItem): string;
-}
 
 /** Settings of a plan. */
 export interface PlanSettings {
@@ -57,32 +42,29 @@ export interface PlanSettings {
  *
  * @param action The action, for error messages.
  * @param limiter The description of the limiter.
- * @throws {ConfigError} If an engine can't evaluate the limiter. The error lists every reason with its path.
+ * @throws {ConfigError} If an engine can't use the limiter. The error lists every reason with its path.
  */
 export function planLimiter(
   action: string,
   limiter: LimiterDescription,
   { random = Math.random, partitions = 1, forgetAfter }: PlanSettings = {},
-): LimiterPlan {
+): EngineLimiter {
   const planner = new Planner(action, limiter, random, partitions);
-  const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early";
-  const tree = planner.plan(limiter, false);
+  const ask = planner.plan(limiter, false);
   if (planner.issues.length > 0) throw new ConfigError(action, planner.issues);
-  const { draws, needsFailures, parts } = planner;
-  const counts = planner.counts || ignoresEarly; // the engine must remember when a delay ends
+  const { counts, needsStart } = planner;
+  const ignoresEarly = isBuiltIn(limiter) && limiter.type === "ignore-early"; // then, due times must be remembered
   const rules: FailureRules = {
     ...ignoresEarly && { ignoresEarly },
     ...forgetAfter !== undefined && { forgetAfter: Math.min(forgetAfter, FOREVER) },
-    ...!counts && { counts },
+    ...!counts && !ignoresEarly && { counts },
   };
-  const plan: LimiterTree = Object.keys(rules).length === 0 ? [tree] : [tree, rules];
-  const given = (failures: number, failed?: FailedItem) =>
-    JSON.stringify([needsFailures ? failures : -1, ...draws.map((draw) => draw(failures, failed))]);
   return {
-    text: JSON.stringify(plan),
-    needsFailures,
-    parts,
-    given: draws.length === 0 ? () => "" : given,
+    rules: JSON.stringify(rules),
+    needsStart,
+    given(failures, failed) {
+      return JSON.stringify([counts ? failures : -1, ask({ ...failed, failures, groups: "" })] satisfies FailureInput);
+    },
   };
 }
 
@@ -142,7 +124,7 @@ type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
  */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
-  return version !== undefined && version === BUILT_INS[part.type as BuiltInType]?.version;
+  return version !== undefined && version === PLANS[part.type as BuiltInType]?.version;
 }
 
 /** Options in the description of a built-in limiter. */
@@ -167,18 +149,23 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   return parts;
 }
 
-/** Computes one number of the input for a failure. */
-type Draw = (failures: number, failed: FailedItem | undefined) => number;
+/** Failure for which a limiter is asked. */
+interface Asked extends FailedItem {
+  /** Number of earlier failures. */
+  readonly failures: number;
+  /** End of the names of buckets, because each group has its own. */
+  readonly groups: string;
+}
+
+/** Asks a limiter for the delay after a failure. */
+type Ask = (asked: Asked) => Delay;
 
 class Planner {
   readonly issues: ConfigIssue[] = [];
-  /** Functions that compute the input for a failure, in the order in which the limiters are asked. */
-  readonly draws: Draw[] = [];
-  /** Limiters in the plan. */
-  readonly parts: PlannedPart[] = [];
-  needsFailures = false;
   /** Whether any delay depends on the number of failures. */
   counts = false;
+  /** Whether any limiter may use the time at which the attempt began. */
+  needsStart = false;
   readonly #root: LimiterDescription;
   readonly #random: Random;
   readonly #partitions: number;
@@ -193,20 +180,15 @@ class Planner {
     }
   }
 
-  plan(part: LimiterDescription, isInGroup: boolean): LimiterNode {
+  plan(part: LimiterDescription, isInGroup: boolean): Ask {
     if (!isInGroup || part.name === undefined) return this.#plan(part, isInGroup);
-    return this.#noted(part, ["named", this.#plan(part, false)]);
+    const ask = this.#plan(part, false);
+    return (asked) => ask({ ...asked, groups: "" }); // one limiter for all groups
   }
 
-  #plan(part: LimiterDescription, isInGroup: boolean): LimiterNode {
-    if (!isBuiltIn(part)) return this.#noted(part, this.#planCustom(part));
-    const { plan } = BUILT_INS[part.type] as BuiltInPlan<never>;
-    return this.#noted(part, plan(this, part, part.options as never, isInGroup));
-  }
-
-  #noted({ type, path }: LimiterDescription, node: LimiterNode): LimiterNode {
-    this.parts.push({ kind: node[0], type, path });
-    return node;
+  #plan(part: LimiterDescription, isInGroup: boolean): Ask {
+    const plan = isBuiltIn(part) ? PLANS[part.type]!.plan as Plan<never> : "by the process";
+    return plan === "by the process" ? this.#leave(part) : plan(this, part, part.options as never, isInGroup);
   }
 
   /** Refuses options that a plan leaves out. An option of the core that no plan names is a type error. */
@@ -214,9 +196,9 @@ class Planner {
     refuseOthers(part, others, this.issues);
   }
 
-  /** Adds a random number to the input of each failure. */
-  drawRandom(): void {
-    this.draws.push(() => requireRandom(this.#random()));
+  /** Returns a random number from 0 to 1. */
+  random(): number {
+    return requireRandom(this.#random());
   }
 
   /** Number of tokens of a bucket that a partition gets. */
@@ -232,34 +214,30 @@ class Planner {
     this.issues.push({ path, message });
   }
 
-  #planCustom(part: LimiterDescription): LimiterNode {
+  /** Leaves the delays to the limiter itself. */
+  #leave(part: LimiterDescription): Ask {
     const { type, path } = part;
+    const isOwn = !isBuiltIn(part);
+    if (isOwn) this.needsStart = true;
+    let limiter: RateLimiter;
     try {
-      const limiter = part.create();
-      if (typeof limiter.next !== "function") {
-        const message = `${
-          JSON.stringify(type)
-        } must have 'next' in a queue that processes share, because the engine counts the failures`;
-        this.issues.push({ path, message });
-      }
-      this.draws.push((failures, failed) => {
-        if (failed === undefined) return Math.min(UNREADABLE.baseDelay * 2 ** failures, UNREADABLE.maxDelay);
-        const { item, key, startedAt, minDelay } = failed;
-        return requireDelay(type, limiter.next!(failures + 1, item, key, { startedAt, dueAt: undefined, minDelay }));
-      });
-      if (limiter.countsFailures !== false) this.counts = true;
+      limiter = part.create();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       this.issues.push(...error.issues);
+      return () => 0;
     }
-    this.needsFailures = true;
-    return ["given"];
-  }
-
-  /** Returns the node of a limiter whose delay depends on the number of failures. */
-  counting(node: CountingNode): CountingNode {
-    this.counts = true;
-    return node;
+    if (typeof limiter.next !== "function") {
+      const message = `${
+        JSON.stringify(type)
+      } must have 'next' in a queue that processes share, because the engine counts the failures`;
+      this.issues.push({ path, message });
+    }
+    if (limiter.countsFailures !== false) this.counts = true;
+    return ({ failures, item, key, isReadable, startedAt = isOwn ? systemClock.now() : NaN, minDelay }) => {
+      if (isOwn && !isReadable) return Math.min(UNREADABLE.baseDelay * 2 ** failures, UNREADABLE.maxDelay);
+      return requireDelay(type, limiter.next!(failures + 1, item, key, { startedAt, dueAt: undefined, minDelay }));
+    };
   }
 
   /**
@@ -274,45 +252,33 @@ class Planner {
   }
 }
 
-/** Plan of a built-in limiter. */
+/** Plans a limiter. Must name each option, and pass on the rest, which is empty. */
+type Plan<Type extends BuiltInType> = (
+  planner: Planner,
+  part: LimiterDescription,
+  options: DescribedOptions<BuiltInOptions[Type]>,
+  isInGroup: boolean,
+) => Ask;
+
+/** Plan of a built-in limiter, and the version of the limiter that the plan is for. */
 interface BuiltInPlan<Type extends BuiltInType> {
-  /** Version of the limiter that engines can evaluate. */
   readonly version: number;
-  /** Returns the limiter's node. Must name each option, and pass on the rest, which is empty. */
-  plan(
-    planner: Planner,
-    part: LimiterDescription,
-    options: DescribedOptions<BuiltInOptions[Type]>,
-    isInGroup: boolean,
-  ): LimiterNode;
+  /** Plan of a limiter that may have a bucket, or `"by the process"` for a limiter that depends on nothing shared. */
+  readonly plan: Plan<Type> | "by the process";
 }
 
-/**
- * Plan of each built-in limiter. `undefined` for a limiter that is planned like a custom one, with `next`. A
- * limiter of the core without an entry is a type error.
- */
-const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined } = {
+/** Plan of each built-in limiter. A limiter of the core without an entry is a type error. */
+const PLANS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> } = {
   "bucket": {
     version: 1,
     plan(planner, part, { rate, burst, ...others }) {
       planner.refuseOthers(part, others);
-      return ["bucket", planner.idOf(part), ...planner.shareOf({ rate, burst })];
+      const [id, share] = [planner.idOf(part), planner.shareOf({ rate, burst })];
+      return ({ groups }) => ["bucket", id + groups, ...share];
     },
   },
-  "exponential": {
-    version: 1,
-    plan(planner, part, { baseDelay, maxDelay, ...others }) {
-      planner.refuseOthers(part, others);
-      return planner.counting(["exponential", baseDelay, maxDelay]);
-    },
-  },
-  "fast-slow": {
-    version: 1,
-    plan(planner, part, { fastDelay, slowDelay, maxFastAttempts, ...others }) {
-      planner.refuseOthers(part, others);
-      return planner.counting(["fast-slow", fastDelay, slowDelay, maxFastAttempts]);
-    },
-  },
+  "exponential": { version: 1, plan: "by the process" },
+  "fast-slow": { version: 1, plan: "by the process" },
   "ignore-early": {
     version: 1,
     plan(planner, part, { limiter, ...others }, isInGroup) { // `planLimiter` adds the rule
@@ -325,38 +291,54 @@ const BUILT_INS: { readonly [Type in BuiltInType]: BuiltInPlan<Type> | undefined
     version: 1,
     plan(planner, part, { limiter, spread, ...others }, isInGroup) {
       planner.refuseOthers(part, others);
-      planner.drawRandom();
-      return ["jitter", planner.plan(limiter, isInGroup), spread];
+      const ask = planner.plan(limiter, isInGroup);
+      return (asked) => {
+        const factor = 1 - spread * planner.random(); // first, because it may throw
+        const delay = ask(asked);
+        return typeof delay === "number" ? delay * factor : ["times", delay, factor];
+      };
     },
   },
   "max-of": {
     version: 1,
     plan(planner, part, { limiters, ...others }, isInGroup) {
       planner.refuseOthers(part, others);
-      return ["max-of", ...limiters.map((each) => planner.plan(each, isInGroup))];
+      const asks = limiters.map((each) => planner.plan(each, isInGroup));
+      return (asked) => {
+        let longest = 0;
+        const nodes: DelayNode[] = [];
+        for (const ask of asks) {
+          const delay = ask(asked);
+          if (typeof delay === "number") longest = Math.max(longest, delay);
+          else nodes.push(delay);
+        }
+        return nodes.length === 0 ? longest : ["longest", longest, ...nodes];
+      };
     },
   },
   "max-wait": {
     version: 1,
     plan(planner, part, { limiter, maxDelay, ...others }, isInGroup) {
       planner.refuseOthers(part, others);
-      return ["max-wait", planner.plan(limiter, isInGroup), maxDelay];
+      const ask = planner.plan(limiter, isInGroup);
+      return (asked) => {
+        const delay = ask(asked);
+        return typeof delay === "number" ? Math.min(delay, maxDelay) : ["at-most", delay, Math.min(maxDelay, FOREVER)];
+      };
     },
   },
   "per-group": {
     version: 1,
     plan(planner, part, { limiter, separator, ...others }) {
       planner.refuseOthers(part, others);
-      return ["per-group", separator.toWellFormed(), planner.plan(limiter, true)];
+      const [ask, end] = [planner.plan(limiter, true), separator.toWellFormed()]; // as in keys
+      return (asked) => {
+        const group = asked.key.split(end, 1)[0]!;
+        return ask({ ...asked, groups: `${asked.groups}/${group.length}:${group}` });
+      };
     },
   },
-  "steps": {
-    version: 1,
-    plan(planner, part, { delays, ...others }) {
-      planner.refuseOthers(part, others);
-      return planner.counting(["steps", delays]);
-    },
-  },
+  "steps": { version: 1, plan: "by the process" },
 };
 
 /** Returns -1 for an infinite rate: JSON has no infinity, and no rate is negative. */

@@ -14,6 +14,7 @@
 import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export * from "./contract.ts";
+export type * from "./delay_nodes.ts";
 export {
   type DisciplinePlan,
   type FairPlan,
@@ -28,9 +29,8 @@ export {
 export { disciplineIn, followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 export type * from "./engine.ts";
 export { retentionOf } from "./given_up.ts";
-export { type Interpreter, planDisciplineFor, planLimiterFor } from "./interpreter.ts";
-export type * from "./limiter_nodes.ts";
-export { type BucketPlan, type LimiterPlan, planBucket, planLimiter, type PlanSettings } from "./limiter_plan.ts";
+export { type Interpreter, planDisciplineFor } from "./interpreter.ts";
+export { type BucketPlan, planBucket, planLimiter, type PlanSettings } from "./limiter_plan.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
 export {
   ADDS_WHILE_DELAYED,

@@ -275,7 +275,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
-        const given = this.#givenFor(failures, item, entry.key, undefined, minDelay);
+        const given = this.#engine.limiter.given(failures, { key: entry.key, item, isReadable: true, minDelay });
         failures = await this.#engine.addRateLimited(entry, isNewest, given, minDelay, priority);
       } while (failures !== undefined);
       this.#metrics?.retried();
@@ -610,14 +610,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   #noteStart(lease: HeldLease<T>): void {
-    if (this.#engine.limiter.needsFailures) lease.startedAt = systemClock.now();
-  }
-
-  /** Returns the limiter's input for a failure of an item. Throws if the limiter throws. */
-  #givenFor(failures: number, item: T, key: string, startedAt: number | undefined, minDelay: number): string {
-    const { limiter } = this.#engine;
-    if (!limiter.needsFailures) return limiter.given(failures);
-    return limiter.given(failures, { item, key, startedAt: startedAt ?? systemClock.now(), minDelay });
+    if (this.#engine.limiter.needsStart) lease.startedAt = systemClock.now();
   }
 
   /**
@@ -683,7 +676,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   #finishOf(lease: HeldLease<T>, ending: LeaseEnding, failures: number): Finish {
-    const { key, token, item, startedAt } = lease;
+    const { key, token, item, isReadable, startedAt } = lease;
     const { limiter } = this.#engine;
     const finish = { key, token: `${token}`, kind: ending.kind };
     switch (ending.kind) {
@@ -694,10 +687,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
         const reason = "error" in ending ? lineOf(ending.error) : "";
         const priority = "priority" in ending ? ending.priority : undefined;
         const { minDelay } = ending;
-        const given = lease.isReadable
-          ? this.#givenFor(failures, item, key, startedAt, minDelay)
-          : limiter.given(failures);
-        return { ...finish, delay: minDelay, plan: limiter.text, given, reason, priority };
+        const given = limiter.given(failures, { key, item, isReadable, startedAt, minDelay });
+        return { ...finish, delay: minDelay, rules: limiter.rules, given, reason, priority };
       }
       case "givenUp":
         return {

@@ -12,7 +12,7 @@ import {
   type LiveRemoteQueue,
   type LiveSettings,
   planDisciplineFor,
-  planLimiterFor,
+  planLimiter,
   retentionOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
@@ -69,7 +69,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   const { partitions } = options;
   const forgetAfter = forgetAfterOf(ACTION, options);
   const described = limiters.describe(limiter as LimiterConfig);
-  const plan = planLimiterFor(REDIS, ACTION, described, { partitions, forgetAfter });
+  const plan = planLimiter(ACTION, described, { partitions, forgetAfter });
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
   const order = discipline && planDisciplineFor(REDIS, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };

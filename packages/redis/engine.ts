@@ -148,8 +148,8 @@ export class RedisEngine implements Engine {
     const { replaces, folds, hasItems } = this.settings;
     const { key, trace } = entry;
     const payload = hasItems ? entry.payload : undefined;
-    const plan = this.limiter.text;
-    const how = { isNewest, replaces, folds, plan, given, minDelayMs: minDelay, priority, trace };
+    const { rules } = this.limiter;
+    const how = { isNewest, replaces, folds, rules, given, minDelayMs: minDelay, priority, trace };
     return this.#run("addRateLimited", { key, payload, ...how });
   }
 
@@ -166,7 +166,7 @@ export class RedisEngine implements Engine {
   }
 
   numRequeues(key: string): Promise<number> {
-    return this.#run("numRequeues", { key, plan: this.limiter.text });
+    return this.#run("numRequeues", { key, rules: this.limiter.rules });
   }
 
   pause(): Promise<number> {
@@ -214,7 +214,7 @@ export class RedisEngine implements Engine {
   ): Promise<TurnReply> {
     const { leaseDuration, replaces, folds, hasItems, maxStalls } = this.settings;
     const [bucketId, rate, burst] = throttle === undefined ? [] : planBucket(throttle);
-    const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
+    const rules = finishes.find(({ rules }) => rules !== undefined)?.rules ?? this.limiter.rules;
     return this.#run("turn", {
       process,
       owner,
@@ -229,7 +229,7 @@ export class RedisEngine implements Engine {
       bucketId,
       bucketRate: rate === undefined ? undefined : Number(rate),
       bucketBurst: burst === undefined ? undefined : Number(burst),
-      plan,
+      rules,
       wantsTimes: this.measuresTimes,
     }, finishes.map(rowOf));
   }

@@ -1,7 +1,6 @@
 import type { Interpreter } from "@workqueue/engine";
 import { PRODUCT } from "./product.ts";
-import { LIMITERS } from "./scripts/limiters.ts";
 import { ORDERS } from "./scripts/order.ts";
 
 /** Parts of configs that this engine evaluates. */
-export const REDIS: Interpreter = { product: PRODUCT, limiters: LIMITERS, orders: ORDERS };
+export const REDIS: Interpreter = { product: PRODUCT, orders: ORDERS };

@@ -11,7 +11,7 @@ import {
   type LiveRemoteQueue,
   type LiveSettings,
   planDisciplineFor,
-  planLimiterFor,
+  planLimiter,
   type RemoteAddAllOptions,
   retentionOf,
 } from "@workqueue/engine";
@@ -59,7 +59,7 @@ export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): S
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
   const forgetAfter = forgetAfterOf(ACTION, options);
-  const plan = planLimiterFor(SQLITE, ACTION, limiters.describe(limiter as LimiterConfig), { forgetAfter });
+  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig), { forgetAfter });
   const order = discipline && planDisciplineFor(SQLITE, ACTION, disciplines.describe(discipline));
   const settings = { limiter: plan, throttleName: { path: "" }, shared: undefined, keepGivenUp, retryBudget };
   return openQueue(options, settings, order);

@@ -137,7 +137,7 @@ export class SqliteEngine implements Engine {
     return this.#call(this.#durability, (queue) => {
       makeDueReady(queue);
       const least = toMicroseconds(minDelay);
-      const result = queue.failures.when(this.limiter.text, entry.key, given, undefined, least);
+      const result = queue.failures.when(this.limiter.rules, entry.key, given, undefined, least);
       if ("failures" in result) return result.failures;
       const item = queue.tx.item(entry.key);
       if (isNewest || item.payload === null) keepPayload(queue, entry, this.#rules);
@@ -179,7 +179,7 @@ export class SqliteEngine implements Engine {
   }
 
   numRequeues(key: string): Promise<number> {
-    return this.#call("normal", (queue) => queue.failures.requeues(this.limiter.text, key));
+    return this.#call("normal", (queue) => queue.failures.requeues(this.limiter.rules, key));
   }
 
   turn(request: TurnRequest): Promise<TurnReply> {
@@ -188,7 +188,7 @@ export class SqliteEngine implements Engine {
       ...this.#rules,
       lease: leaseDuration * 1000,
       maxStalls,
-      plan: this.limiter.text,
+      rules: this.limiter.rules,
       measuresTimes: this.measuresTimes,
     };
     const keys = request.finishes.length + request.wanted;

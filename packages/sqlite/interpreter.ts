@@ -1,7 +1,6 @@
 import type { Interpreter } from "@workqueue/engine";
 import { PRODUCT } from "./product.ts";
-import { LIMITERS } from "./store/failures.ts";
 import { ORDERS } from "./store/orders.ts";
 
 /** Parts of configs that this engine evaluates. */
-export const SQLITE: Interpreter = { product: PRODUCT, limiters: LIMITERS, orders: ORDERS };
+export const SQLITE: Interpreter = { product: PRODUCT, orders: ORDERS };

@@ -45,8 +45,9 @@ export function bucketChangesModel(limiterTest: LimiterTest): void {
         const call = (wanted: number | undefined) => {
           const at = START + time;
           if (wanted === undefined) {
-            const { text } = planLimiter("plan", limiters.describe({ type: "bucket", ...config }));
-            steps.push(["when", at, text, "a", ""]);
+            const plan = planLimiter("plan", limiters.describe({ type: "bucket", ...config }));
+            const given = plan.given(0, { key: "a", item: "a", isReadable: true, minDelay: 0 });
+            steps.push(["when", at, plan.rules, "a", given]);
             expected.push(memory.when("a"));
           } else {
             const plan = [".", String(Number.isFinite(config.rate) ? config.rate : -1), String(config.burst)] as const;

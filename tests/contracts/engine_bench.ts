@@ -1,7 +1,7 @@
 /** Test bench for engines: a queue whose engine has a clock that the test sets, and owners that take its keys. */
 
 import type { DisciplineConfig } from "@workqueue/core";
-import type { Engine, EngineSettings, Finish, TurnReply } from "@workqueue/engine";
+import type { Engine, EngineSettings, Entry, Finish, TurnReply } from "@workqueue/engine";
 
 /** Lease duration, in milliseconds. */
 export const LEASE = 30_000;
@@ -78,7 +78,19 @@ export abstract class EngineBench {
     engine = this.engine,
   ): Promise<TurnReply> {
     const common = { process: `process of ${owner}`, owner, throttle: undefined };
-    return await engine.turn({ ...common, known, wanted, finishes });
+    const reply = await engine.turn({
+      ...common,
+      known,
+      wanted,
+      finishes: finishes.map((each) => asked(engine, each)),
+    });
+    const answers = [...reply.answers];
+    for (const [i, finish] of finishes.entries()) {
+      if (finish.given !== undefined || typeof answers[i] !== "number" || finish.kind === "givenUp") continue;
+      const again = await engine.turn({ ...common, known, wanted: 0, finishes: [asked(engine, finish, answers[i])] });
+      answers[i] = again.answers[0]!;
+    }
+    return { ...reply, answers };
   }
 
   /** Finishes a key. Returns the engine's answer, which says whether the token was still valid. */
@@ -86,6 +98,30 @@ export abstract class EngineBench {
     const { answers } = await this.turn("whoever", [{ key, token, kind }], 0, 0, engine);
     return answers[0];
   }
+}
+
+/** Returns an outcome with the limiter's delay after a number of failures, if the outcome is a failure without one. */
+export function asked(engine: Engine, finish: Finish, failures = 0): Finish {
+  const { key, kind, delay = 0 } = finish;
+  if (finish.given !== undefined || kind !== "retry" && kind !== "failed") return finish;
+  return { ...finish, given: engine.limiter.given(failures, { key, item: key, isReadable: true, minDelay: delay }) };
+}
+
+/** Adds a key after its limiter's delay, as a queue object does: asks again if the number of failures was wrong. */
+export async function addRateLimited(
+  engine: Engine,
+  entry: Entry,
+  { isNewest = true, minDelay = 0, priority }: {
+    isNewest?: boolean;
+    minDelay?: number;
+    priority?: number | undefined;
+  } = {},
+): Promise<void> {
+  let failures: number | undefined = 0;
+  do {
+    const given = engine.limiter.given(failures, { key: entry.key, item: entry.key, isReadable: true, minDelay });
+    failures = await engine.addRateLimited(entry, isNewest, given, minDelay, priority);
+  } while (failures !== undefined);
 }
 
 /** Registers a test that has its own queue. */

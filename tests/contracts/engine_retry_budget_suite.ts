@@ -7,7 +7,7 @@ import { assertEquals } from "@std/assert";
 import { limiters } from "@workqueue/core";
 import type { Engine, Finish, TakenKey } from "@workqueue/engine";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
-import { type EngineBench, type EngineTest, keysOf, LEASE } from "./engine_bench.ts";
+import { addRateLimited, type EngineBench, type EngineTest, keysOf, LEASE } from "./engine_bench.ts";
 
 /** Budget of half a retry for each first attempt, and hardly any other. */
 const HALF = { ratio: 0.5, minRate: 0.001 };
@@ -16,7 +16,7 @@ const DELAY = 10.1;
 
 /** Makes retries of keys due. Those without budget are then blocked, in this order. */
 async function retry(bench: EngineBench, ...keys: string[]): Promise<void> {
-  for (const key of keys) await bench.engine.addRateLimited({ key, payload: `of ${key}` }, true, "", 0);
+  for (const key of keys) await addRateLimited(bench.engine, { key, payload: `of ${key}` });
   await bench.pass(DELAY);
 }
 
@@ -191,7 +191,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
 
   engineTest("rule 18: the call with the earlier deadline decides whether a delayed key is a retry", async (bench) => {
     await limit(bench);
-    for (const key of ["a", "b"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    for (const key of ["a", "b"]) await addRateLimited(bench.engine, { key, payload: "" });
     await bench.addAfter(5, "a");
     await bench.addAfter(15, "b");
     await bench.pass(DELAY);
@@ -200,7 +200,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
 
   engineTest("rule 18: promoted, requeued and redriven keys are first attempts", async (bench) => {
     await limit(bench);
-    for (const key of ["x", "a", "b"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    for (const key of ["x", "a", "b"]) await addRateLimited(bench.engine, { key, payload: "" });
     assertEquals(await bench.engine.promoteDelayed("x"), true);
     await bench.pass(DELAY);
     const { taken } = await bench.take("o");
@@ -358,7 +358,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
   engineTest("rules 12 and 18: a retry keeps its priority and its age while it is blocked", async (bench) => {
     const engine = bench.order({ type: "priority", min: 0, max: 10, maxHeadStart: "10s" });
     await limit(bench);
-    await engine.addRateLimited({ key: "a", payload: "" }, true, "", 0, 4);
+    await addRateLimited(engine, { key: "a", payload: "" }, { priority: 4 });
     await bench.pass(DELAY);
     await bench.pass(3000);
     await engine.addEach(["1", "2", "3"].map((key) => ({ key, payload: "", delay: 0, priority: key === "3" ? 6 : 8 })));
@@ -375,7 +375,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
       for (let i = 0; i < 3; i++) await bench.engine.counts();
       assertEquals(await countsOf(bench), [0, 450, 0]);
       await bench.engine.limitRetries({ ratio: 1000, minRate: by === "rate" ? 1_000_000 : 0 });
-      await bench.engine.addRateLimited({ key: "late", payload: "" }, true, "", 0);
+      await addRateLimited(bench.engine, { key: "late", payload: "" });
       await bench.pass(DELAY);
       const expected = [...keys, "late"];
       if (by === "credit") {

@@ -8,7 +8,7 @@ import { ConfigError, defineLimiter, limiters, loadConfig, type WorkQueueConfig 
 import { readFileSync } from "node:fs";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { countsOf } from "./counts.ts";
-import { type EngineBench, keysOf } from "./engine_bench.ts";
+import { addRateLimited, type EngineBench, keysOf } from "./engine_bench.ts";
 import { type RuleOnEngine, tableOfRules, type Verdict } from "./engine_rules.ts";
 
 /** Verdict on a rule, with a function that throws if the verdict is wrong. */
@@ -60,7 +60,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     assertEquals(await countsOf(bench.engine), NONE);
   }],
   5: ["holds in each process", async (bench) => {
-    await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    await addRateLimited(bench.engine, { key: "a", payload: "" });
     await bench.pass(1000);
     const { taken: [a] } = await bench.take("one");
     assertEquals(await bench.finish("a", a!.token, "done"), true);
@@ -97,7 +97,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     await engine.add([{ key: "a", payload: "2" }], 1000);
     const { taken: [a] } = await take();
     assertEquals(a!.payload, "2", "there is one a key");
-    await engine.addRateLimited({ key: "a", payload: "of the holder" }, false, "", 0);
+    await addRateLimited(engine, { key: "a", payload: "of the holder" }, { isNewest: false });
     assertEquals(await bench.finish("a", a!.token, "done"), true);
     await bench.pass(1001);
     assertEquals((await take()).taken[0]!.payload, "2", "which no retry replaces");
@@ -157,7 +157,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     const engine = bench.open({ hasItems: true });
     for (let i = 0; i < 30; i++) {
       await engine.add([{ key: `${i}`, payload: "{}" }], i % 3);
-      await engine.addRateLimited({ key: `${i}`, payload: "{}" }, true, "", 0);
+      await addRateLimited(engine, { key: `${i}`, payload: "{}" });
       await bench.pass(1000);
       const { taken } = await bench.take("one", 5, 0, engine);
       for (const { key, token } of taken) assertEquals(await bench.finish(key, token, "succeeded", engine), true);
@@ -192,7 +192,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     bench.engine.limiter = plan(1000);
     other.limiter = plan(60_000);
     const waits = async (engine: typeof other) => {
-      await engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+      await addRateLimited(engine, { key: "a", payload: "" });
       const { delayedEntries: [a] } = await engine.snapshot(1);
       await engine.cancelDelayed("a");
       return Math.round(a!.dueInMs / 1000);
@@ -212,7 +212,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     const other = bench.open({});
     await other.limitRetries({ ratio: 0.5, minRate: 0.001 });
     await other.add([{ key: "1", payload: "" }]);
-    for (const key of ["a", "b", "c"]) await bench.engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    for (const key of ["a", "b", "c"]) await addRateLimited(bench.engine, { key, payload: "" });
     await bench.pass(1000);
     await bench.add("2");
     assertEquals(keysOf(await bench.take("one", 1)), ["1"]);

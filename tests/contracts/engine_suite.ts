@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 import process from "node:process";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
-import { type EngineBench, type EngineTest, keysOf, LEASE, START } from "./engine_bench.ts";
+import { addRateLimited, type EngineBench, type EngineTest, keysOf, LEASE, START } from "./engine_bench.ts";
 
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
@@ -56,7 +56,7 @@ export function engineSuite(engineTest: EngineTest): void {
     await engine.addEach([{ ...entry, key: "c", trace: three, delay: 10 }, { ...entry, key: "d" }]);
     await engine.addEach([{ ...entry, key: "a", trace: two }]);
     await bench.add("b"); // the newest add has no span
-    await engine.addRateLimited({ key: "e", payload: "", trace: four }, true, "", 0);
+    await addRateLimited(engine, { key: "e", payload: "", trace: four });
     bench.jump(1000);
     const taken = async () => (await bench.take("o", 5)).taken;
     const first = await taken();
@@ -96,8 +96,8 @@ export function engineSuite(engineTest: EngineTest): void {
       assertEquals([pauseMs, isLost, isAlone, givenUp], [undefined, false, false, []]);
       const items = bench.open({ hasItems: true });
       await items.add([{ key: "d", payload: "1" }, { key: "d", payload: "2" }]);
-      await items.addRateLimited({ key: "e", payload: "old" }, true, "", 0);
-      await items.addRateLimited({ key: "e", payload: "older" }, false, "", 0);
+      await addRateLimited(items, { key: "e", payload: "old" });
+      await addRateLimited(items, { key: "e", payload: "older" }, { isNewest: false });
       await bench.pass(11);
       const rest = await bench.take("o", 3, 2, items);
       assertEquals(rest.taken.map(({ key, payload }) => [key, payload]), [["c", undefined], ["d", "2"], ["e", "old"]]);
@@ -114,8 +114,8 @@ export function engineSuite(engineTest: EngineTest): void {
 
   engineTest("failures are counted, delayed by the limiter and forgotten", async (bench) => {
     const { engine } = bench;
-    assertEquals(await engine.addRateLimited({ key: "a", payload: "" }, true, "", 0), undefined);
-    assertEquals(await engine.addRateLimited({ key: "b", payload: "" }, true, "", 60_000), undefined);
+    assertEquals(await addRateLimited(engine, { key: "a", payload: "" }), undefined);
+    assertEquals(await addRateLimited(engine, { key: "b", payload: "" }, { minDelay: 60_000 }), undefined);
     assertEquals([await engine.numRequeues("a"), await engine.numRequeues("c")], [1, 0]);
     await bench.pass(11);
     const { taken: [a] } = await bench.take("o", 2);
@@ -164,7 +164,7 @@ export function engineSuite(engineTest: EngineTest): void {
       givenUp: [],
     };
     for (const [kind, expected] of Object.entries(delays) as [Finish["kind"], number[]][]) {
-      await bench.engine.addRateLimited({ key: kind, payload: "" }, true, "", 0);
+      await addRateLimited(bench.engine, { key: kind, payload: "" });
       await bench.pass(11);
       const { taken: [taken] } = await bench.take("o");
       const delay = kind === "requeueAfter" ? 700 : kind === "failed" ? 500 : 0;
@@ -611,7 +611,7 @@ export function engineSuite(engineTest: EngineTest): void {
 
   engineTest("a key is given up after so many stalls, and its neighbours are not; an add revives it", async (bench) => {
     await bench.add("poison", "neighbour");
-    await bench.engine.addRateLimited({ key: "poison", payload: "" }, true, "", 0);
+    await addRateLimited(bench.engine, { key: "poison", payload: "" });
     await bench.engine.cancelDelayed("poison");
     const first = await bench.take("owner 0", 2);
     assertEquals(keysOf(first), ["poison", "neighbour"]);

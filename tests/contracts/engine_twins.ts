@@ -22,7 +22,7 @@ import { inspectionOf } from "@workqueue/core/hooks";
 import { sourceOf } from "../queue_helpers.ts";
 import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
-import { START } from "./engine_bench.ts";
+import { addRateLimited, asked, START } from "./engine_bench.ts";
 
 /**
  * Unit of all delays and times, in milliseconds. In an engine, each read advances the queue's time by far less than
@@ -198,11 +198,7 @@ export class Twins {
         const item = lease?.item ?? this.#item(key);
         if (lease !== undefined) this.#addByHolder(lease.item);
         memory.addRateLimited(item, { minDelay, priority });
-        assertEquals(
-          await engine.addRateLimited(entryOf(item), lease === undefined, "", minDelay, priority),
-          undefined,
-        );
-        return;
+        return await addRateLimited(engine, entryOf(item), { isNewest: lease === undefined, minDelay, priority });
       }
       case "cancelDelayed": {
         const key = this.#key(operation.key);
@@ -245,7 +241,7 @@ export class Twins {
       case "endStale": {
         const stale = pick(this.#stale, operation.which);
         if (stale === undefined) return;
-        const { answers } = await this.#ask([{ ...stale, kind: operation.kind, delay: UNIT }], 0);
+        const { answers } = await this.#ask([asked(engine, { ...stale, kind: operation.kind, delay: UNIT })], 0);
         assertEquals(answers, [false], "a token that is over counts no more");
         return;
       }
@@ -286,7 +282,8 @@ export class Twins {
       const reason = isRetry ? `error ${processing.token}` : "";
       const { key, token, lease } = processing;
       const rank = kind === "requeueAfter" || kind === "retry" ? priority : undefined;
-      finishes.push({ key, token, kind, delay, reason, priority: rank });
+      const finish: Finish = { key, token, kind, delay, reason, priority: rank };
+      finishes.push(asked(this.#engine, finish, this.#memory.numRequeues(lease.item)));
       if (isRetry) this.#errors.set(processing.key, reason);
       this.#endInMemory(processing, kind, delay, rank ?? lease.priority);
     }

@@ -6,7 +6,7 @@ import type { Engine, RemoteQueue } from "@workqueue/engine";
 import { setTimeout } from "node:timers/promises";
 import { planLimiter, type PlanSettings } from "../../packages/engine/limiter_plan.ts";
 import { issuesOf } from "../helpers.ts";
-import type { EngineBench, EngineTest } from "./engine_bench.ts";
+import { addRateLimited, type EngineBench, type EngineTest } from "./engine_bench.ts";
 import type { RemoteTest } from "./remote_place.ts";
 
 const BACKOFF = { type: "exponential", baseDelay: "1s", maxDelay: "1h" } as const;
@@ -26,7 +26,7 @@ async function fail(bench: EngineBench, key = "a"): Promise<number> {
     token: taken!.token,
     kind: "failed",
     reason: "down",
-    plan: bench.engine.limiter.text,
+    rules: bench.engine.limiter.rules,
   }]);
   return taken!.failures;
 }
@@ -83,7 +83,7 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
     const counts = config.type !== "bucket";
     engineTest(`${config.type}: what a limiter counts, and what the pool does`, async (bench) => {
       limit(bench.engine, config, {});
-      const add = () => bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+      const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
       await add();
       assertEquals(await bench.engine.numRequeues("a"), counts ? 1 : 0);
       assertEquals((await bench.engine.counts()).failing, counts ? 1 : 0);
@@ -96,7 +96,7 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
 
   engineTest("a failure by hand before the retry is due leaves the retry where it was", async (bench) => {
     limit(bench.engine, { type: "ignore-early", limiter: BACKOFF }, { forgetAfter: HOUR });
-    const add = () => bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
     const due = async () => Math.round((await bench.engine.snapshot(1)).delayedEntries[0]!.dueInMs);
     await add();
     assertEquals(await due(), 1000);
@@ -189,6 +189,40 @@ export function forgetAfterSuite(test: RemoteTest): void {
     await queue.whenIdle();
     await pool.stop();
     assertEquals(attempts, [1, 2, 3]);
+  });
+
+  test("two processes that fail and forget one key at once count the same, and take no token twice", async (place) => {
+    const HOURS = 3_600_000;
+    const limiter = {
+      type: "max-of",
+      limiters: [{ type: "exponential", baseDelay: "1h", maxDelay: "9h" }, { type: "bucket", rate: 1e-9, burst: 5 }],
+    } as const;
+    await using one = place.open({ name: "both", limiter });
+    await using other = place.open({ name: "both", limiter });
+    const take = async () => {
+      assert(await one.promoteDelayed("a"));
+      const lease = await one.get();
+      assert(!lease.shutdown);
+      return lease;
+    };
+    const state = async () => {
+      const { delayedItems: [a] } = await one.snapshot();
+      return [await one.numRequeues("a"), Math.round(a!.dueInMs / HOURS)];
+    };
+    await one.addRateLimited("a");
+    await one.addRateLimited("a");
+
+    const forgotten = await take();
+    assertEquals(forgotten.attempt, 3);
+    await other.forget("a");
+    await forgotten.finish({ requeue: true });
+    assertEquals(await state(), [1, 1]);
+
+    const failed = await take();
+    await other.addRateLimited("a");
+    await other.cancelDelayed("a");
+    await failed.finish({ requeue: true });
+    assertEquals(await state(), [3, 4], "the fifth token is the last");
   });
 
   test("a limiter of one's own learns of the item, the key and the start of each failure", async (place) => {

@@ -31,7 +31,8 @@ export function limiterExamplesSuite(limiterTest: LimiterTest): void {
         const time = START + clock.time * 1000;
         const failed = { startedAt: clock.time, minDelay: 0, forgetAfter: undefined };
         expected.push(counted.fail(memory, "a/1", failed).delay, counted.numRequeues(memory, "a/1"));
-        steps.push(["when", time, plan.text, "a/1", plan.given(failures)], ["requeues", time, plan.text, "a/1"]);
+        const given = plan.given(failures, { key: "a/1", item: "a/1", isReadable: true, minDelay: 0 });
+        steps.push(["when", time, plan.rules, "a/1", given], ["requeues", time, plan.rules, "a/1"]);
         clock.time += Math.ceil(expected.at(-2)!); // the retry fails at once
       }
       assertEquals((await runner.run(...steps)).map(([answer]) => answer), expected);

@@ -4,9 +4,9 @@ import type { BucketPlan } from "../../packages/engine/limiter_plan.ts";
 
 /** Step: an operation, its time in whole microseconds, and its arguments. */
 export type Step =
-  | readonly ["when", time: number, plan: string, key: string, given: string, started?: number, minDelay?: number]
-  | readonly ["when by hand", time: number, plan: string, key: string, given: string, minDelay?: number]
-  | readonly ["requeues", time: number, plan: string, key: string]
+  | readonly ["when", time: number, rules: string, key: string, given: string, started?: number, minDelay?: number]
+  | readonly ["when by hand", time: number, rules: string, key: string, given: string, minDelay?: number]
+  | readonly ["requeues", time: number, rules: string, key: string]
   | readonly ["forget", time: number, key: string]
   | readonly ["failures", time: number, keys: readonly string[]]
   | readonly ["take" | "give back", time: number, ...bucket: BucketPlan, count: number];

@@ -163,10 +163,11 @@ export function reloadModel(limiterTest: LimiterTest): void {
             const before = failures.count(key);
             const failed = { startedAt: clock.time, minDelay: 0 };
             expected.push(failures.fail(memory, key, { ...failed, forgetAfter: undefined }).delay);
-            steps.push(["when", START + time, plan.text, key, plan.given(before, { ...failed, item: key, key })]);
+            const given = plan.given(before, { ...failed, key, item: key, isReadable: true });
+            steps.push(["when", START + time, plan.rules, key, given]);
           } else {
             expected.push(failures.numRequeues(memory, key));
-            steps.push(["requeues", START + time, plan.text, key]);
+            steps.push(["requeues", START + time, plan.rules, key]);
           }
         };
         call("when", "a/1"); // the engine has no data about a bucket before its first use

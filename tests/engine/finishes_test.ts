@@ -4,9 +4,9 @@ import type { HeldLease } from "../../packages/engine/lease.ts";
 
 Deno.test("finishes: one call finishes what is of one limiter, in the order of the ends", () => {
   const finishes = new Finishes<string>();
-  const plans = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
-  for (const [i, plan] of plans.entries()) {
-    const finish = { key: `${i}`, token: "1", ...(plan === undefined ? { kind: "done" } : { kind: "retry", plan }) };
+  const all = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
+  for (const [i, rules] of all.entries()) {
+    const finish = { key: `${i}`, token: "1", ...(rules === undefined ? { kind: "done" } : { kind: "retry", rules }) };
     finishes.add({} as HeldLease<string>, finish as never);
   }
   const keys = (max: number) => finishes.next(max).map(({ finish }) => finish.key).join("");

@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { addRateLimited } from "../contracts/engine_bench.ts";
 import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countCalls, open, until } from "./faults/faults.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
@@ -113,10 +114,10 @@ dueTest(
   "a retry that is blocked while its key is processing has the two look when there is budget",
   async (bench, messages) => {
     await bench.engine.limitRetries({ ratio: 0, minRate: 10 });
-    await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    await addRateLimited(bench.engine, { key: "a", payload: "" });
     await bench.pass(11);
     const { taken: [a] } = await bench.take("worker"); // a retry: the next is allowed 100 ms later
-    await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+    await addRateLimited(bench.engine, { key: "a", payload: "" });
     await bench.pass(30);
     await bench.engine.counts();
     await messages.idle("one", "two", "three");

@@ -9,6 +9,7 @@ import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.t
 import { engineSuite } from "../contracts/engine_suite.ts";
 import { unknownPartsSuite } from "../contracts/unknown_parts_suite.ts";
 import { REDIS } from "../../packages/redis/interpreter.ts";
+import { addRateLimited } from "../contracts/engine_bench.ts";
 import { type Bench, checkRedisOwners, engineTest, keysOf, LEASE } from "./bench.ts";
 import { redisTest } from "./redis_tests.ts";
 
@@ -71,14 +72,14 @@ engineTest(
     const payloads = () => bench.stored("HGET", "meta", "payloads");
     const take = async () => (await bench.take("o", 5)).taken.map(({ key, payload }) => [key, payload]);
     await bench.add("a");
-    await bench.engine.addRateLimited({ key: "b", payload: "" }, true, "", 0);
+    await addRateLimited(bench.engine, { key: "b", payload: "" });
     await bench.pass(11);
     assertEquals([await payloads(), await take()], [null, [["a", undefined], ["b", undefined]]]);
     const other = bench.open({ hasItems: true });
     for (
       const add of [
         () => other.add([{ key: "c", payload: "{}" }]),
-        () => other.addRateLimited({ key: "d", payload: "[]" }, true, "", 0),
+        () => addRateLimited(other, { key: "d", payload: "[]" }),
       ]
     ) {
       await bench.stored("HDEL", "meta", "payloads");
@@ -116,7 +117,7 @@ engineTest("given-up keys that are dropped, and failures that are forgotten, lea
   const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;
   await bench.turn("o", taken.map(({ key, token }) => ({ key, token, ...end })));
   for (const name of ["stalls", "reasons"]) assertEquals(await bench.stored("HKEYS", name), ["c"], name);
-  await bench.engine.addRateLimited({ key: "d", payload: "" }, true, "", 0);
+  await addRateLimited(bench.engine, { key: "d", payload: "" });
   assertEquals(await bench.stored("HKEYS", "failingsince"), ["d"]);
   await bench.engine.forget("d");
   assertEquals(await bench.stored("EXISTS", "failingsince"), 0);
@@ -126,7 +127,7 @@ engineTest("retries that are done, canceled, promoted or replaced leave nothing 
   const engine = bench.open({ replaces: true, retryBudget: { ratio: 0, minRate: 1_000_000 } });
   const keys = ["canceled", "promoted", "replaced", "due", "due while processing"];
   const retry = async (...keys: string[]) => {
-    for (const key of keys) await engine.addRateLimited({ key, payload: "" }, true, "", 0);
+    for (const key of keys) await addRateLimited(engine, { key, payload: "" });
   };
   await engine.add([{ key: keys.at(-1)!, payload: "" }]);
   const { taken: [processing] } = await bench.take("o", 1, 0, engine);

@@ -29,7 +29,8 @@ Deno.test("errors: options that a queue on Redis cannot have: WQ_ARGUMENT", () =
 Deno.test("errors: a limiter that gives no delay: WQ_LIMITER", () => {
   const jitter = { type: "jitter", limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 }, spread: 0.5 } as const;
   const plan = planLimiter("plan", limiters.describe(jitter), { random: () => 2 });
-  assertEquals(codeOf(assertThrows(() => plan.given(0), RangeError)), "WQ_LIMITER");
+  const failed = { key: "a", item: "a", isReadable: true, minDelay: 0 };
+  assertEquals(codeOf(assertThrows(() => plan.given(0, failed), RangeError)), "WQ_LIMITER");
 });
 
 Deno.test("errors: no server: WQ_CONNECTION", async () => {

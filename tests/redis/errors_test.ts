@@ -7,6 +7,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { limiters, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
+import { addRateLimited } from "../contracts/engine_bench.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
@@ -25,7 +26,7 @@ engineTest("the error of the last failure that had one is kept", async (bench) =
   await fail(bench, "a", "second");
   assertEquals(await errorOf(bench, "a"), "second");
   await fail(bench, "a", "");
-  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  await addRateLimited(bench.engine, { key: "a", payload: "" });
   assertEquals(await errorOf(bench, "a"), "second");
 });
 
@@ -77,7 +78,7 @@ engineTest("an error of failures that are over is not that of a failure without 
   bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 1000 });
   await fail(bench, "a", "long ago");
   await bench.pass(100_000);
-  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  await addRateLimited(bench.engine, { key: "a", payload: "" });
   assertEquals(await errorOf(bench, "a"), null);
 });
 

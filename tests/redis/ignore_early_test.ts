@@ -19,7 +19,7 @@ async function take(bench: Bench): Promise<{ token: string; failures: number }> 
 }
 
 async function fail(bench: Bench, token: string): Promise<void> {
-  const finish = { key: "a", token, kind: "retry", delay: 0, plan: plan.text, given: "", reason: "down" } as const;
+  const finish = { key: "a", token, kind: "retry", delay: 0, rules: plan.rules, reason: "down" } as const;
   await bench.turn("o", [finish]);
 }
 

@@ -20,9 +20,9 @@ for i, step in ipairs(cjson.decode(ARGV[1])) do
   local what, time, a, b, c, d, e = unpack(step)
   now = time
   local answer, more
-  if what == 'when' then answer, more = limiters().when(limiters().read(a), b, c, d or now, e or 0)
-  elseif what == 'when by hand' then answer, more = limiters().when(limiters().read(a), b, c, nil, d or 0)
-  elseif what == 'requeues' then answer = limiters().requeues(limiters().read(a), b)
+  if what == 'when' then answer, more = limiters().when(cjson.decode(a), b, limiters().input(c), d or now, e or 0)
+  elseif what == 'when by hand' then answer, more = limiters().when(cjson.decode(a), b, limiters().input(c), nil, d or 0)
+  elseif what == 'requeues' then answer = limiters().requeues(cjson.decode(a), b)
   elseif what == 'forget' then limiter_forget(a)
   elseif what == 'failures' then answers[i] = failures_of(a)
   elseif what == 'take' then answer, more = limiters().tokens_take(a, tonumber(b), tonumber(c), d)

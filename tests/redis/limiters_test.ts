@@ -22,6 +22,7 @@ import { idOf } from "../../packages/engine/source.ts";
 import { planBucket, planLimiter, type PlanSettings, refuseSharedBuckets } from "../../packages/engine/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
+import type { EngineLimiter } from "../../packages/engine/engine.ts";
 import type { Step } from "../contracts/limiter_steps.ts";
 import { LimiterScript } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -38,9 +39,25 @@ function planOf(
   return planLimiter("create Redis queue", registry.describe(config as never), settings);
 }
 
-/** Returns the text of the plan in a queue with the option `forgetAfter`. */
-function passing(config: LimiterConfig = EXPONENTIAL, forgetAfter = 1000): string {
-  return planOf(config, limiters, { forgetAfter }).text;
+/** Returns the plan in a queue with the option `forgetAfter`. */
+function passing(config: LimiterConfig = EXPONENTIAL, forgetAfter = 1000): EngineLimiter {
+  return planOf(config, limiters, { forgetAfter });
+}
+
+/** Returns the input for a failure. */
+function given(plan: EngineLimiter, key = "a", failures = 0): string {
+  return plan.given(failures, { ...FAILED, item: key, key });
+}
+
+/** Returns a step that fails a key which has failed a number of times. */
+function when(
+  plan: EngineLimiter,
+  time: number,
+  key = "a",
+  failures = 0,
+  ...more: [started?: number, minDelay?: number]
+): Step {
+  return ["when", time, plan.rules, key, given(plan, key, failures), ...more];
 }
 
 function limiterTest(name: string, run: (script: LimiterScript) => Promise<void>): void {
@@ -51,8 +68,8 @@ function limiterTest(name: string, run: (script: LimiterScript) => Promise<void>
 }
 
 const EXPONENTIAL = { type: "exponential", baseDelay: 5, maxDelay: 1000 } as const;
-/** Item that failed, for custom limiters. */
-const FAILED = { item: "a", key: "a", startedAt: 5, minDelay: 7 };
+/** Item that failed. */
+const FAILED = { item: "a", key: "a", isReadable: true, startedAt: 5, minDelay: 7 };
 
 limiterTest("the default one, over a thousand failures of many items", async (script) => {
   const clock = new HandClock();
@@ -63,18 +80,17 @@ limiterTest("the default one, over a thousand failures of many items", async (sc
   for (let i = 0; i < 1000; i++) {
     clock.time = i * 7;
     const key = `item ${i % 37}`;
-    steps.push(["when", START + i * 7000, plan.text, key, plan.given(0)]);
+    steps.push(when(plan, START + i * 7000, key, Math.floor(i / 37)));
     expected.push(memory.when(key));
   }
   assertEquals(await script.firsts(...steps), expected);
-  assertEquals(plan.given(0), "");
 });
 
 limiterTest(
   "what is stored is a number a key, and forgetting leaves nothing",
   async (script) => {
-    const { text } = planOf(EXPONENTIAL);
-    await script.run(...["a", "b", "a"].map((key): Step => ["when", START, text, key, ""]));
+    const plan = planOf(EXPONENTIAL);
+    await script.run(when(plan, START, "a"), when(plan, START, "b"), when(plan, START, "a", 1));
     assertEquals(await script.hash("HGETALL", "failures"), ["a", "2", "b", "1"]);
     assertEquals(await script.run(["failures", START, ["b", "none", "a"]]), [[1, 0, 2]]);
     await script.run(["forget", START, "a"], ["forget", START, "b"], ["forget", START, "none"]);
@@ -91,22 +107,22 @@ limiterTest("the failures of any number of keys are returned at once", async (sc
 
 limiterTest("a delay of zero stays zero, however often an item has failed", async (script) => {
   await script.hash("HSET", "failures", "a", "5000");
-  const { text } = planOf({ type: "exponential", baseDelay: 0, maxDelay: 10 });
-  assertEquals(await script.one("when", START, text, "a", ""), 0);
+  const plan = planOf({ type: "exponential", baseDelay: 0, maxDelay: 10 });
+  assertEquals(await script.one(...when(plan, START, "a", 5000)), 0);
 });
 
 limiterTest("time that goes backwards brings no tokens and takes none", async (script) => {
-  const { text } = planOf({ type: "bucket", rate: 1, burst: 2 });
-  const at = (time: number): Step => ["when", START + time, text, "a", ""];
+  const plan = planOf({ type: "bucket", rate: 1, burst: 2 });
+  const at = (time: number) => when(plan, START + time);
   assertEquals(await script.firsts(at(9 * SECOND), at(0), at(0)), [0, 0, 1000]);
 });
 
 limiterTest("groups are found by the text before the separator, whatever it is", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   for (const separator of [".", "%", "(", "::", "\0", "\u{1f600}", "\ud800"]) {
-    const { text } = planOf({ type: "per-group", separator, limiter: bucket });
+    const plan = planOf({ type: "per-group", separator, limiter: bucket });
     const keys = ["a", "b", `a${separator}1`, `b${separator}2`, `a${separator}${separator}`, `a${separator}b`];
-    const steps = keys.map((key): Step => ["when", START, text, key.toWellFormed(), ""]);
+    const steps = keys.map((key) => when(plan, START, key.toWellFormed()));
     assertEquals(await script.firsts(...steps), [0, 0, 1000, 1000, 2000, 3000], JSON.stringify(separator));
     await script.clear();
   }
@@ -114,20 +130,20 @@ limiterTest("groups are found by the text before the separator, whatever it is",
 
 limiterTest("groups in groups are those of their own group", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
-  const { text } = planOf({
+  const plan = planOf({
     type: "per-group",
     separator: "/",
     limiter: { type: "per-group", separator: ":", limiter: bucket },
   });
   const keys = ["a:x/1", "a:y/1", "a:x/2", "a/1"];
-  const steps = keys.map((key): Step => ["when", START, text, key, ""]);
+  const steps = keys.map((key) => when(plan, START, key));
   assertEquals(await script.firsts(...steps), [0, 0, 1000, 0]);
 });
 
 limiterTest("buckets of groups that are at rest are dropped, and no others", async (script) => {
-  const { text } = planOf({ type: "per-group", separator: "/", limiter: { type: "bucket", rate: 1, burst: 1 } });
+  const plan = planOf({ type: "per-group", separator: "/", limiter: { type: "bucket", rate: 1, burst: 1 } });
   const come = (groups: number, time: number, from = 0) =>
-    script.run(...Array.from({ length: groups }, (_, i): Step => ["when", time, text, `g${from + i}/1`, ""]));
+    script.run(...Array.from({ length: groups }, (_, i) => when(plan, time, `g${from + i}/1`)));
   await come(1000, START); // each bucket is full again after a second
   await come(1000, START + SECOND, 5000); // before the first buckets are dropped
   assertEquals(await script.hash("HLEN", "buckets"), 2000);
@@ -151,25 +167,25 @@ limiterTest(
 );
 
 limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
-  const text = passing();
-  const at = (time: number): Step[] => [["requeues", START + time, text, "a"], ["failures", START + time, ["a"]]];
+  const plan = passing();
+  const at = (time: number): Step[] => [["requeues", START + time, plan.rules, "a"], ["failures", START + time, ["a"]]];
   const end = 2000 * 5 + SECOND; // end of the delay after the second failure, plus `forgetAfter`
   const answers = await script.firsts(
-    ["when", START, text, "a", ""],
-    ["when", START, text, "a", ""],
+    when(plan, START),
+    when(plan, START, "a", 1),
     ...at(end - 1),
     ...at(end),
-    ["when", START + end, text, "a", ""],
+    when(plan, START + end),
     ...at(end),
   );
   assertEquals(answers, [5, 10, 2, 2, 0, 0, 5, 1, 1]);
 });
 
 limiterTest("counts that pass leave nothing for ever, though nobody forgets them", async (script) => {
-  const text = passing();
+  const plan = passing();
   for (let round = 0; round < 20; round++) {
     await script.run(
-      ...Array.from({ length: 500 }, (_, i): Step => ["when", START + round * 2 * SECOND, text, `${round}/${i}`, ""]),
+      ...Array.from({ length: 500 }, (_, i) => when(plan, START + round * 2 * SECOND, `${round}/${i}`)),
     );
   }
   const left = await script.hash("HLEN", "failures") as number;
@@ -177,21 +193,21 @@ limiterTest("counts that pass leave nothing for ever, though nobody forgets them
 });
 
 limiterTest("counts that pass do so a time after the end of the delay that the queue used", async (script) => {
-  const text = passing();
+  const plan = passing();
   const minDelay = 3 * SECOND;
   const answers = await script.firsts(
-    ["when", START, text, "a", "", START, minDelay],
-    ["requeues", START + minDelay + SECOND - 1, text, "a"],
-    ["requeues", START + minDelay + SECOND, text, "a"],
+    when(plan, START, "a", 0, START, minDelay),
+    ["requeues", START + minDelay + SECOND - 1, plan.rules, "a"],
+    ["requeues", START + minDelay + SECOND, plan.rules, "a"],
   );
   assertEquals(answers, [5, 1, 0]);
 });
 
 limiterTest("counts of a queue where none pass are not dropped", async (script) => {
   const keys = Array.from({ length: 100 }, (_, i) => `k${i}`);
-  const [lasting, text] = [planOf(EXPONENTIAL).text, passing()];
-  await script.run(...keys.map((key): Step => ["when", START, lasting, key, ""]));
-  await script.run(...keys.map((key): Step => ["when", START, text, `other ${key}`, ""]));
+  const [lasting, plan] = [planOf(EXPONENTIAL), passing()];
+  await script.run(...keys.map((key) => when(lasting, START, key)));
+  await script.run(...keys.map((key) => when(plan, START, `other ${key}`)));
   assertEquals(await script.run(["failures", START + 1e12, keys]), [keys.map(() => 1)]);
 });
 
@@ -202,30 +218,32 @@ limiterTest("a limiter that does not count keeps the failures of attempts alone,
   ) {
     await script.clear();
     const plan = planOf(config as LimiterConfig);
-    assert(plan.text.endsWith(',{"counts":false}]'), plan.text);
-    const given = plan.given(0);
+    assertEquals(plan.rules, '{"counts":false}');
+    const byHand: Step = ["when by hand", START, plan.rules, "a", given(plan)];
     const answers = await script.run(
-      ["when by hand", START, plan.text, "a", given],
+      byHand,
       ["failures", START, ["a"]],
-      ["when", START, plan.text, "a", given],
-      ["when by hand", START, plan.text, "a", given],
+      when(plan, START),
+      byHand,
       ["failures", START, ["a"]],
-      ["requeues", START, plan.text, "a"],
+      ["requeues", START, plan.rules, "a"],
     );
     assertEquals(answers, [[0, undefined], [0], [1000, undefined], [2000, undefined], [1], [0, undefined]]);
   }
 });
 
 limiterTest("a failure by hand is early until the last delay is over", async (script) => {
-  const text = passing({ type: "ignore-early", limiter: EXPONENTIAL });
-  const byHand = (time: number): Step => ["when by hand", START + time, text, "a", ""];
-  const requeues = (time: number): Step => ["requeues", START + time, text, "a"];
+  const plan = passing({ type: "ignore-early", limiter: EXPONENTIAL });
+  const byHand = (time: number, failures: number): Step => {
+    return ["when by hand", START + time, plan.rules, "a", given(plan, "a", failures)];
+  };
+  const requeues = (time: number): Step => ["requeues", START + time, plan.rules, "a"];
   const answers = await script.firsts(
-    byHand(0),
-    byHand(2000), // 3 ms are left
+    byHand(0, 0),
+    byHand(2000, 1), // 3 ms are left
     requeues(2000),
-    byHand(4998),
-    byHand(4999), // as if it were due, as sums of times are rounded
+    byHand(4998, 1),
+    byHand(4999, 1), // as if it were due, as sums of times are rounded
     requeues(4999),
   );
   assertEquals(answers, [5, 3, 1, 0.002, 10, 2]);
@@ -234,40 +252,39 @@ limiterTest("a failure by hand is early until the last delay is over", async (sc
 
 Deno.test("limiters: a plan has the rules that differ from the defaults", () => {
   const rules = (config: LimiterConfig, settings?: PlanSettings) =>
-    (JSON.parse(planOf(config, limiters, settings).text) as unknown[]).slice(1);
+    JSON.parse(planOf(config, limiters, settings).rules);
   const [bucket, forgetAfter] = [{ type: "bucket", rate: 1, burst: 1 } as const, 1000];
-  assertEquals(rules(EXPONENTIAL), []);
-  assertEquals(rules(EXPONENTIAL, { forgetAfter }), [{ forgetAfter }]);
-  assertEquals(rules(EXPONENTIAL, { forgetAfter: Infinity }), [{ forgetAfter: 1e13 }]);
-  assertEquals(rules(bucket, { forgetAfter }), [{ forgetAfter, counts: false }]);
-  assertEquals(rules({ type: "max-of", limiters: [bucket, EXPONENTIAL] }), []);
-  assertEquals(rules({ type: "per-group", separator: "/", limiter: bucket }), [{ counts: false }]);
-  assertEquals(rules({ type: "ignore-early", limiter: bucket }), [{ ignoresEarly: true }]); // it keeps due times
+  assertEquals(rules(EXPONENTIAL), {});
+  assertEquals(rules(EXPONENTIAL, { forgetAfter }), { forgetAfter });
+  assertEquals(rules(EXPONENTIAL, { forgetAfter: Infinity }), { forgetAfter: 1e13 });
+  assertEquals(rules(bucket, { forgetAfter }), { forgetAfter, counts: false });
+  assertEquals(rules({ type: "max-of", limiters: [bucket, EXPONENTIAL] }), {});
+  assertEquals(rules({ type: "per-group", separator: "/", limiter: bucket }), { counts: false });
+  assertEquals(rules({ type: "ignore-early", limiter: bucket }), { ignoresEarly: true }); // it keeps due times
 });
 
 limiterTest("times without an end are none that cannot be stored", async (script) => {
-  const text = passing({ ...EXPONENTIAL, baseDelay: 1e300, maxDelay: 1e300 }, Number.MAX_VALUE);
-  assertEquals(await script.one("when", START, text, "a", ""), 1e300);
+  const plan = passing({ ...EXPONENTIAL, baseDelay: 1e300, maxDelay: 1e300 }, Number.MAX_VALUE);
+  assertEquals(await script.one(...when(plan, START)), 1e300);
   assertEquals(await script.hash("HGET", "failures", "a"), "1 9000000000000000");
-  assertEquals(await script.one("when", START + 1, text, "a", ""), 1e300);
-  assertEquals(await script.one("requeues", START + 1, text, "a"), 2);
+  assertEquals(await script.one(...when(plan, START + 1, "a", 1)), 1e300);
+  assertEquals(await script.one("requeues", START + 1, plan.rules, "a"), 2);
 });
 
 limiterTest(
   "failures are counted on when the config changes",
   async (script) => {
-    const [plain, second, hour] = [planOf(EXPONENTIAL).text, passing(), passing(EXPONENTIAL, 3_600_000)];
-    const when = (plan: string): Step => ["when", START, plan, "a", ""];
-    const requeues = (plan: string): Step => ["requeues", START, plan, "a"];
+    const [plain, second, hour] = [planOf(EXPONENTIAL), passing(), passing(EXPONENTIAL, 3_600_000)];
+    const requeues = (plan: EngineLimiter): Step => ["requeues", START, plan.rules, "a"];
     const answers = await script.firsts(
-      when(plain),
-      when(second),
+      when(plain, START, "a", 0),
+      when(second, START, "a", 1),
       requeues(hour),
-      when(hour),
-      when(hour),
+      when(hour, START, "a", 2),
+      when(hour, START, "a", 3),
       requeues(plain),
-      when(second),
-      when(plain),
+      when(second, START, "a", 4),
+      when(plain, START, "a", 5),
     );
     assertEquals(answers, [5, 10, 2, 20, 40, 4, 80, 160]);
     assertEquals(await script.hash("HGET", "failures", "a"), "6");
@@ -275,14 +292,16 @@ limiterTest(
 );
 
 limiterTest("another bucket at the same place goes on with the tokens that there are", async (script) => {
-  const [small, large] = [1, 100].map((burst) => planOf({ type: "bucket", rate: 1, burst }).text) as [string, string];
-  const when = (plan: string, time: number): Step => ["when", START + time, plan, "a", ""];
+  const [small, large] = [1, 100].map((burst) => planOf({ type: "bucket", rate: 1, burst })) as [
+    EngineLimiter,
+    EngineLimiter,
+  ];
   const answers = await script.firsts(
-    when(large, 0),
-    when(small, 0),
-    when(small, 0),
-    when(large, 0),
-    when(large, 10 * SECOND),
+    when(large, START),
+    when(small, START),
+    when(small, START),
+    when(large, START),
+    when(large, START + 10 * SECOND),
   );
   assertEquals(answers, [0, 0, 1000, 2000, 0]);
 });
@@ -315,7 +334,7 @@ limiterTest(
 limiterTest("what cannot be read counts as nothing", async (script) => {
   const ignoring = { type: "ignore-early", limiter: EXPONENTIAL } as const;
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
-  const plans = [passing(), planOf(EXPONENTIAL).text, passing(ignoring), planOf(bucket).text];
+  const plans = [passing(), planOf(EXPONENTIAL), passing(ignoring), planOf(bucket)];
   for (
     const stored of ["", " ", "x", "1 x x", "1 2", "3 - 4", "- - -", "x 9000000000000000 2 x", "1 ", "1 - @x", "@5"]
   ) {
@@ -323,10 +342,10 @@ limiterTest("what cannot be read counts as nothing", async (script) => {
       await script.hash("HSET", "failures", "a", stored);
       await script.hash("HSET", "buckets", ".", stored);
       const answers = await script.run(
-        ["requeues", START, plan, "a"],
+        ["requeues", START, plan.rules, "a"],
         ["failures", START, ["a"]],
-        ["when", START, plan, "a", ""],
-        ["when", START, plan, "b", ""],
+        ["when", START, plan.rules, "a", given(plan).replace("[0,", "[-1,")],
+        ["when", START, plan.rules, "b", given(plan).replace("[0,", "[-1,")],
         ["take", START, ".", "1", "1", 1],
       );
       assert(answers[2]![0]! >= 0, stored);
@@ -354,19 +373,19 @@ limiterTest(
     const registry = registryWith((failures) => failures * 100);
     const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
     const plan = planOf({ type: "max-of", limiters: [bucket, { type: "mine" }] } as never, registry);
-    const when = (failures: number): Step => ["when", START, plan.text, "a", plan.given(failures, FAILED)];
-    assert(plan.needsFailures);
-    assertEquals(await script.run(when(0), when(0), when(5), when(1)), [
+    const failing = (failures: number) => when(plan, START, "a", failures);
+    assert(plan.needsStart);
+    assertEquals(await script.run(failing(0), failing(0), failing(5), failing(1)), [
       [100, undefined],
       [undefined, 1],
       [undefined, 1],
       [1000, undefined], // the refused calls took no token
     ]);
-    assertEquals(await script.run(["failures", START, ["a"]], ["requeues", START, plan.text, "a"]), [[2], [
+    assertEquals(await script.run(["failures", START, ["a"]], ["requeues", START, plan.rules, "a"]), [[2], [
       2,
       undefined,
     ]]);
-    assert(!planOf(EXPONENTIAL).needsFailures);
+    assert(!planOf(EXPONENTIAL).needsStart);
   },
 );
 
@@ -414,9 +433,8 @@ Deno.test("limiters: a built-in limiter of another copy of the core is known, al
     registry.unregister(type);
     registry.register(reworded as never);
     assert(config !== undefined, `${type} is no built-in limiter`);
-    const { text } = planOf(config as never);
-    assertEquals(planOf(config as never, registry).text, text);
-    assert(!text.includes('"given"'), text);
+    const [plan, other] = [planOf(config as never), planOf(config as never, registry)];
+    assertEquals([other.rules, other.needsStart, plan.needsStart], [plan.rules, false, false]);
   }
 });
 
@@ -427,14 +445,14 @@ Deno.test("limiters: a built-in limiter of a version that the server does not kn
   registry.unregister("exponential");
   registry.register({ ...bucket, create: Object.assign(newer, { [Symbol.for("workqueue.builtIn")]: 2 }) });
   const plan = planOf(EXPONENTIAL, registry);
-  assertEquals([plan.text.includes('"given"'), plan.needsFailures, plan.given(2, FAILED)], [true, true, "[2,20]"]);
+  assertEquals([plan.needsStart, plan.given(2, FAILED)], [true, "[2,20]"]);
 });
 
 Deno.test("limiters: what a process gives has to be what a limiter in memory would take", () => {
   const jitter = { type: "jitter", limiter: EXPONENTIAL, spread: 0.5 } as const;
   for (const random of [-0.1, 1.1, NaN]) {
     const plan = planLimiter("plan", limiters.describe(jitter), { random: () => random });
-    const { message } = assertThrows(() => plan.given(0), RangeError);
+    const { message } = assertThrows(() => plan.given(0, FAILED), RangeError);
     assertEquals(message, `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${random}`);
   }
   for (const delay of [NaN, Infinity]) {
@@ -444,7 +462,7 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   }
   let next = 0;
   const plan = planLimiter("plan", limiters.describe(jitter), { random: () => next++ / 10 });
-  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure uses a new random number
+  assertEquals([given(plan), given(plan)], ["[0,5]", "[0,4.75]"]); // each failure uses a new random number
 });
 
 Deno.test("limiters: a custom limiter learns of each failure what this process knows, and of no item that it can't read", () => {
@@ -454,13 +472,17 @@ Deno.test("limiters: a custom limiter learns of each failure what this process k
   assertEquals([plan.given(2, { ...FAILED, key: "k" }), plan.given(0, FAILED)], ["[2,1]", "[0,2]"]);
   const retry = { startedAt: 5, dueAt: undefined, minDelay: 7 };
   assertEquals(calls, [[3, "a", "k", retry], [1, "a", "a", retry]]);
-  assertEquals([plan.given(0), plan.given(3), plan.given(5000)], ["[0,5]", "[3,40]", "[5000,1000000]"]);
+  const unreadable = [0, 3, 5000].map((failures) => plan.given(failures, { ...FAILED, isReadable: false }));
+  assertEquals(unreadable, ["[0,5]", "[3,40]", "[5000,1000000]"]);
   assertEquals(calls.length, 2);
 });
 
 Deno.test("limiters: a custom limiter may say that it does not count, but not that a failure is not counted", () => {
-  assertEquals(planOf({ type: "mine" } as never, registryWith(() => 1, false)).text, '[["given"],{"counts":false}]');
-  assertEquals(planOf({ type: "mine" } as never, registryWith(() => 1, true)).text, '[["given"]]');
+  const [without, counting] = [false, true].map((counts) =>
+    planOf({ type: "mine" } as never, registryWith(() => 1, counts))
+  );
+  assertEquals([without!.rules, given(without!)], ['{"counts":false}', "[-1,1]"]);
+  assertEquals([counting!.rules, given(counting!)], ["{}", "[0,1]"]);
   const plan = planOf({ type: "mine" } as never, registryWith(() => NOT_COUNTED));
   const { message } = assertThrows(() => plan.given(0, FAILED), TypeError);
   assertEquals(
@@ -477,7 +499,7 @@ Deno.test("limiters: one that asks too many others is refused", () => {
     const document = { limiters, queues: { q: { limiter: `l${count - 1}` } } };
     return planLimiter("plan", loadConfig(document).describe("q").limiter);
   };
-  assertEquals(nested(400).given(0), "");
+  assertEquals(given(nested(400)), "[0,1]");
   assertEquals(issuesOf(() => nested(401)), [
     { path: "/limiters/l400", message: "a limiter must not ask more than 400 others in a queue that processes share" },
   ]);
@@ -488,9 +510,9 @@ limiterTest("the deepest that is allowed is computed, around groups too", async 
   const all: Record<string, object> = { l0: EXPONENTIAL };
   for (let i = 1; i < 130; i++) all[`l${i}`] = { ...group, limiter: { ...group.limiter, limiter: `l${i - 1}` } };
   const { limiter } = loadConfig({ limiters: all, queues: { q: { limiter: "l129" } } }).describe("q");
-  const { text } = planLimiter("plan", limiter);
-  assertEquals(await script.one("when", START, text, "a", ""), 5);
-  assertEquals(await script.one("requeues", START, text, "a"), 1);
+  const plan = planLimiter("plan", limiter);
+  assertEquals(await script.one(...when(plan, START)), 5);
+  assertEquals(await script.one("requeues", START, plan.rules, "a"), 1);
 });
 
 Deno.test("limiters: a bucket has one name on the server for documents and code, or its own", () => {
@@ -504,12 +526,12 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
       c: { limiter: "max/of", throttle: bucketOnly },
     },
   });
-  const text = (queue: string) => planLimiter("plan", document.describe(queue).limiter).text;
-  const nested = (id: string) => `[["max-of",["exponential",5,1000],["bucket","${id}",1,2]]]`;
-  assertEquals(planOf(config).text, nested("./limiters/1"));
-  assertEquals(text("a"), nested("./limiters/1"));
-  assertEquals(text("b"), '[["bucket","/limiters/api",1,2],{"counts":false}]');
-  assertEquals(text("c"), nested("/limiters/max~1of/limiters/1"));
+  const inputOf = (queue: string) => given(planLimiter("plan", document.describe(queue).limiter));
+  const nested = (id: string) => `[0,["longest",5,["bucket","${id}",1,2]]]`;
+  assertEquals(given(planOf(config)), nested("./limiters/1"));
+  assertEquals(inputOf("a"), nested("./limiters/1"));
+  assertEquals(inputOf("b"), '[-1,["bucket","/limiters/api",1,2]]');
+  assertEquals(inputOf("c"), nested("/limiters/max~1of/limiters/1"));
   assertEquals(bucketPlan(document, "b"), ["/limiters/api", "1", "2"]);
   assertEquals(bucketPlan(document, "c"), ["throttle", "-1", "3"]);
 });
@@ -596,14 +618,14 @@ limiterTest("a throttle and a limiter of the same name take the tokens of one bu
     queues: { q: { limiter: "api", throttle: "api" } },
   };
   const config = loadConfig(document);
-  const [{ text }, bucket] = [planLimiter("plan", config.describe("q").limiter), bucketPlan(config, "q")];
-  const when: Step = ["when", START, text, "a", ""];
-  assertEquals(await script.run(["take", START, ...bucket, 2], when, when, ["take", START, ...bucket, 1]), [
+  const [plan, bucket] = [planLimiter("plan", config.describe("q").limiter), bucketPlan(config, "q")];
+  const fail = when(plan, START);
+  assertEquals(await script.run(["take", START, ...bucket, 2], fail, fail, ["take", START, ...bucket, 1]), [
     [2, undefined],
     [0, undefined],
     [1000, undefined],
     [0, 2 * SECOND + 1],
   ]);
   await script.run(["give back", START, ...bucket, 2]);
-  assertEquals(await script.run(["take", START, ...bucket, 2], when), [[1, 1 * SECOND + 1], [1000, undefined]]);
+  assertEquals(await script.run(["take", START, ...bucket, 2], fail), [[1, 1 * SECOND + 1], [1000, undefined]]);
 });

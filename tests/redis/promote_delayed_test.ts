@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
+import { addRateLimited } from "../contracts/engine_bench.ts";
 import { engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -10,7 +11,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 const NONE = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
 
 engineTest("what is retried now comes last, with the failures that it has, and once", async (bench) => {
-  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 5000);
+  await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 5000 });
   await bench.add("b");
   assertEquals(await bench.engine.promoteDelayed("a"), true);
   assertEquals(await countsOf(bench.engine), { ...NONE, ready: 2, failing: 1 });

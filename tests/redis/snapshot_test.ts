@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue } from "@workqueue/redis";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
+import { addRateLimited } from "../contracts/engine_bench.ts";
 import { type Bench, engineTest, LEASE } from "./bench.ts";
 import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
@@ -93,7 +94,7 @@ engineTest(
 
 engineTest("what fails and is due is shown without a time, also if more is due than a call moves", async (bench) => {
   await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
-  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 20);
+  await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 20 });
   await bench.pass(30);
   const { failingEntries: [a], delayed } = await bench.engine.snapshot(10);
   assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
@@ -111,7 +112,7 @@ engineTest("failures that are over are not shown", async (bench) => {
 });
 
 engineTest("a failure without an error has none", async (bench) => {
-  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  await addRateLimited(bench.engine, { key: "a", payload: "" });
   assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
 });
 

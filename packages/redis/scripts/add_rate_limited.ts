@@ -5,8 +5,8 @@ import { limiters } from "./limiters.ts";
 
 /**
  * Adds a key after its limiter's delay, or after `minDelayMs` if that is longer. `payload` replaces an existing payload
- * only if `isNewest` is true. Replies with nothing on success. If `given` was computed for the wrong number of
- * failures, changes nothing and replies with the correct number.
+ * only if `isNewest` is true. Replies with nothing on success. If the delay was computed for the wrong
+ * number of failures, changes nothing and replies with the correct number.
  */
 export const addRateLimited = declareScript({
   retry: "never", // a second run would count a second failure
@@ -18,7 +18,7 @@ export const addRateLimited = declareScript({
     isNewest: FLAG,
     replaces: FLAG,
     folds: FLAG,
-    plan: TEXT,
+    rules: TEXT,
     given: TEXT,
     minDelayMs: DURATION,
     priority: DECIMAL,
@@ -27,9 +27,9 @@ export const addRateLimited = declareScript({
   reply: optional(NUMBER),
   body: /* lua */ `
 q.isBusy = true
-local decoded = limiters().read(plan)
+local input = limiters().input(given)
 q.makeDueReady()
-local delay, failures = limiters().when(decoded, key, given, nil, minDelayUs)
+local delay, failures = limiters().when(cjson.decode(rules), key, input, nil, minDelayUs)
 if not delay then return q.reply(failures) end
 if payload then
   redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)

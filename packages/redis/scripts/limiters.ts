@@ -1,47 +1,29 @@
-import type { CountingNode, LimiterKind, OtherNode } from "@workqueue/engine";
-import { chain, isOneOf, mapOf, refuse } from "./kinds.ts";
+import type { DelayKind } from "@workqueue/engine";
+import { chain, isOneOf, refuse } from "./kinds.ts";
 import { inParts } from "./in_parts.ts";
 
-/** Lua expressions for the delay of a `node` after `count` failures, by kind of limiter. */
-const COUNTING: Readonly<Record<CountingNode[0], string>> = {
-  "exponential": "math.min(node[2] * 2 ^ math.min(count - 1, 1023), node[3])",
-  "fast-slow": "count <= node[4] and node[2] or node[3]",
-  "steps": "node[2][math.min(count, #node[2])]",
-  "given": "draw()",
-};
-
-/** Lua that returns the delay of a `node` of the other kinds of limiters. The function `ask` asks inner limiters. */
-const OTHERS: Readonly<Record<OtherNode[0], string>> = {
-  "max-of": /* lua */ `
-        local longest = 0
-        for i = 2, #node do longest = math.max(longest, ask(node[i], groups)) end
+/** Lua that returns the delay of a `node`, by kind. The function `delay_of` gives inner delays. */
+const DELAYS: Readonly<Record<DelayKind, string>> = {
+  "bucket": "return bucket_delay(node[2], node[3], node[4])",
+  "longest": /* lua */ `
+        local longest = delay_of(node[2])
+        for i = 3, #node do longest = math.max(longest, delay_of(node[i])) end
         return longest`,
-  "bucket": "return bucket_delay(node[2] .. groups, node[3], node[4])",
-  "max-wait": "return math.min(ask(node[2], groups), node[3])",
-  "jitter": /* lua */ `
-        local random = draw()
-        return ask(node[2], groups) * (1 - node[3] * random)`,
-  "per-group": /* lua */ `
-        local at = string.find(key, node[2], 1, true)
-        local group = at and string.sub(key, 1, at - 1) or key
-        return ask(node[3], groups .. '/' .. #group .. ':' .. group)`,
-  "named": "return ask(node[2], '') -- one limiter for all groups",
+  "at-most": "return math.min(delay_of(node[2]), node[3])",
+  "times": "return delay_of(node[2]) * node[3]",
 };
-
-/** Kinds of limiters that this engine evaluates. */
-export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ...OTHERS };
 
 /**
- * Limiters and token buckets on the server, as Lua functions for other scripts. A script that uses them must define
+ * Failures and token buckets on the server, as Lua functions for other scripts. A script that uses them must define
  * `prefix`, the prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
  *
- * Only history is stored: the number of failures of each key, and the tokens of each bucket. Each call sends the config
- * as a plan from `limiter_plan.ts`, so a changed config takes effect immediately. Each limiter returns the same delay
- * as the in-memory limiter of the same type.
+ * Only history is stored: the number of failures of each key, and the tokens of each bucket. Each call sends the rules
+ * for counting, and each failure the delay that the process's limiter gives: see `delay_nodes.ts`. So a changed config
+ * takes effect immediately.
  *
  * - `failures`, a hash by key: `COUNT`, the number of failures since the key's failures were last forgotten. If the
- *   plan has `forgetAfter`, or ignores early failures, the value is `COUNT ENDS`: the time when the failures expire, or
- *   `-` if they don't. If the plan ignores early failures, ` @DUE` follows: the time when the retry is due.
+ *   rules have `forgetAfter`, or ignore early failures, the value is `COUNT ENDS`: the time when the failures expire,
+ *   or `-` if they don't. If the rules ignore early failures, ` @DUE` follows: the time when the retry is due.
  * - `errors`, a hash by key: the error of the key's latest failure. A failure without an error keeps the previous
  *   error. Removed with the failures.
  * - `failingsince`, a hash by key: the time of the first of these failures. Removed with the failures.
@@ -53,19 +35,20 @@ export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ..
  *   do.
  *
  * ```text
- * limiters().read(text)                    returns the plan of a limiter. Refuses kinds of limiters that this release
- *                                          doesn't know, so call this function before the script changes anything
- * limiters().when(plan, key, given, started, min_delay)
- *                                          counts a failure and returns the delay in ms. If `given` was computed for a
- *                                          wrong number of failures, counts nothing, and returns nil and the correct
+ * limiters().input(given)                  returns the decoded input for a failure. Refuses kinds of delays that this
+ *                                          release doesn't know, so call this function before the script changes
+ *                                          anything
+ * limiters().when(rules, key, input, started, min_delay)
+ *                                          counts a failure and returns the delay in ms. If the delay was computed for
+ *                                          a wrong number of failures, counts nothing, and returns nil and the correct
  *                                          number. `started` is the time at which the attempt began, or nil for an
  *                                          add by hand, which is not counted if the limiter doesn't count; `min_delay`
  *                                          is the minimum delay in µs
  * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
- * limiters().requeues(plan, key)           returns the number of failures of the key; 0 if the limiter doesn't count
+ * limiters().requeues(rules, key)          returns the number of failures of the key; 0 if the limiter doesn't count
  * limiter_forget(key)                      forgets the failures
  * failures_of(keys)                        returns the number of failures of each key
- * limiters().if_retries_left(plan, key, started, max_retries)
+ * limiters().if_retries_left(rules, key, started, max_retries)
  *                                          returns the number of failures of a key whose attempt has failed, if the key
  *                                          has retries left: there are fewer failures, or this one is not counted
  * limiters().tokens_take(id, rate, burst, wanted, reserved)
@@ -78,7 +61,7 @@ export const LIMITERS: Readonly<Record<LimiterKind, string>> = { ...COUNTING, ..
  *                                          more than there are
  * ```
  *
- * `plan` is from `read`, and `given` is JSON text. A negative rate stands for an infinite rate.
+ * `rules` are decoded, and `given` is JSON text. A negative rate stands for an infinite rate.
  */
 export const limiters = /* lua */ `
 -- Removes the error, the time of the first failure and the "failing" entry of a key.
@@ -191,81 +174,67 @@ local function make_limiters()
   end
 
   local function require_known(node)
+    if type(node) == 'number' then return end
     local kind = node[1]
-    if ${isOneOf("kind", Object.keys(COUNTING))} then return end
-    if not (${isOneOf("kind", Object.keys(OTHERS))}) then ${refuse("limiter", "kind")} end
+    if not (${isOneOf("kind", Object.keys(DELAYS))}) then ${refuse("delay", "kind")} end
     for i = 2, #node do
       if type(node[i]) == 'table' then require_known(node[i]) end
     end
   end
 
-  -- Returns the limiter of a plan as "limiter", and its rules.
-  local function read_plan(text)
-    local decoded = cjson.decode(text)
-    require_known(decoded[1])
-    local plan = decoded[2] or {}
-    plan.limiter = decoded[1]
-    return plan
+  local function read_input(given)
+    local input = cjson.decode(given)
+    require_known(input[2])
+    return input
   end
 
-  local function limiter_requeues(plan, key)
-    return plan.counts == false and 0 or (failures_in(call('HGET', failures_key, key)))
+  local function delay_of(node)
+    if type(node) == 'number' then return node end
+    local kind = node[1]
+    ${chain("kind", DELAYS)}
+    else ${refuse("delay", "kind")} end
+  end
+
+  local function limiter_requeues(rules, key)
+    return rules.counts == false and 0 or (failures_in(call('HGET', failures_key, key)))
   end
 
   -- Returns the entry of a key, whose last delay ends at a time, and the time when its failures expire.
-  local function entry_of(plan, count, due_at)
+  local function entry_of(rules, count, due_at)
     local entry = string.format('%.0f', count)
-    if not plan.forgetAfter and not plan.ignoresEarly then return entry end
-    local ends = plan.forgetAfter and math.min(FAR, due_at + math.floor(plan.forgetAfter * 1000 + 0.5))
+    if not rules.forgetAfter and not rules.ignoresEarly then return entry end
+    local ends = rules.forgetAfter and math.min(FAR, due_at + math.floor(rules.forgetAfter * 1000 + 0.5))
     entry = entry .. (ends and string.format(' %.0f', ends) or ' -')
-    return plan.ignoresEarly and entry .. string.format(' @%.0f', due_at) or entry, ends
+    return rules.ignoresEarly and entry .. string.format(' @%.0f', due_at) or entry, ends
   end
 
-  local function limiter_when(plan, key, given, started, min_delay)
+  local function limiter_when(rules, key, input, started, min_delay)
     local stored = call('HGET', failures_key, key)
     local failures, due = failures_in(stored)
-    if plan.ignoresEarly and is_early(due, started or now) then
+    if rules.ignoresEarly and is_early(due, started or now) then
       local due_at = math.min(FAR, now + min_delay)
-      if due_at > due then call('HSET', failures_key, key, (entry_of(plan, failures, due_at))) end
+      if due_at > due then call('HSET', failures_key, key, (entry_of(rules, failures, due_at))) end
       return math.max(due - now, 0) / 1000
     end
-    local draws = given and given ~= '' and cjson.decode(given) or { -1 }
-    if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
-
-    local drawn = 1
-    local function draw()
-      drawn = drawn + 1
-      return draws[drawn] or error({ err = 'ERR the input of the limiter has too few numbers' })
-    end
-
-    local count = failures + 1
-
-    -- Returns the delay for a node of the plan. Each group has its own buckets, because their names end in "groups".
-    local function ask(node, groups)
-      local kind = node[1]
-      ${chain("kind", OTHERS)}
-      end
-      ${chain("kind", mapOf(COUNTING, (delay) => `return ${delay}`))}
-      else ${refuse("limiter", "kind")} end
-    end
-
-    local delay = ask(plan.limiter, '')
-    if not started and plan.counts == false then return delay end
+    if input[1] >= 0 and input[1] ~= failures then return nil, failures end
+    local delay = delay_of(input[2])
+    if not started and rules.counts == false then return delay end
     if failures == 0 then
       call('HDEL', errors_key, key) -- left over from forgotten or expired failures
       call('HSET', prefix .. 'failingsince', key, string.format('%.0f', now))
     end
     local due_at = math.min(FAR, now + math.max(math.floor(delay * 1000 + 0.5), min_delay))
-    local entry, ends = entry_of(plan, count, due_at)
+    local count = failures + 1
+    local entry, ends = entry_of(rules, count, due_at)
     if not stored and ends then drop_some(failures_key, are_over, drop_with_failures) end
     call('HSET', failures_key, key, entry)
     call('ZADD', prefix .. 'failing', -count, key)
     return delay
   end
 
-  local function limiter_if_retries_left(plan, key, started, max_retries)
+  local function limiter_if_retries_left(rules, key, started, max_retries)
     local failures, due = failures_in(call('HGET', failures_key, key))
-    local isLeft = failures < max_retries or plan.ignoresEarly and is_early(due, started)
+    local isLeft = failures < max_retries or rules.ignoresEarly and is_early(due, started)
     return isLeft and failures or nil
   end
 
@@ -282,7 +251,7 @@ local function make_limiters()
   end
 
   return {
-    read = read_plan,
+    input = read_input,
     when = limiter_when,
     keep_errors = keep_errors,
     requeues = limiter_requeues,

@@ -8,9 +8,9 @@ import { limiters } from "./limiters.ts";
  */
 export const numRequeues = declareScript({
   functions: limiters,
-  args: { key: TEXT, plan: TEXT },
+  args: { key: TEXT, rules: TEXT },
   reply: NUMBER,
   body: /* lua */ `
-return q.reply(limiters().requeues(limiters().read(plan), key))
+return q.reply(limiters().requeues(cjson.decode(rules), key))
 `,
 });

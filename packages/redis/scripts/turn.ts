@@ -59,8 +59,8 @@ export const turn = declareScript({
     bucketId: optional(TEXT),
     bucketRate: optional(NUMBER),
     bucketBurst: optional(NUMBER),
-    /** Plan of the limiter. */
-    plan: TEXT,
+    /** Rules for counting failures, as JSON. */
+    rules: TEXT,
     /** Whether the reply must include how long each taken key had been ready. */
     wantsTimes: FLAG,
   },
@@ -70,7 +70,7 @@ export const turn = declareScript({
     kind: KIND,
     /** Delay for "requeueAfter", or minimum delay for "retry" and "failed". */
     delayMs: DURATION,
-    /** Input to the plan for "retry" and "failed", or reason code for "givenUp". */
+    /** Input for "retry" and "failed", or reason code for "givenUp". */
     given: TEXT,
     /** Error for "givenUp", "retry" or "failed". Can be empty for the last two. */
     reason: TEXT,
@@ -109,14 +109,17 @@ export const turn = declareScript({
   }),
   body: (eachRow) => /* lua */ `
 q.isBusy = true
--- Refuses outcomes and limiters that this release doesn't know, before anything is changed.
-local decoded -- the decoded plan
+-- Refuses outcomes and delays that this release doesn't know, before anything is changed.
+local decoded -- the decoded rules
+local inputs = {} -- decoded inputs, by their text
 ${
     eachRow(/* lua */ `
-  if kind == 'retry' or kind == 'failed' then decoded = decoded or limiters().read(plan)
+  if kind == 'retry' or kind == 'failed' then
+    decoded = decoded or cjson.decode(rules)
+    inputs[given] = inputs[given] or limiters().input(given)
   elseif not (${isOneOf("kind", Object.keys(REST))}) then ${refuse("outcome", "kind")}
   elseif kind == 'givenUp' and not (${isOneOf("given", Object.keys(GIVEN_UP_FOR))}) then ${refuse("reason", "given")}
-  elseif maxRetries then decoded = decoded or limiters().read(plan) end`)
+  elseif maxRetries then decoded = decoded or cjson.decode(rules) end`)
   }
 q.makeDueReady()
 if q.moving then
@@ -171,7 +174,7 @@ end
 function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, maxRetries)
   if kind == 'handedBack' then return q.addNow(key, replaces, folds, priority) end
   if kind == 'retry' or kind == 'failed' then
-    local wait, failures = limiters().when(decoded, key, given, tonumber(token), delay)
+    local wait, failures = limiters().when(decoded, key, inputs[given], tonumber(token), delay)
     if not wait then return failures end
     if reason ~= '' then
       failed = failed + 1

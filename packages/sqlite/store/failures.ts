@@ -1,12 +1,11 @@
-import { withCode } from "@workqueue/core/internal";
 import {
-  type CountingNode,
+  type Delay,
+  type DelayKind,
+  type DelayNode,
+  type DelayNodeOf,
   entryOf,
-  type LimiterKind,
-  type LimiterNode,
-  type LimiterNodeOf,
-  type LimiterTree,
-  type OtherNode,
+  type FailureInput,
+  type FailureRules,
 } from "@workqueue/engine";
 import { PRODUCT } from "../product.ts";
 import { Buckets } from "./buckets.ts";
@@ -37,9 +36,8 @@ interface Row {
 const ROUNDING = 1;
 
 /**
- * Failures of the keys of one queue, in one transaction, and the delays that limiters give for them. Each call has the
- * limiter as a plan, so a changed limiter takes effect immediately. Each limiter gives the same delay as the in-memory
- * limiter of its type.
+ * Failures of the keys of one queue, in one transaction. Each call has the rules for counting and the delay that the
+ * process's limiter gives, so a changed limiter takes effect immediately.
  */
 export class Failures {
   readonly #tx: Transaction;
@@ -58,9 +56,11 @@ export class Failures {
   }
 
   /**
-   * Counts a failure. Returns the delay in milliseconds. If `given` was computed for a wrong number of failures, counts
-   * nothing, and returns the right number.
+   * Counts a failure. Returns the delay in milliseconds. If the delay was computed for a wrong number of failures,
+   * counts nothing, and returns the right number.
    *
+   * @param text The rules, as JSON.
+   * @param given The input, as JSON.
    * @param started The time at which the attempt began; `undefined` for an add by hand, which is not counted if the
    * limiter doesn't count.
    * @param minDelay The minimum delay in microseconds.
@@ -73,8 +73,7 @@ export class Failures {
     minDelay: number,
   ): { delay: number } | { failures: number } {
     const { sql, queue, now, state } = this.#tx;
-    const [tree, rules = {}] = JSON.parse(text) as LimiterTree;
-    const { ignoresEarly = false, forgetAfter, counts = true } = rules;
+    const { ignoresEarly = false, forgetAfter, counts = true } = JSON.parse(text) as FailureRules;
     const before = this.find(key);
     const failures = before?.count ?? 0;
     const endOf = (due: number) => forgetAfter === undefined ? null : Math.min(FAR, due + toMicroseconds(forgetAfter));
@@ -86,9 +85,9 @@ export class Failures {
       }
       return { delay: Math.max(before!.due! - now, 0) / 1000 };
     }
-    const [assumed, ...draws] = given === "" ? [-1] : JSON.parse(given) as number[];
-    if (assumed! >= 0 && assumed !== failures) return { failures };
-    const delay = this.#ask(tree, { key, count: failures + 1, draws, groups: "" });
+    const [assumed, node] = JSON.parse(given) as FailureInput;
+    if (assumed >= 0 && assumed !== failures) return { failures };
+    const delay = delayOf(node, this.buckets);
     if (started === undefined && !counts) return { delay };
     const due = Math.min(FAR, now + Math.max(toMicroseconds(delay), minDelay));
     if (before === undefined) {
@@ -118,7 +117,7 @@ export class Failures {
   ifRetriesLeft(text: string, key: string, started: number, maxRetries: number): number | undefined {
     const failure = this.find(key);
     const { count = 0 } = failure ?? {};
-    const [, { ignoresEarly = false } = {}] = JSON.parse(text) as LimiterTree;
+    const { ignoresEarly = false } = JSON.parse(text) as FailureRules;
     return count < maxRetries || ignoresEarly && isEarly(failure, started) ? count : undefined;
   }
 
@@ -129,9 +128,8 @@ export class Failures {
 
   /** Returns the number of failures of a key; 0 if the limiter doesn't count. */
   requeues(text: string, key: string): number {
-    const [tree, rules = {}] = JSON.parse(text) as LimiterTree;
-    requireKnown(tree);
-    return rules.counts === false ? 0 : this.find(key)?.count ?? 0;
+    const { counts = true } = JSON.parse(text) as FailureRules;
+    return !counts ? 0 : this.find(key)?.count ?? 0;
   }
 
   /** Forgets the failures of a key. */
@@ -159,79 +157,22 @@ export class Failures {
   #isOver({ ends }: Row): boolean {
     return ends !== null && ends <= this.#tx.now;
   }
-
-  /** Returns the delay of a limiter. */
-  #ask(node: LimiterNode, failure: Asked): number {
-    if (isCounting(node)) return (COUNTING[node[0]] as DelayAfter<CountingNode>)(node, failure.count, failure.draws);
-    const delayOf = entryOf(OTHERS, PRODUCT, "limiter", node[0]) as DelayOf<OtherNode>;
-    const delay = (inner: LimiterNode, groups = failure.groups) => this.#ask(inner, { ...failure, groups });
-    return delayOf(node, { ...failure, delay, buckets: this.buckets });
-  }
 }
 
-/** Failure for which limiters are asked. */
-interface Asked {
-  readonly key: string;
-  /** Number of failures, this one included. */
-  readonly count: number;
-  readonly draws: number[];
-  /** End of the names of buckets, because each group has its own. */
-  readonly groups: string;
-}
+type DelayOf<Node> = (node: Node, buckets: Buckets) => number;
 
-/** Failure for which a limiter is asked whose delay does not depend on the number of failures itself. */
-interface Asking extends Asked {
-  readonly buckets: Buckets;
-  /** Returns the delay of an inner limiter. */
-  delay(inner: LimiterNode, groups?: string): number;
-}
-
-type DelayAfter<Node> = (node: Node, count: number, draws: number[]) => number;
-type DelayOf<Node> = (node: Node, asking: Asking) => number;
-
-/** Delays after a number of failures, by kind of limiter. */
-const COUNTING: { readonly [Kind in CountingNode[0]]: DelayAfter<LimiterNodeOf<Kind>> } = {
-  "exponential": ([, baseDelay, maxDelay], count) => Math.min(baseDelay * 2 ** Math.min(count - 1, 1023), maxDelay),
-  "fast-slow": ([, fastDelay, slowDelay, maxFastAttempts], count) => count <= maxFastAttempts ? fastDelay : slowDelay,
-  "steps": ([, delays], count) => delays[Math.min(count, delays.length) - 1]!,
-  "given": (_, __, draws) => nextOf(draws),
+/** Delays by kind of node. */
+const DELAYS: { readonly [Kind in DelayKind]: DelayOf<DelayNodeOf<Kind>> } = {
+  "bucket": ([, id, rate, burst], buckets) => buckets.delay({ id, rate, burst }),
+  "longest": ([, ...delays], buckets) => Math.max(...delays.map((each) => delayOf(each, buckets))),
+  "at-most": ([, delay, ms], buckets) => Math.min(delayOf(delay, buckets), ms),
+  "times": ([, delay, factor], buckets) => delayOf(delay, buckets) * factor,
 };
 
-/** Delays of the other limiters, by kind. */
-const OTHERS: { readonly [Kind in OtherNode[0]]: DelayOf<LimiterNodeOf<Kind>> } = {
-  "max-of": ([, ...limiters], { delay }) => Math.max(0, ...limiters.map((each) => delay(each))),
-  "bucket": ([, id, rate, burst], { buckets, groups }) => buckets.delay({ id: id + groups, rate, burst }),
-  "max-wait": ([, limiter, maxDelay], { delay }) => Math.min(delay(limiter), maxDelay),
-  "jitter": ([, limiter, spread], { delay, draws }) => {
-    const random = nextOf(draws);
-    return delay(limiter) * (1 - spread * random);
-  },
-  "per-group": ([, separator, limiter], { key, groups, delay }) => {
-    const group = key.split(separator, 1)[0]!;
-    return delay(limiter, `${groups}/${group.length}:${group}`);
-  },
-  "named": ([, limiter], { delay }) => delay(limiter, ""), // one limiter for all groups
-};
-
-/** Kinds of limiters that this engine evaluates. */
-export const LIMITERS: Readonly<Record<LimiterKind, unknown>> = { ...COUNTING, ...OTHERS };
-
-/** Takes the next number that the process has computed for a limiter. */
-function nextOf(draws: number[]): number {
-  const number = draws.shift();
-  if (number === undefined) throw withCode("WQ_LIMITER", new TypeError("The input of the limiter has too few numbers"));
-  return number;
-}
-
-function isCounting(node: LimiterNode): node is CountingNode {
-  return Object.hasOwn(COUNTING, node[0]);
-}
-
-/** Refuses a limiter of an unknown kind by name, also inside another. */
-function requireKnown(node: LimiterNode): void {
-  if (isCounting(node)) return;
-  entryOf(OTHERS, PRODUCT, "limiter", node[0]);
-  for (const detail of node as readonly unknown[]) if (Array.isArray(detail)) requireKnown(detail as never);
+/** Returns a delay in milliseconds. */
+function delayOf(delay: Delay, buckets: Buckets): number {
+  if (typeof delay === "number") return delay;
+  return (entryOf(DELAYS, PRODUCT, "delay", delay[0]) as DelayOf<DelayNode>)(delay, buckets);
 }
 
 /** Reports whether an attempt began before the retry was due. */

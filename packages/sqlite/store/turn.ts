@@ -29,8 +29,8 @@ import { toMicroseconds } from "./time.ts";
 export interface TurnSettings extends AddSettings {
   readonly lease: number;
   readonly maxStalls: number;
-  /** Text of the limiter. */
-  readonly plan: string;
+  /** Rules for counting failures, as JSON. */
+  readonly rules: string;
   readonly measuresTimes: boolean;
 }
 
@@ -131,7 +131,7 @@ class Turn {
 
   #carryOut(
     item: Item,
-    { kind, given = "", reason = "", why = "terminal", attempts, maxRetries, plan = this.#settings.plan }: Finish,
+    { kind, given = "", reason = "", why = "terminal", attempts, maxRetries, rules = this.#settings.rules }: Finish,
     delay: number,
     priority: number,
   ): number | undefined {
@@ -153,7 +153,7 @@ class Turn {
         return undefined;
       case "retry":
       case "failed": {
-        const result = queue.failures.when(plan, item.key, given, item.token!, delay);
+        const result = queue.failures.when(rules, item.key, given, item.token!, delay);
         if ("failures" in result) return result.failures;
         if (reason !== "") {
           state.failed++;
@@ -167,7 +167,7 @@ class Turn {
       case "givenUp":
         entryOf(NONE_GIVEN_UP, PRODUCT, "reason", why);
         if (maxRetries !== undefined) {
-          const left = queue.failures.ifRetriesLeft(plan, item.key, item.token!, maxRetries);
+          const left = queue.failures.ifRetriesLeft(rules, item.key, item.token!, maxRetries);
           if (left !== undefined) return left;
         }
         state.failed++;

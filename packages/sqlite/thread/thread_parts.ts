@@ -30,8 +30,8 @@ function sentSettingsOf({ limiter, discipline, clock: _, ...settings }: SqliteEn
   };
 }
 
-function sentLimiterOf({ text, needsFailures }: EngineLimiter): SentSettings["limiter"] {
-  return { text, needsFailures };
+function sentLimiterOf({ rules, needsStart }: EngineLimiter): SentSettings["limiter"] {
+  return { rules, needsStart };
 }
 
 function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings): Engine {

@@ -6,6 +6,7 @@
  */
 
 import { limiters } from "@workqueue/core";
+import type { EngineLimiter, FailedItem } from "../../../packages/engine/engine.ts";
 import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
 import { START } from "../../contracts/engine_bench.ts";
 import type { Step } from "../../contracts/limiter_steps.ts";
@@ -17,10 +18,15 @@ import type { Place } from "./store.ts";
 /** One microsecond, in milliseconds. */
 const MICROSECOND = 0.001;
 
+function failed(key: string): FailedItem {
+  return { key, item: key, isReadable: true, minDelay: 0 };
+}
+
 /** Limiter steps with their recorded results. All steps run in order, in one call to the store. */
 class Steps {
   readonly #steps: Step[] = [];
   readonly #checks: ((answer: (number | undefined)[]) => void)[] = [];
+  readonly #failures = new Map<string, number>();
   /** Time of the trace, in nanoseconds. */
   now = 0;
 
@@ -34,6 +40,22 @@ class Steps {
   add(step: Step, check: (answer: (number | undefined)[]) => void = () => {}): void {
     this.#steps.push(step);
     this.#checks.push(check);
+  }
+
+  /** Returns how often a key has failed since its failures were last forgotten. */
+  failuresOf(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  fail(plan: EngineLimiter, key: string, check: (delay: number) => void = () => {}): void {
+    const given = plan.given(this.failuresOf(key), failed(key));
+    this.#failures.set(key, this.failuresOf(key) + 1);
+    this.add(["when", this.time, plan.rules, key, given], ([delay]) => check(delay!));
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+    this.add(["forget", this.time, key]);
   }
 
   async run(): Promise<void> {
@@ -61,23 +83,23 @@ class Steps {
 
 /** Replays a trace of a single limiter. */
 export async function replayLimiter(trace: Trace, place: Place): Promise<void> {
-  const plan = planLimiter("replay limiter", limiters.describe(configOf(trace.limiter()))).text;
+  const plan = planLimiter("replay limiter", limiters.describe(configOf(trace.limiter())));
   const steps = new Steps(trace, place);
   for (let operation = trace.operation(); operation !== undefined; operation = trace.operation()) {
     const [argument, operations] = [trace.next(), trace.operations];
     switch (operation) {
       case "when": {
         const recorded = trace.next();
-        steps.add(["when", steps.time, plan, `${argument}`, ""], ([delay]) => steps.delay(delay!, recorded));
+        steps.fail(plan, `${argument}`, (delay) => steps.delay(delay, recorded));
         break;
       }
       case "forget":
-        steps.add(["forget", steps.time, `${argument}`]);
+        steps.forget(`${argument}`);
         break;
       case "numRequeues": {
         const recorded = trace.next();
         steps.add(
-          ["requeues", steps.time, plan, `${argument}`],
+          ["requeues", steps.time, plan.rules, `${argument}`],
           ([count]) => trace.equal(`requeues at operation ${operations - 1}`, count, recorded),
         );
         break;
@@ -96,26 +118,23 @@ export async function replayLimiter(trace: Trace, place: Place): Promise<void> {
 export async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> {
   const spec = trace.limiter();
   const [, base, max] = spec as [string, number, number];
-  const plan = planLimiter("replay limiter", limiters.describe(configOf(spec))).text;
+  const plan = planLimiter("replay limiter", limiters.describe(configOf(spec)));
   const steps = new Steps(trace, place);
-  const failures = new Map<number, number>();
   for (let operation = trace.operation(); operation !== undefined; operation = trace.operation()) {
     const item = trace.next();
     if (operation === "forget") {
-      steps.add(["forget", steps.time, `${item}`]);
-      failures.delete(item);
+      steps.forget(`${item}`);
       continue;
     }
     const times = trace.next();
-    const before = (failures.get(item) ?? 0) + times - 1;
-    failures.set(item, before + 1);
-    for (let i = 1; i < times; i++) steps.add(["when", steps.time, plan, `${item}`, ""]);
+    for (let i = 1; i < times; i++) steps.fail(plan, `${item}`);
+    const before = steps.failuresOf(`${item}`);
     const recorded = trace.next();
-    steps.add(["when", steps.time, plan, `${item}`, ""], ([delay]) => {
+    steps.fail(plan, `${item}`, (delay) => {
       const overflows = base === 0 ? before >= 1024 : base * 2 ** before === 2 ** 63;
-      if (!overflows) return steps.delay(delay!, recorded);
-      trace.equal("delay in ns", delay! * 1e6, base === 0 ? 0 : max);
-      if (recorded !== delay! * 1e6) trace.except("backoff-overflow");
+      if (!overflows) return steps.delay(delay, recorded);
+      trace.equal("delay in ns", delay * 1e6, base === 0 ? 0 : max);
+      if (recorded !== delay * 1e6) trace.except("backoff-overflow");
     });
   }
   await steps.run();
@@ -135,8 +154,9 @@ const BUCKET_SLOWNESS = 1000;
 export async function replayTokenBucket(trace: Trace, { store, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
   const config = configOf(["bucket", rate, burst], BUCKET_SLOWNESS);
-  const plan = planLimiter("replay bucket", limiters.describe(config)).text;
-  const [[, id, slowRate]] = JSON.parse(plan) as [[string, string, number]];
+  const plan = planLimiter("replay bucket", limiters.describe(config));
+  const given = plan.given(0, failed("item"));
+  const [, [, id, slowRate]] = JSON.parse(given) as [number, [string, string, number]];
   const bucket = [id, `${slowRate}`, `${burst}`] as const;
   await using runner = await store.openLimiters(name);
   const one = async (...step: Step) => (await runner.run(step))[0]![0];
@@ -160,7 +180,7 @@ export async function replayTokenBucket(trace: Trace, { store, name }: Place): P
       const recorded = trace.next();
       if (!isGranted && n > 1) continue; // limiters reserve one token at a time
       let delay = 0;
-      for (let i = 0; i < n; i++) delay = (await one("when", now, plan, "item", ""))!;
+      for (let i = 0; i < n; i++) delay = (await one("when", now, plan.rules, "item", given))!;
       compareSlowly(trace, delay, recorded);
     } else {
       trace.except("no-counterpart");

@@ -13,7 +13,7 @@ import { type DisciplineConfig, disciplines, type LimiterConfig, limiters } from
 import type { Engine, TurnRequest } from "@workqueue/engine";
 import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../../packages/engine/limiter_plan.ts";
-import { START } from "../../contracts/engine_bench.ts";
+import { addRateLimited, START } from "../../contracts/engine_bench.ts";
 import type { Trace } from "../trace.ts";
 import { configOf } from "./limiter_config.ts";
 import type { Place } from "./store.ts";
@@ -182,7 +182,7 @@ export class QueueReplay {
   async addRateLimited(item: number, recorded: number, priority?: number): Promise<void> {
     if (this.refuses()) return;
     const key = `${item}`;
-    await this.engine.addRateLimited({ key, payload: "" }, true, "", 0, priority);
+    await addRateLimited(this.engine, { key, payload: "" }, { priority });
     this.noteDelay(item, recorded, priority ?? 0);
     const { delayedEntries } = await this.engine.snapshot(100);
     const dueInMs = delayedEntries.find((entry) => entry.key === key)?.dueInMs;

@@ -19,10 +19,16 @@ export interface Gap {
 /** Gaps that the tests try. */
 export const gaps: readonly Gap[] = [
   {
-    adds: "an option of a limiter",
-    path: "limiters/steps.ts",
-    edit: ["  delays: {\n", '  calm: { kind: "boolean", required: false, description: "" },\n  delays: {\n'],
+    adds: "an option of a limiter with a bucket",
+    path: "limiters/bucket.ts",
+    edit: ["  burst: {", '  calm: { kind: "boolean", required: false, description: "" },\n  burst: {'],
     errors: [["packages/engine/limiter_plan.ts", "'calm'"]],
+  },
+  {
+    adds: "a kind of delay",
+    path: "packages/engine/delay_nodes.ts",
+    edit: ['  | readonly ["longest"', '  | readonly ["shortest", ...Delay[]]\n  | readonly ["longest"'],
+    errors: [["packages/sqlite/store/failures.ts", "'shortest'"], ["packages/redis/scripts/limiters.ts", "'shortest'"]],
   },
   {
     adds: "a kind of order",

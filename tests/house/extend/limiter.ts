@@ -72,50 +72,10 @@ export function createQuadraticLimiter<T = unknown>(
       round: "entries",
       says: "packages/engine/limiter_plan.ts",
       edits: [[
-        '  "steps": {\n',
-        `  "quadratic": {
-    version: 1,
-    plan(planner, part, { step, ...others }) {
-      planner.refuseOthers(part, others);
-      return planner.counting(["quadratic", step]);
-    },
-  },
-  "steps": {
-`,
+        '  "steps": {',
+        `  "quadratic": { version: 1, plan: "by the process" },
+  "steps": {`,
       ]],
-    },
-    {
-      path: "packages/engine/limiter_nodes.ts",
-      round: "lists",
-      says: "packages/sqlite/store/failures.ts",
-      edits: [insertAfter("export type CountingNode =\n", '  | readonly ["quadratic", step: number]\n')],
-    },
-    {
-      path: "packages/sqlite/store/failures.ts",
-      round: "entries",
-      says: "packages/sqlite/store/failures.ts",
-      edits: [insertAfter(
-        "DelayAfter<LimiterNodeOf<Kind>> } = {\n",
-        '  "quadratic": ([, step], count) => step * count ** 2,\n',
-      )],
-    },
-    {
-      path: "packages/redis/scripts/limiters.ts",
-      round: "entries",
-      says: "packages/redis/scripts/limiters.ts",
-      edits: [insertAfter(
-        "Readonly<Record<CountingNode[0], string>> = {\n",
-        '  "quadratic": "node[2] * count ^ 2",\n',
-      )],
-    },
-    {
-      path: "tests/contracts/unknown_parts_suite.ts",
-      round: "entries",
-      says: "tests/contracts/unknown_parts_suite.ts",
-      edits: [insertAfter(
-        "readonly [type: string, config: unknown]>> = {\n",
-        '  "quadratic": ["quadratic", { type: "quadratic", step: 1 }],\n',
-      )],
     },
     {
       path: "tests/contracts/reload_model.ts",

@@ -50,7 +50,7 @@ class World {
 function worldTest(name: string, run: (world: World) => Promise<void>): void {
   redisTest(`rule 15, clocks: ${name}`, async ({ url, call }) => {
     const connection = connect("test", { url });
-    const limiter = { text: '[["exponential",1,1]]', needsFailures: false, given: () => "" };
+    const limiter = { rules: "{}", needsStart: false, given: () => "[-1,1]" };
     const settings = {
       name: uniqueName("queue"),
       leaseDuration: LEASE,

@@ -1,10 +1,10 @@
 /** Random load on an engine, under a clock that the load sets. Processes crash, stand still and lose replies. */
 
-import type { AttemptBucket, DisciplinePlan, Engine, Finish, FinishKind } from "@workqueue/engine";
+import type { AttemptBucket, DisciplinePlan, Engine, Finish, FinishKind, TakenKey } from "@workqueue/engine";
 import { type DisciplineConfig, disciplines, type RetryBudgetOptions } from "@workqueue/core";
 import { planDiscipline } from "../../../packages/engine/discipline_plan.ts";
 import { seeded } from "../faults/seeded.ts";
-import { START } from "../../contracts/engine_bench.ts";
+import { addRateLimited, asked, START } from "../../contracts/engine_bench.ts";
 import { uniqueName } from "../unique_name.ts";
 import type { Line, Write } from "./event.ts";
 import { QueueTime } from "./queue_time.ts";
@@ -82,7 +82,7 @@ export interface LoadStore {
 /** Process that takes keys. A process that crashed or lost its leases goes on under another name. */
 interface Process {
   owner: string;
-  readonly held: { key: string; token: string }[];
+  readonly held: Pick<TakenKey, "key" | "token" | "failures">[];
   /** Time of the last renewal, in milliseconds since the start. */
   renewedAt: number;
   /** Time until which the process makes no calls, in milliseconds since the start. */
@@ -238,7 +238,7 @@ export class LoadRun {
     if (choice < 3) await this.#engine.redrive({ search: "", keys }, this.#below(2) === 0 ? undefined : 20);
     else if (choice < 4) await this.#engine.discard({ search: GROUPS[this.#below(GROUPS.length)]!, keys });
     else if (choice < 5) await this.#engine.stopRedrive();
-    else if (choice < 7) await this.#engine.addRateLimited({ key, payload: "" }, true, "", 0, this.#below(3));
+    else if (choice < 7) await addRateLimited(this.#engine, { key, payload: "" }, { priority: this.#below(3) });
     else this.#open(ORDERS[this.#below(ORDERS.length)]);
   }
 
@@ -258,7 +258,11 @@ export class LoadRun {
     const { bucket } = this.#load;
     const throttle = bucket && { ...bucket, rate: bucket.rate * this.#size };
     const reply = await this.#engine.turn({ process: owner, owner, known: held.length, wanted, throttle, finishes });
-    this.#past.push(...finishes.map(({ key, token }) => ({ key, token })));
+    for (const [i, { key, token }] of finishes.entries()) {
+      const answer = reply.answers[i];
+      if (typeof answer === "number") held.push({ key, token, failures: answer }); // it has failed more or less often
+      else this.#past.push({ key, token });
+    }
     if (reply.isLost) this.#crash(process);
     process.held.push(...reply.taken);
     if (reply.taken.length > 0) process.renewedAt = this.#now;
@@ -267,9 +271,10 @@ export class LoadRun {
   /** Returns finishes of some of the keys of a process, which it doesn't have from now on. */
   #someFinishes(process: Process, kinds = this.#load.hasGiveUps ? ALL_KINDS : KINDS): Finish[] {
     const count = Math.min(process.held.length, this.#below(3 * this.#size));
-    return process.held.splice(0, count).map(({ key, token }) => {
+    return process.held.splice(0, count).map(({ key, token, failures }) => {
       const kind = kinds[this.#below(kinds.length)]!;
-      return { key, token, kind, given: "", reason: kind === "failed" || kind === "givenUp" ? "no" : "", delay: 0 };
+      const reason = kind === "failed" || kind === "givenUp" ? "no" : "";
+      return asked(this.#engine, { key, token, kind, reason, delay: 0 }, failures);
     });
   }
 
