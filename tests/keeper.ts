@@ -30,14 +30,26 @@ export function onPath(...names: string[]): string | undefined {
     .find(isExecutable);
 }
 
-/** Returns a free loopback port. */
+/** First port and number of ports that systems don't give to outgoing connections. */
+const [FIRST_PORT, PORTS] = [10_000, 20_000];
+
+/**
+ * Returns a free loopback port, chosen at random. A port that the system chose could be given to an outgoing connection
+ * before a server listens on it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      continue; // it is in use
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 function isExecutable(path: string): boolean {

@@ -5,8 +5,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../keeper.ts";
 import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
@@ -60,20 +60,12 @@ class Program {
   }
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
-
 /** Programs of the page, in order. */
 const programs = page.filter((token) => token.type === "code" && token.lang?.startsWith("ts")).map(({ text }) => text);
 
 /** Follows the page in a folder where the core is installed and `command` runs `main.ts`. */
 async function follow(folder: string, command: string[]): Promise<void> {
-  const port = await freePort();
+  const port = `${await freePort()}`;
   const shown: string[] = [];
   let program: Program | undefined;
   let isInterrupted = false;

@@ -5,7 +5,7 @@
 
 import { assert } from "@std/assert";
 import type { Tokens } from "marked";
-import { createServer } from "node:net";
+import { freePort } from "../keeper.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { testAtOnce } from "../at_once.ts";
 import { runtimes } from "../runtimes.ts";
@@ -48,11 +48,9 @@ function shapeOf(line: string): string {
 
 /** Returns `count` different free ports. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 /** Terminal in a folder that contains the service's config. It also runs the service. */
