@@ -9,9 +9,19 @@ import "./core_version.ts"; // imported first, to report a wrong core version be
 export { Cache } from "./cache/cache.ts";
 export type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./cache/contract.ts";
 export { ApiError, type ApiStatus } from "./client/api_error.ts";
-export { Client, type ClientOptions, type Query, type RequestOptions, type WatchOptions } from "./client/client.ts";
+export {
+  Client,
+  type ClientOptions,
+  type ListOptions,
+  type Query,
+  type RequestOptions,
+  type WatchOptions,
+} from "./client/client.ts";
+export { HttpTransport, type HttpTransportOptions } from "./client/http_transport.ts";
+export type { ListMeta } from "./client/list_splitter.ts";
 export { NoAnswerError } from "./client/no_answer_error.ts";
-export type { ApiRequest, ApiResponse, Transport } from "./client/transport.ts";
+export type { TlsOptions } from "./client/pool.ts";
+export { type ApiRequest, type ApiResponse, StaleConnectionError, type Transport } from "./client/transport.ts";
 export {
   type DeepReadonly,
   keyOf,

@@ -2,10 +2,11 @@ import type { Duration } from "@workqueue/core";
 import { requireRule, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
 import { ApiError, type ApiStatus } from "./api_error.ts";
 import { linesOf } from "./lines.ts";
+import { type ListMeta, ListSplitter } from "./list_splitter.ts";
 import { NoAnswerError } from "./no_answer_error.ts";
 import { Reachability } from "./reachability.ts";
 import { sleep } from "./sleep.ts";
-import type { ApiResponse, Transport } from "./transport.ts";
+import { type ApiResponse, StaleConnectionError, type Transport } from "./transport.ts";
 
 /** Values of a query. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -36,13 +37,23 @@ export interface RequestOptions {
   onSent?: () => void;
 }
 
+/** Options of {@linkcode Client.list}. */
+export interface ListOptions<T> extends Pick<RequestOptions, "query" | "signal" | "timeout"> {
+  /** Called with each item. */
+  onItem: (item: T) => void;
+}
+
 /** Options of {@linkcode Client.watch}. */
 export interface WatchOptions {
   /** Values of the query. */
   query?: Query;
   /** Ends the watch. */
   signal: AbortSignal;
-  /** Longest time in which nothing arrives. @default {"30s"} */
+  /**
+   * Longest time in which nothing arrives. A connection whose other side is gone ends after at most 35 s by itself.
+   *
+   * @default {"10m"}
+   */
   idleTimeout?: Duration;
   /** Called when the server has accepted the watch, before the first event. */
   onOpen?: () => void;
@@ -68,7 +79,7 @@ export class Client {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#reachability = new Reachability(async (signal) => {
-      await this.#try("GET", "/version", { signal, timeout: 5000 }).then(discard);
+      await textOf((await this.#try("GET", "/version", { signal, timeout: "5s" })).body);
     });
   }
 
@@ -83,17 +94,16 @@ export class Client {
   }
 
   /**
-   * Sends a request. Resolves with the body of the response.
+   * Sends a request. Resolves with the body of the response: an object, or a string if it is text, such as a log.
    *
    * @throws {ApiError} If the status is 300 or higher.
    * @throws {NoAnswerError} If no complete response arrives.
    */
   async request<R>(method: string, path: string, options: RequestOptions = {}): Promise<R> {
-    const response = await this.#send(method, path, options);
     const name = `${method} ${path}`;
-    const text = await textOf(response).catch((error) => {
-      throw failure(name, error, options.signal);
-    });
+    const response = await this.#send(method, path, options);
+    const text = await textOf(this.#chunks(name, response, options.signal));
+    if (response.headers["content-type"]?.startsWith("text/")) return text as R;
     return (text === "" ? undefined : parse(name, text)) as R;
   }
 
@@ -103,15 +113,31 @@ export class Client {
    * @throws {ApiError} If the status is 300 or higher. Events of the type `ERROR` are yielded.
    * @throws {NoAnswerError} If the connection breaks.
    */
-  async *watch<E>(path: string, { idleTimeout, onOpen, ...options }: WatchOptions): AsyncGenerator<E, void> {
-    const response = await this.#send("GET", path, { ...options, timeout: idleTimeout ?? "30s", isWatch: true });
-    onOpen?.();
+  async *watch<E>(path: string, { idleTimeout = "10m", onOpen, ...options }: WatchOptions): AsyncGenerator<E, void> {
     const name = `GET ${path}`;
-    try {
-      for await (const line of linesOf(response.body)) yield parse(name, line) as E;
-    } catch (error) {
-      throw failure(name, error, options.signal);
+    const response = await this.#send("GET", path, { ...options, timeout: idleTimeout, isWatch: true });
+    onOpen?.();
+    for await (const line of linesOf(this.#chunks(name, response, options.signal))) yield parse(name, line) as E;
+  }
+
+  /**
+   * Sends a request for a list, and calls `onItem` with each of its items as they arrive. Doesn't keep the text of the
+   * response, so the list may be of any length. Resolves with the list's metadata and the number of characters.
+   *
+   * @throws {ApiError} If the status is 300 or higher.
+   * @throws {NoAnswerError} If no complete response arrives. Items may have arrived before.
+   */
+  async list<T>(path: string, { onItem, ...options }: ListOptions<T>): Promise<{ metadata: ListMeta; size: number }> {
+    const name = `GET ${path}`;
+    const response = await this.#send("GET", path, options);
+    const splitter = new ListSplitter((json) => onItem(parse(name, json) as T));
+    let size = 0;
+    for await (const chunk of this.#chunks(name, response, options.signal)) {
+      size += chunk.length;
+      splitter.write(chunk);
     }
+    if (!splitter.isComplete) throw new NoAnswerError(name, new Error("the list is not complete"));
+    return { metadata: parse(name, splitter.metadata) as ListMeta, size };
   }
 
   /** Closes idle connections. Running requests end by their signals. */
@@ -120,11 +146,23 @@ export class Client {
     this.#options.transport.reset();
   }
 
+  /** Yields the chunks of a response. If it breaks off, throws the error for the request. */
+  async *#chunks(name: string, { body }: ApiResponse, signal: AbortSignal = NEVER): AsyncGenerator<string> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : new NoAnswerError(name, error);
+    }
+  }
+
   /** Sends a request until its response has a status below 300, or repeating it is pointless. */
   async #send(method: string, path: string, options: Request): Promise<ApiResponse> {
     let isRefreshed = false;
     for (let tries = 1;; tries++) {
-      const response = await this.#try(method, path, options);
+      const response = await this.#try(method, path, options).catch((error) => {
+        if (isStale(error) && isRepeatable(method, options)) return this.#try(method, path, options);
+        throw error;
+      });
       if (response.status < 300) return response;
       const error = await errorOf(`${method} ${path}`, response);
       if (error.status === 401 && !isRefreshed && this.#options.refresh !== undefined) {
@@ -161,7 +199,7 @@ export class Client {
       return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      this.#reachability.failed();
+      if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);
     }
   }
@@ -172,10 +210,17 @@ function textOfQuery(query: Query): string {
   return values.length === 0 ? "" : `?${new URLSearchParams(values.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** Returns the error for a request whose response broke off. */
-function failure(name: string, error: unknown, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted) return signal.reason;
-  return error instanceof NoAnswerError ? error : new NoAnswerError(name, error);
+/** Reports whether a request failed because the server had closed a kept connection. */
+function isStale(error: unknown): boolean {
+  return error instanceof NoAnswerError && error.cause instanceof StaleConnectionError;
+}
+
+/**
+ * Reports whether sending a request twice has the effect of sending it once, if nobody writes in between. A write with
+ * a resource version is refused the second time (409), as if somebody had changed the object.
+ */
+function isRepeatable(method: string, { contentType }: RequestOptions): boolean {
+  return method !== "POST" && contentType !== "application/json-patch+json";
 }
 
 /** Reports whether the server asks to repeat the request later: it has too many requests, or is starting. */
@@ -184,7 +229,7 @@ function isBusy({ status, retryAfter }: ApiError): boolean {
 }
 
 async function errorOf(name: string, response: ApiResponse): Promise<ApiError> {
-  const text = await textOf(response).catch(() => "");
+  const text = await textOf(response.body).catch(() => "");
   const seconds = Number(response.headers["retry-after"] ?? NaN);
   const retryAfter = seconds >= 0 ? seconds * 1000 : undefined;
   let status: ApiStatus = { message: text.slice(0, 200) };
@@ -197,14 +242,10 @@ async function errorOf(name: string, response: ApiResponse): Promise<ApiError> {
   return new ApiError(name, { ...status, code: response.status }, retryAfter);
 }
 
-async function textOf({ body }: ApiResponse): Promise<string> {
-  const chunks: string[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return chunks.join("");
-}
-
-async function discard({ body }: ApiResponse): Promise<void> {
-  for await (const _ of body);
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+  const parts: string[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return parts.join("");
 }
 
 function parse(name: string, text: string): unknown {

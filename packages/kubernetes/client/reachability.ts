@@ -11,7 +11,7 @@ export class Reachability {
   readonly #probe: Probe;
   readonly #stopped = new AbortController();
   #isAnswering = true;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(probe: Probe) {
     this.#probe = probe;
@@ -24,9 +24,7 @@ export class Reachability {
   /** Notes that an answer arrived. */
   answered(): void {
     this.#isAnswering = true;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+    this.#wake();
   }
 
   /** Notes that a request got no answer. The first probe follows at once: only one connection may have broken. */
@@ -36,27 +34,31 @@ export class Reachability {
     void this.#probeUntilAnswered();
   }
 
-  /** Resolves when the server answers. */
+  /** Resolves when the server answers. Rejects with the signal's reason, or if probing is stopped. */
   whenAnswering(signal: AbortSignal): Promise<void> {
     if (this.#isAnswering) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const wake = () => {
-        signal.removeEventListener("abort", abort);
-        resolve();
+      const { signal: stopped } = this.#stopped;
+      const end = () => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        if (this.#isAnswering) resolve();
+        else reject(signal.aborted ? signal.reason : stopped.reason);
       };
-      const abort = () => {
-        this.#waiting = this.#waiting.filter((other) => other !== wake);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(wake);
+      if (signal.aborted || stopped.aborted) return end();
+      signal.addEventListener("abort", end);
+      this.#waiting.add(end);
     });
   }
 
-  /** Stops probing. */
+  /** Stops probing, and rejects all promises of `whenAnswering`. */
   stop(): void {
     this.#stopped.abort(new Error("The client was closed"));
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const end of [...this.#waiting]) end();
   }
 
   async #probeUntilAnswered(): Promise<void> {

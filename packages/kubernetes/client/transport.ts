@@ -30,3 +30,13 @@ export interface Transport {
   /** Closes idle connections, and lets used ones end with their requests. Later requests open new ones. */
   reset(): void;
 }
+
+/**
+ * Error of a request on a connection that had carried other requests, and that ended before any part of the response
+ * arrived. Servers and proxies close idle connections at any time, so the request probably came too late, and a new
+ * connection probably works. But the request may have taken effect.
+ */
+export class StaleConnectionError extends Error {
+  /** Always `"StaleConnectionError"`. */
+  override name = "StaleConnectionError";
+}

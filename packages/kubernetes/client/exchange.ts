@@ -1,0 +1,101 @@
+import { systemClock } from "@workqueue/core";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { type ApiRequest, type ApiResponse, StaleConnectionError } from "./transport.ts";
+
+/** One request on a connection, and its response. */
+export class Exchange {
+  readonly #sent: ClientRequest;
+  readonly #signal: AbortSignal;
+  readonly #idleTimeout: number;
+  readonly #onBroken: () => void;
+  /** Why the exchange ended early. Later errors are consequences of the first one. */
+  #failure: { readonly error: unknown } | undefined;
+  #isReused = false;
+  #timer: unknown;
+
+  /**
+   * Begins the exchange.
+   *
+   * @param onBroken Called if the connection broke or nothing arrived for too long.
+   */
+  constructor(sent: ClientRequest, { signal, idleTimeout }: ApiRequest, onBroken: () => void) {
+    this.#sent = sent;
+    this.#signal = signal;
+    this.#idleTimeout = idleTimeout;
+    this.#onBroken = onBroken;
+  }
+
+  /** Resolves when the head of the response has arrived. */
+  response(): Promise<ApiResponse> {
+    return new Promise((resolve, reject) => {
+      let hasResponse = false;
+      const fail = (error: Error) => {
+        if (hasResponse) return; // the body fails by itself
+        const isStale = this.#isReused && this.#failure === undefined;
+        reject(this.#fail(isStale ? new StaleConnectionError(error.message, { cause: error }) : error));
+      };
+      this.#signal.addEventListener("abort", this.#abort);
+      this.#sent
+        .once("socket", () => {
+          this.#isReused = this.#sent.reusedSocket;
+          this.#sent.reusedSocket = false; // or Deno sends the request again by itself, even after `destroy`
+          this.#await();
+        })
+        .once("response", (response) => {
+          hasResponse = true;
+          systemClock.clearTimeout(this.#timer);
+          response.on("error", () => {}); // the body throws it
+          const { statusCode = 0, headers } = response;
+          resolve({ status: statusCode, headers: headers as ApiResponse["headers"], body: this.#body(response) });
+        })
+        .on("error", fail)
+        .once("close", () => fail(new Error("the connection was closed")));
+    });
+  }
+
+  async *#body(response: IncomingMessage): AsyncGenerator<string> {
+    response.setEncoding("utf8");
+    try {
+      this.#await();
+      for await (const chunk of response) {
+        systemClock.clearTimeout(this.#timer);
+        yield chunk;
+        this.#await();
+      }
+      if (this.#failure !== undefined || !response.complete) throw new Error("the connection was closed");
+    } catch (error) {
+      throw this.#fail(error);
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Waits for the next part of the response, but no longer than the idle timeout. */
+  #await(): void {
+    const error = new Error(`nothing arrived for ${this.#idleTimeout} ms`);
+    this.#timer = systemClock.setTimeout(() => this.#destroy(error), this.#idleTimeout);
+  }
+
+  readonly #abort = () => this.#destroy(this.#signal.reason);
+
+  /** Ends the connection. The error is kept first, because the runtimes report the end in different ways. */
+  #destroy(error: unknown): void {
+    this.#fail(error);
+    this.#sent.destroy(error as Error);
+  }
+
+  /** Notes an error, and returns the first one. */
+  #fail(error: unknown): unknown {
+    if (this.#failure === undefined) {
+      this.#failure = { error };
+      this.#end();
+      if (!this.#signal.aborted) this.#onBroken();
+    }
+    return this.#failure.error;
+  }
+
+  #end(): void {
+    systemClock.clearTimeout(this.#timer);
+    this.#signal.removeEventListener("abort", this.#abort);
+  }
+}
