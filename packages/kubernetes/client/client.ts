@@ -1,4 +1,4 @@
-import type { Duration } from "@workqueue/core";
+import { type Duration, systemClock } from "@workqueue/core";
 import { requireRule, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
 import { ApiError, type ApiStatus } from "./api_error.ts";
 import { linesOf } from "./lines.ts";
@@ -67,6 +67,10 @@ interface Request extends RequestOptions {
 const MAX_TRIES = 10;
 /** Longest time to wait between two tries, in milliseconds. If the server asks for more, the request fails. */
 const MAX_WAIT = 30_000;
+
+/** Longest time in which a server accepts a watch, in milliseconds. */
+const LONGEST_OPENING = 30_000;
+const NOT_ACCEPTED = `nothing arrived for ${LONGEST_OPENING} ms`;
 
 const NEVER = new AbortController().signal;
 
@@ -185,13 +189,15 @@ export class Client {
       ...await this.#options.headers?.(),
     };
     options.onSent?.();
+    const opening = new AbortController(); // a watch may be quiet for longer than a server may take to accept it
+    const timer = isWatch && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
     try {
       const response = await this.#options.transport.send({
         method,
         path: path + textOfQuery(query),
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal,
+        signal: isWatch ? AbortSignal.any([signal, opening.signal]) : signal,
         idleTimeout: tryParseDuration(timeout)!,
         isWatch: isWatch ?? false,
       });
@@ -201,6 +207,8 @@ export class Client {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);
+    } finally {
+      if (isWatch) systemClock.clearTimeout(timer);
     }
   }
 }
