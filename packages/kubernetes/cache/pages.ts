@@ -3,11 +3,8 @@ import type { Client, Query } from "../client/client.ts";
 
 /** Objects of a page. */
 const PAGE = 500;
-
-interface Page<T> {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly T[] | null;
-}
+/** Longest page, in characters. After a longer one, pages have half as many objects. */
+const MAX_LENGTH = 32_000_000;
 
 /**
  * Lists objects in pages. Resolves with the version of the list.
@@ -30,10 +27,10 @@ export async function listPages<T>(
   for (;;) {
     try {
       const query: Query = { ...selectors, limit, continue: token };
-      const { metadata, items } = await client.request<Page<T>>("GET", path, { query, signal });
-      items?.forEach(onObject);
-      if (!metadata.continue) return metadata.resourceVersion;
+      const { metadata, size } = await client.list<T>(path, { query, signal, onItem: onObject });
+      if (!metadata.continue) return metadata.resourceVersion!;
       token = metadata.continue;
+      if (limit !== undefined && size > MAX_LENGTH) limit = Math.max(1, Math.floor(limit / 2));
     } catch (error) {
       if (token === undefined || !(error instanceof ApiError) || error.status !== 410) throw error;
       [limit, token] = [undefined, undefined]; // the server forgot the version: takes one list instead
