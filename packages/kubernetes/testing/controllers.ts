@@ -1,13 +1,10 @@
 /** Controllers of the cluster: they collect garbage, empty namespaces, and establish custom resource definitions. */
 
 import type { OwnerReference } from "../kube_object.ts";
-import { type Stored, valueAt, withValueAt } from "./objects.ts";
-import { isTrue, placeOf, qualified, resourceOfKind } from "./resources.ts";
+import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
+import { CLEANUP, DEFINITION_PLACES, isTrue, placeOf, qualified, resourceOfKind } from "./resources.ts";
 import type { Change, Store } from "./store.ts";
-import { type DeleteOptions, type Target, timestamp, type Writes } from "./writes.ts";
-
-/** Finalizer of a definition while there are objects of its kind. */
-const CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
+import type { DeleteOptions, Target, Writes } from "./writes.ts";
 
 /** Controllers that run in the microtask after a change. */
 export class Controllers {
@@ -48,7 +45,7 @@ export class Controllers {
     }
     const namespace = this.#store.get(`namespaces//${metadata.namespace}`);
     if (namespace) this.#emptyNamespace(namespace);
-    const definition = this.#store.get(`customresourcedefinitions.apiextensions.k8s.io//${place.split("/", 1)[0]}`);
+    const definition = this.#store.get(`${DEFINITION_PLACES}${place.split("/", 1)[0]}`);
     if (definition) this.#manageDefinition(definition);
   }
 
@@ -94,7 +91,6 @@ export class Controllers {
       if (!this.#removeAll(isOfKind)) return;
       this.#setMetadata(definition, { finalizers: finalizers.filter((one) => one !== CLEANUP) });
     } else if (!isTrue(definition, "Established")) {
-      this.#setMetadata(definition, { finalizers: [...finalizers, CLEANUP] });
       const conditions = ["NamesAccepted", "Established"]
         .map((type) => ({ type, status: "True", lastTransitionTime: timestamp(), reason: type, message: "" }));
       const status = { conditions, acceptedNames: valueAt(definition, "spec.names"), storedVersions: [] };
@@ -120,7 +116,7 @@ export class Controllers {
   }
 
   #targetOf({ apiVersion, kind, metadata: { namespace, name } }: Stored): Target {
-    return { resource: resourceOfKind(this.#store, apiVersion, kind)!, namespace, name: name! };
+    return { resource: resourceOfKind(this.#store, apiVersion, kind)!, namespace, name: name!, manager: "controllers" };
   }
 
   #setMetadata(object: Stored, changes: Partial<Stored["metadata"]>): void {

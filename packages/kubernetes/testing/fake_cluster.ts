@@ -1,16 +1,16 @@
 import type { Duration } from "@workqueue/core";
 import { A_BOOLEAN, requireRules, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
-import { ApiError } from "../client/api_error.ts";
+import { ApiError, type ApiStatus } from "../client/api_error.ts";
 import { Client, type RequestOptions, type WatchOptions } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
 import type { KubeObject } from "../kube_object.ts";
-import { ApiServer, parseRequest, type Verb } from "./api_server.ts";
+import { ApiServer, type ClusterRequest, parseRequest, type Verb } from "./api_server.ts";
 import { Controllers } from "./controllers.ts";
-import { type FailureOptions, isMatch, type LoggedRequest, Network, type RequestMatch } from "./network.ts";
+import { type FailureKind, type FailureOptions, isMatch, Network, type RequestMatch } from "./network.ts";
 import { freeze, type Stored } from "./objects.ts";
-import { tooOld } from "./reads.ts";
-import { apiVersionOf, type CustomKind, definitionOf, type Resource, resourceOfKind } from "./resources.ts";
-import { Failure } from "./status.ts";
+import { type ObjectList, tooOld } from "./reads.ts";
+import { apiVersionOf, type CustomKind, definitionOf, placeOf, type Resource, resourceOfKind } from "./resources.ts";
+import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
 import { type DeleteOptions, Writes } from "./writes.ts";
 
@@ -38,14 +38,16 @@ class FreezingClient extends Client {
   }
 }
 
-/** Object that identifies itself: with `apiVersion`, `kind`, a name, and a namespace (default: `default`). */
-export type Identified = KubeObject & { readonly apiVersion: string; readonly kind: string };
+/** Object with a kind. Its namespace is `default` unless its metadata names another. */
+export type Identified = Stored | (KubeObject & { readonly apiVersion: string; readonly kind: string });
 
 /** Options of {@linkcode FakeCluster.list}. */
 export interface ListOptions {
   /** Namespace of the objects. Default: all namespaces. */
   readonly namespace?: string;
+  /** Labels of the objects, such as `app=web,tier in (a, b)`. */
   readonly labelSelector?: string;
+  /** Fields of the objects, such as `metadata.name=web`. */
   readonly fieldSelector?: string;
 }
 
@@ -93,8 +95,8 @@ export class FakeCluster {
     controllers.run();
   }
 
-  /** Requests of clients that reached the cluster, the oldest first. */
-  get requests(): readonly LoggedRequest[] {
+  /** Requests of clients that arrived, the oldest first. */
+  get requests(): readonly ClusterRequest[] {
     return this.#network.requests;
   }
 
@@ -104,22 +106,15 @@ export class FakeCluster {
   }
 
   /** Creates an object. */
-  create<T extends Identified>(object: T): T {
-    return this.#ask("POST", this.#pathOf(object, false), object) as unknown as T;
+  create<T extends KubeObject = Stored>(object: Identified): T {
+    return this.#ask("POST", this.#pathOf(object, false), object);
   }
 
   /** Returns an object by its key (`namespace/name`, or `name` without a namespace), or `undefined`. */
   get<T extends KubeObject = Stored>(apiVersion: string, kind: string, key: string): T | undefined {
-    const [name = "", namespace] = key.split("/").reverse();
-    try {
-      return this.#ask(
-        "GET",
-        this.#pathOf({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } }),
-      ) as unknown as T;
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === "NotFound") return undefined;
-      throw error;
-    }
+    const [name, namespace] = key.split("/").reverse();
+    const resource = this.#resourceOf(apiVersion, kind);
+    return this.#store.get(placeOf(resource, namespace, name!)) as T | undefined;
   }
 
   /** Returns the objects of a kind, by namespace and name. */
@@ -129,32 +124,27 @@ export class FakeCluster {
     { namespace, ...selectors }: ListOptions = {},
   ): T[] {
     const path = pathOf(this.#resourceOf(apiVersion, kind), namespace);
-    const { items } = this.#ask("GET", `${path}?${new URLSearchParams(selectors)}`) as unknown as { items: T[] };
-    return items.map((item) => freeze({ apiVersion, kind, ...item }));
+    const { items } = this.#ask<ObjectList>("GET", `${path}?${new URLSearchParams(selectors)}`);
+    return items.map((item) => freeze({ apiVersion, kind, ...item as T }));
   }
 
   /** Changes fields of an object by a merge patch, whatever its version: `null` removes a field. */
-  patch<T extends Identified>(
-    object: T,
+  patch<T extends KubeObject = Stored>(
+    object: Identified,
     changes: object,
-    { subresource = "" }: { subresource?: "status" | "scale" | "" } = {},
+    { subresource }: { readonly subresource?: "status" | "scale" } = {},
   ): T {
-    const path = `${this.#pathOf(object)}${subresource && `/${subresource}`}`;
-    return this.#ask("PATCH", path, changes, "application/merge-patch+json") as unknown as T;
+    const path = this.#pathOf(object) + (subresource ? `/${subresource}` : "");
+    return this.#ask("PATCH", path, changes, "application/merge-patch+json");
   }
 
   /** Applies an object: sets its fields, and removes the fields that the same manager applied before. */
-  apply<T extends Identified>(
-    object: T,
-    { manager = "test", force = true }: { manager?: string; force?: boolean } = {},
+  apply<T extends KubeObject = Stored>(
+    object: Identified,
+    { manager = "test", force = true }: { readonly manager?: string; readonly force?: boolean } = {},
   ): T {
     const query = new URLSearchParams({ fieldManager: manager, force: `${force}` });
-    return this.#ask(
-      "PATCH",
-      `${this.#pathOf(object)}?${query}`,
-      object,
-      "application/apply-patch+yaml",
-    ) as unknown as T;
+    return this.#ask("PATCH", `${this.#pathOf(object)}?${query}`, object, "application/apply-patch+yaml");
   }
 
   /** Deletes an object. If it has finalizers, it stays until they are removed. */
@@ -165,17 +155,17 @@ export class FakeCluster {
   /** Ends all watches with the error 410 (`Expired`), and forgets the history, so that clients must list again. */
   expireWatches(): void {
     this.compact();
-    this.#network.close({ onlyWatches: true, last: { type: "ERROR", object: tooOld(1, this.#store.compacted) } });
+    this.#network.endWatches({ last: { type: "ERROR", object: tooOld(1, this.#store.compacted) } });
   }
 
   /** Ends all watches, as a server does from time to time. */
   closeWatches(): void {
-    this.#network.close({ onlyWatches: true });
+    this.#network.endWatches();
   }
 
   /** Breaks all connections. New ones work. */
   dropConnections(): void {
-    this.#network.close({ error: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) });
+    this.#network.endWatches({ error: connectionError("read ECONNRESET", "ECONNRESET") });
   }
 
   /** Stops the API server: connections break, and new ones are refused until `start`. */
@@ -184,30 +174,25 @@ export class FakeCluster {
     this.dropConnections();
   }
 
-  /** Ends the effect of `stop` and `hang`. Connections that were cut stay so. */
+  /** Ends the effect of `stop` and `hang` on new connections. */
   start(): void {
     this.#network.isDown = this.#network.isHung = false;
   }
 
-  /** Cuts the network without closing connections: nothing arrives on them any more. New ones hang until `start`. */
+  /** Cuts the network: nothing arrives on open connections any more, and on new ones until `start`. */
   hang(): void {
     this.#network.isHung = true;
-    this.#network.silence();
+    this.#network.silenceWatches();
   }
 
-  /**
-   * Makes the next request that matches fail with the code of a status. `"drop"` breaks the connection before the
-   * request has an effect, `"lose"` after that, and `"hang"` never answers.
-   */
-  failNext(match: RequestMatch, failure: number | "drop" | "lose" | "hang", options: FailureOptions = {}): void {
+  /** Makes the next request that matches fail: with the code of a status, or without an answer. */
+  failNext(match: RequestMatch, failure: FailureKind, options: FailureOptions = {}): void {
     this.#network.fail(match, failure, options);
   }
 
-  /** Denies requests with the error 403. Returns the function that allows them again. */
-  denyAccess(verb: Verb | "*", resource: string): () => void {
-    const rule = { verb, resource };
-    this.#network.denied.add(rule);
-    return () => void this.#network.denied.delete(rule);
+  /** Denies requests for a resource with the error 403. Returns the function that allows them again. */
+  denyAccess(verb: Verb, resource: string): () => void {
+    return this.#network.fail({ verb, resource }, 403, { times: Infinity });
   }
 
   /** Forgets the history: watches and pages can't continue from earlier versions. Open watches go on. */
@@ -229,7 +214,8 @@ export class FakeCluster {
   #resourceOf(apiVersion: string, kind: string): Resource {
     const found = resourceOfKind(this.#store, apiVersion, kind);
     if (found) return found;
-    throw new Failure(404, `no matches for kind "${kind}" in version "${apiVersion}"`);
+    const message = `no matches for kind "${kind}" in version "${apiVersion}"`;
+    throw new ApiError("find resource", { code: 404, reason: "NotFound", message });
   }
 
   #pathOf({ apiVersion, kind, metadata: { namespace = "default", name } }: Identified, isNamed = true): string {
@@ -239,11 +225,11 @@ export class FakeCluster {
   }
 
   /** Sends a request past the network. */
-  #ask(method: string, path: string, body?: object, type = "application/json"): Stored {
+  #ask<R>(method: string, path: string, body?: object, type = "application/json"): R {
     const headers = { "content-type": type, "user-agent": "test" };
     const answer = this.#server.answer(parseRequest(method, path), body && JSON.stringify(body), headers);
-    if (answer.code >= 300) throw new ApiError(`${method} ${path}`, answer.body as Failure["status"]);
-    return answer.body as Stored;
+    if (answer.code >= 300) throw new ApiError(`${method} ${path}`, answer.body as ApiStatus);
+    return answer.body as R;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Rules of the metadata of objects. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { ObjectMeta, OwnerReference } from "../kube_object.ts";
+import type { ObjectMeta } from "../kube_object.ts";
 import type { Stored } from "./objects.ts";
 import type { Resource } from "./resources.ts";
 import { type Cause, forbiddenField, invalid, invalidValue } from "./status.ts";
@@ -12,7 +12,8 @@ const FIELDS: readonly string[] = [
   "managedFields",
 ];
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const SUBDOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+const SUBDOMAIN = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`);
+const NAMESPACE = new RegExp(`^(?=.{1,63}$)${LABEL}$`);
 const QUALIFIED = new RegExp(`^(${LABEL}(\\.${LABEL})*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`);
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
@@ -26,74 +27,47 @@ export function cleaned(metadata: { readonly [F in keyof ObjectMeta]: unknown })
 
 /** Throws if the metadata of an object breaks rules. */
 export function requireMetadata(resource: Resource, { metadata }: Stored, before?: Stored): void {
-  const { name = "", labels = {}, finalizers = [], ownerReferences = [] } = metadata;
-  const causes: Cause[] = [
+  const { name = "", labels = {}, finalizers = [] } = metadata;
+  const causes = [
     ...nameCauses(resource, name),
-    ...Object.entries(labels).flatMap(([key, value]) => [
-      ...QUALIFIED.test(key) ? [] : [invalidValue("metadata.labels", key, "a key is a name with an optional domain")],
-      ...LABEL_VALUE.test(value) ? [] : [invalidValue("metadata.labels", value, "not a valid label value")],
-    ]),
-    ...finalizers.filter((one) => !QUALIFIED.test(one))
-      .map((one) => invalidValue("metadata.finalizers", one, "not a qualified name")),
-    ...ownerCauses(ownerReferences),
+    ...namesCauses("metadata.labels", Object.keys(labels), QUALIFIED),
+    ...namesCauses("metadata.labels", Object.values(labels), LABEL_VALUE),
+    ...namesCauses("metadata.finalizers", finalizers, QUALIFIED),
+    ...ownerCauses(metadata),
+    ...before ? changeCauses(metadata, before.metadata) : [],
   ];
-  if (before) causes.push(...changeCauses(metadata, before.metadata));
   if (causes.length > 0) throw invalid(resource, name, causes);
 }
 
-function nameCauses({ group, plural }: Resource, name: string): Cause[] {
-  if (name === "") {
-    return [{
-      reason: "FieldValueRequired",
-      message: "Required value: name or generateName is required",
-      field: "metadata.name",
-    }];
-  }
-  if (group === "rbac.authorization.k8s.io") return []; // names of roles may contain colons
-  const isNamespace = group === "" && plural === "namespaces";
-  if (SUBDOMAIN.test(name) && name.length <= (isNamespace ? 63 : 253) && !(isNamespace && name.includes("."))) {
-    return [];
-  }
-  return [
-    invalidValue("metadata.name", name, `a lowercase RFC 1123 ${isNamespace ? "label" : "subdomain"} is expected`),
-  ];
+function namesCauses(field: string, names: readonly string[], pattern: RegExp): Cause[] {
+  return names.filter((name) => !pattern.test(name)).map((name) => invalidValue(field, name, `must match ${pattern}`));
 }
 
-function ownerCauses(owners: readonly OwnerReference[]): Cause[] {
+function nameCauses({ group, plural }: Resource, name: string): Cause[] {
+  const field = "metadata.name";
+  if (name === "") {
+    return [{ reason: "FieldValueRequired", message: "Required value: name or generateName is required", field }];
+  }
+  if (group === "rbac.authorization.k8s.io") return []; // names of roles may contain colons
+  return namesCauses(field, [name], group === "" && plural === "namespaces" ? NAMESPACE : SUBDOMAIN);
+}
+
+function ownerCauses({ ownerReferences = [] }: ObjectMeta): Cause[] {
   const field = "metadata.ownerReferences";
-  const controllers = owners.filter(({ controller }) => controller).map(({ kind, name }) => `${kind}/${name}`);
-  const incomplete = owners.filter(({ apiVersion, kind, name, uid }) => !(apiVersion && kind && name && uid));
-  return [
-    ...incomplete.map((owner) => invalidValue(field, owner, "apiVersion, kind, name and uid must not be empty")),
-    ...controllers.length > 1
-      ? [
-        invalidValue(
-          field,
-          owners,
-          `Only one reference can have Controller set to true. Found "true" in references for ${
-            controllers.join(" and ")
-          }`,
-        ),
-      ]
-      : [],
-  ];
+  const incomplete = ownerReferences.filter(({ apiVersion, kind, name, uid }) => !(apiVersion && kind && name && uid));
+  const causes = incomplete.map((owner) => invalidValue(field, owner, "must have apiVersion, kind, name and uid"));
+  const controllers = ownerReferences.filter(({ controller }) => controller).map(({ kind, name }) => `${kind}/${name}`);
+  if (controllers.length < 2) return causes;
+  const why = `Only one reference can have Controller set to true. Found "true" in references for`;
+  return [...causes, invalidValue(field, ownerReferences, `${why} ${controllers.join(" and ")}`)];
 }
 
 function changeCauses(next: ObjectMeta, before: ObjectMeta): Cause[] {
+  const causes = (["name", "namespace", "uid", "deletionTimestamp"] as const)
+    .filter((field) => !isDeepStrictEqual(next[field], before[field]))
+    .map((field) => invalidValue(`metadata.${field}`, next[field], "field is immutable"));
   const added = (next.finalizers ?? []).filter((one) => !before.finalizers?.includes(one));
-  return [
-    ...(["name", "namespace", "uid", "deletionTimestamp"] as const)
-      .filter((field) => !isDeepStrictEqual(next[field], before[field]))
-      .map((field) => invalidValue(`metadata.${field}`, next[field], "field is immutable")),
-    ...before.deletionTimestamp !== undefined && added.length > 0
-      ? [
-        forbiddenField(
-          "metadata.finalizers",
-          `no new finalizers can be added if the object is being deleted, found new finalizers ${
-            JSON.stringify(added)
-          }`,
-        ),
-      ]
-      : [],
-  ];
+  if (before.deletionTimestamp === undefined || added.length === 0) return causes;
+  const why = "no new finalizers can be added if the object is being deleted, found new finalizers";
+  return [...causes, forbiddenField("metadata.finalizers", `${why} ${JSON.stringify(added)}`)];
 }

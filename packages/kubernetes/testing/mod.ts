@@ -6,7 +6,7 @@
 
 import "../core_version.ts"; // imported first, to report a wrong core version before it causes another error
 
-export type { Verb } from "./api_server.ts";
+export type { ClusterRequest, Verb } from "./api_server.ts";
 export {
   type FakeCluster,
   fakeCluster,
@@ -14,5 +14,8 @@ export {
   type Identified,
   type ListOptions,
 } from "./fake_cluster.ts";
-export type { FailureOptions, LoggedRequest, RequestMatch } from "./network.ts";
+export type { FailureKind, FailureOptions, RequestMatch } from "./network.ts";
+export type { Stored } from "./objects.ts";
 export type { CustomKind } from "./resources.ts";
+export type { Snapshot } from "./store.ts";
+export type { DeleteOptions } from "./writes.ts";

@@ -4,8 +4,11 @@ import type { KubeObject } from "../kube_object.ts";
 
 /** Object in the cluster. */
 export interface Stored extends KubeObject {
+  /** Group and version of the kind, such as `apps/v1`. */
   readonly apiVersion: string;
+  /** Kind, such as `Deployment`. */
   readonly kind: string;
+  /** Any other field, such as `spec`. */
   readonly [field: string]: unknown;
 }
 
@@ -15,6 +18,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Reports whether a value is an object of JSON. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the current time as objects contain it. */
+export function timestamp(): string {
+  return new Date(Date.now()).toISOString().replace(/\.\d+/, "");
 }
 
 /** Freezes a value of JSON with everything in it, and returns it. */

@@ -1,9 +1,10 @@
 /** Lists and watches. */
 
+import type { KubeObject } from "../kube_object.ts";
 import type { Stored } from "./objects.ts";
-import { apiVersionOf, qualified, type Resource } from "./resources.ts";
+import { apiVersionOf, DEFINITION_PLACES, qualified, type Resource } from "./resources.ts";
 import { type Condition, fieldCondition, labelCondition } from "./selectors.ts";
-import { type Cause, Failure, forbiddenField, invalid, type Status, tooLarge } from "./status.ts";
+import { Failure, forbiddenField, invalid } from "./status.ts";
 import type { Change, Store } from "./store.ts";
 
 /** Objects that a request lists or watches. */
@@ -12,6 +13,14 @@ export interface Selection {
   /** Namespace of the objects; all namespaces if it is `undefined`. */
   readonly namespace: string | undefined;
   readonly query: URLSearchParams;
+}
+
+/** Page of a list. */
+export interface ObjectList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly KubeObject[];
 }
 
 /** Event of a watch. */
@@ -46,7 +55,7 @@ export function inVersion(object: Stored, resource: Resource): Stored {
 }
 
 /** Returns the list of a selection: a page of it if the query has a limit. */
-export function list(store: Store, selection: Selection): object {
+export function list(store: Store, selection: Selection): ObjectList {
   const { resource, query } = selection;
   requireListQuery(query);
   const meets = conditionOf(selection);
@@ -105,7 +114,7 @@ function parseToken(text: string): { rv: number; start: string } {
 const MATCHES = ["Exact", "NotOlderThan"];
 
 function requireQuery(rules: [isBroken: unknown, field: string, why: string][]): void {
-  const causes: Cause[] = rules.filter(([isBroken]) => isBroken).map(([, field, why]) => forbiddenField(field, why));
+  const causes = rules.filter(([isBroken]) => isBroken).map(([, field, why]) => forbiddenField(field, why));
   if (causes.length > 0) throw invalid({ kind: "ListOptions", group: "meta.k8s.io" }, "", causes);
 }
 
@@ -162,6 +171,7 @@ export function watch(store: Store, selection: Selection, isWatchList: boolean):
       send({ type: "BOOKMARK", object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } });
     };
     const tell = (change: Change) => {
+      if (change.after === undefined && change.place === `${DEFINITION_PLACES}${qualified(resource)}`) return end();
       if (change.version <= version) return;
       const event = eventOf(change, `${qualified(resource)}/`, meets);
       if (event) send({ type: event.type, object: inVersion(event.object, resource) });
@@ -193,8 +203,16 @@ export function watch(store: Store, selection: Selection, isWatchList: boolean):
 }
 
 /** Returns the status of a watch from a version that the server no longer has. */
-export function tooOld(version: number, oldest: number): Status {
+export function tooOld(version: number, oldest: number): object {
   return new Failure(410, `too old resource version: ${version} (${oldest})`).status;
+}
+
+/** Returns the failure of a request for a version that the server has not reached. */
+function tooLarge(wanted: number, current: number): Failure {
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  return new Failure(504, `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    details: { causes, retryAfterSeconds: 1 },
+  });
 }
 
 /** Returns the event of a change for a watch with a condition. An object that stops meeting it counts as deleted. */

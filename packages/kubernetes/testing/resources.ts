@@ -1,6 +1,7 @@
 /** Resources that the cluster serves: built-in ones, and those of custom resource definitions. */
 
-import { type Stored, valueAt } from "./objects.ts";
+import type { Shape, ShapeOf } from "./field_sets.ts";
+import { type Fields, isFields, type Stored, valueAt } from "./objects.ts";
 import type { Store } from "./store.ts";
 
 /** Resource of an API server. */
@@ -18,6 +19,7 @@ export interface Resource {
   readonly isCustom: boolean;
   /** Whether objects have a generation. It is always so for custom resources. */
   readonly hasGeneration: boolean;
+  readonly shapeOf: ShapeOf;
   /** Whether a PUT creates an object that does not exist. */
   readonly createsOnPut: boolean;
   /** Whether a PUT must name the version that it replaces. */
@@ -31,6 +33,7 @@ export type Named = Pick<Resource, "plural" | "group">;
 export interface CustomKind {
   /** Group and version, such as `example.com/v1`. */
   readonly apiVersion: string;
+  /** Kind, such as `Greeter`. */
   readonly kind: string;
   /** Name in paths. Default: the kind in lower case and an `s`. */
   readonly plural?: string;
@@ -40,6 +43,10 @@ export interface CustomKind {
   readonly subresources?: { readonly status?: object; readonly scale?: object };
 }
 
+/** Beginning of the places of definitions in the store. The qualified name of the resource follows. */
+export const DEFINITION_PLACES = "customresourcedefinitions.apiextensions.k8s.io//";
+/** Finalizer of a deleted definition while there are objects of its kind. */
+export const CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
 /** Group and version of definitions. */
 export const DEFINITIONS = "apiextensions.k8s.io/v1";
 
@@ -89,6 +96,7 @@ const BUILT_IN: readonly Resource[] = ([
   selectable: [],
   isCustom: false,
   hasGeneration: false,
+  shapeOf: (names) => METADATA_SHAPES[names.join(".")] ?? SHAPES[names.at(-1) ?? ""],
   createsOnPut: false,
   putNeedsVersion: false,
   ...traits,
@@ -134,8 +142,37 @@ interface Definition {
       readonly status?: object;
       readonly scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
     };
+    readonly schema?: { readonly openAPIV3Schema: Fields };
     readonly selectableFields?: readonly { readonly jsonPath: string }[];
   }[];
+}
+
+const METADATA_SHAPES: Readonly<Record<string, Shape>> = {
+  "metadata.ownerReferences": ["uid"],
+  "metadata.finalizers": "set",
+};
+
+/** Shapes of fields of built-in kinds by their names. */
+const SHAPES: Readonly<Record<string, Shape>> = {
+  conditions: ["type"],
+  containers: ["name"],
+  initContainers: ["name"],
+  env: ["name"],
+  volumes: ["name"],
+  volumeMounts: ["mountPath"],
+  selector: "atomic",
+};
+
+/** Returns the shape of a field that the schema of a definition says. */
+function shapeIn(schema: Fields | undefined, names: readonly string[]): Shape {
+  let found = schema;
+  for (const name of names) {
+    while (isFields(found?.["items"])) found = found["items"];
+    found = valueAt(found, `properties.${name}`) as Fields | undefined;
+  }
+  if (found?.["x-kubernetes-map-type"] === "atomic") return "atomic";
+  const type = found?.["x-kubernetes-list-type"];
+  return type === "map" ? found?.["x-kubernetes-list-map-keys"] as string[] : type === "set" ? type : undefined;
 }
 
 /** Reports whether an object has a condition whose status is `"True"`. */
@@ -148,7 +185,7 @@ function resourcesOf(definition: Stored): Resource[] {
   if (!isTrue(definition, "Established")) return [];
   const { group, names, scope, versions } = definition["spec"] as Definition;
   return versions.filter(({ served }) => served).map((
-    { name, subresources: { status, scale } = {}, selectableFields = [] },
+    { name, schema, subresources: { status, scale } = {}, selectableFields = [] },
   ) => ({
     group,
     version: name,
@@ -166,6 +203,7 @@ function resourcesOf(definition: Stored): Resource[] {
     selectable: selectableFields.map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
     isCustom: true,
     hasGeneration: true,
+    shapeOf: (names) => METADATA_SHAPES[names.join(".")] ?? shapeIn(schema?.openAPIV3Schema, names),
     createsOnPut: false,
     putNeedsVersion: true,
   }));

@@ -1,31 +1,10 @@
-/** Status objects, which an API server answers with instead of a result. */
+/** Failures of requests, with the status objects that an API server answers them with. */
 
-import { type Named, qualified, type Resource } from "./resources.ts";
+import type { ApiStatus } from "../client/api_error.ts";
+import { type Named, qualified } from "./resources.ts";
 
-/** One of several causes of a failure. */
-export interface Cause {
-  readonly reason: string;
-  readonly message: string;
-  readonly field?: string;
-}
-
-/** Status of a request that failed. */
-export interface Status {
-  readonly kind: "Status";
-  readonly apiVersion: "v1";
-  readonly metadata: { readonly continue?: string };
-  readonly status: "Failure";
-  readonly message: string;
-  readonly reason: string;
-  readonly details?: {
-    readonly name?: string;
-    readonly group?: string;
-    readonly kind?: string;
-    readonly causes?: readonly Cause[];
-    readonly retryAfterSeconds?: number;
-  };
-  readonly code: number;
-}
+/** Field that a request must not set so, and why. */
+export type Cause = NonNullable<NonNullable<ApiStatus["details"]>["causes"]>[number];
 
 /** Reasons of failures, by the codes of their statuses. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -44,53 +23,56 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Failure of a request, with the status that answers it. */
+/** Failure of a request. */
 export class Failure extends Error {
-  readonly status: Status;
+  /** Status object that answers the request. */
+  readonly status: ApiStatus & { readonly code: number };
 
-  constructor(code: number, message: string, more: Partial<Pick<Status, "reason" | "details" | "metadata">> = {}) {
+  constructor(code: number, message: string, more: object = {}) {
     super(message);
-    const reason = REASONS[code] ?? "";
-    this.status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code, ...more };
+    const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" };
+    this.status = { ...status, message, reason: REASONS[code] ?? "", code, ...more };
   }
 }
 
-function about({ plural, group }: Named, name?: string): Status["details"] {
-  return { ...(name && { name }), ...(group && { group }), kind: plural };
+/** Returns the failure of a request that is about an object or, without a name, about a resource. */
+export function failureOf(
+  code: number,
+  { plural, group }: Named,
+  name: string | undefined,
+  message: string,
+  more: { reason?: string; causes?: readonly Cause[] } = {},
+): Failure {
+  const { causes, ...rest } = more;
+  const details = { ...(name && { name }), ...(group && { group }), kind: plural, ...(causes && { causes }) };
+  return new Failure(code, message, { ...rest, details });
 }
 
 /** Returns the failure of a request for an object that does not exist. */
 export function notFound(resource: Named, name: string): Failure {
-  return new Failure(404, `${qualified(resource)} "${name}" not found`, { details: about(resource, name)! });
+  return failureOf(404, resource, name, `${qualified(resource)} "${name}" not found`);
 }
 
-/** Returns the failure to create an object that exists. */
-export function alreadyExists(resource: Named, name: string): Failure {
-  const message = `${qualified(resource)} "${name}" already exists`;
-  return new Failure(409, message, { reason: "AlreadyExists", details: about(resource, name)! });
-}
-
-/** Message of the conflict of a write that was based on an old version. */
-export const OLD_VERSION =
-  "the object has been modified; please apply your changes to the latest version and try again";
-
-/** Returns the failure of a write whose preconditions don't hold. */
+/** Returns the failure of a write that was based on another version or object. */
 export function conflict(resource: Named, name: string, why: string): Failure {
-  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`;
-  return new Failure(409, message, { details: about(resource, name)! });
+  return failureOf(409, resource, name, `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`);
 }
 
 /** Returns the failure of a request that is not allowed. */
-export function forbidden(resource: Named, name: string | undefined, why: string, causes?: Cause[]): Failure {
-  const message = `${qualified(resource)}${name ? ` "${name}"` : ""} is forbidden: ${why}`;
-  return new Failure(403, message, { details: { ...about(resource, name), ...(causes && { causes }) } });
+export function forbidden(resource: Named, name: string | undefined, why: string, causes?: readonly Cause[]): Failure {
+  const object = `${qualified(resource)}${name ? ` "${name}"` : ""}`;
+  return failureOf(403, resource, name, `${object} is forbidden: ${why}`, causes && { causes });
 }
 
-/** Returns the failure of a write of an object that breaks rules. */
-export function invalid({ kind, group }: Pick<Resource, "kind" | "group">, name: string, causes: Cause[]): Failure {
+/** Returns the failure of a request with fields that break rules. */
+export function invalid(
+  { kind, group }: { kind: string; group: string },
+  name: string,
+  causes: readonly Cause[],
+): Failure {
   const texts = causes.map(({ field, message }) => `${field}: ${message}`);
-  const message = `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ` +
-    (texts.length === 1 ? texts[0]! : `[${texts.join(", ")}]`);
+  const text = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  const message = `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${text}`;
   return new Failure(422, message, { details: { ...(name && { name }), ...(group && { group }), kind, causes } });
 }
 
@@ -102,14 +84,4 @@ export function invalidValue(field: string, value: unknown, why: string): Cause 
 /** Returns the cause that a field must not be set. */
 export function forbiddenField(field: string, why: string): Cause {
   return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
-}
-
-/** Returns the failure of a request for a version that the server has not reached. */
-export function tooLarge(wanted: number, current: number): Failure {
-  return new Failure(504, `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
-    details: {
-      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-      retryAfterSeconds: 1,
-    },
-  });
 }

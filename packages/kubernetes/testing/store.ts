@@ -14,7 +14,9 @@ export interface Change {
 
 /** State of a store at one time. */
 export interface Snapshot {
+  /** Version of the store. */
   readonly version: number;
+  /** Objects by their places in the store. */
   readonly objects: ReadonlyMap<string, Stored>;
 }
 

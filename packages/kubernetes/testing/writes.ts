@@ -1,33 +1,38 @@
 /** Writes of objects, under the rules of an API server. */
 
 import { isDeepStrictEqual } from "node:util";
+import { withDefaults } from "./defaults.ts";
+import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
 import { cleaned, requireMetadata } from "./metadata.ts";
-import { type Fields, isFields, type Stored, valueAt, withValueAt } from "./objects.ts";
-import { apiVersionOf, placeOf, type Resource } from "./resources.ts";
-import * as status from "./status.ts";
-import { Failure, invalidValue, OLD_VERSION } from "./status.ts";
+import { type Fields, isFields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
+import { apiVersionOf, CLEANUP, placeOf, type Resource } from "./resources.ts";
+import { scaleOf, withScale } from "./scale.ts";
+import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
 import type { Store } from "./store.ts";
 
 /** Object, or its subresource, that a request is about. */
 export interface Target {
   readonly resource: Resource;
   readonly namespace: string | undefined;
+  /** Name, empty for a new object. */
   readonly name: string;
   readonly subresource?: string | undefined;
+  /** Name of the field manager. */
+  readonly manager: string;
 }
 
 /** Options of the deletion of an object. */
 export interface DeleteOptions {
+  /** Deletes the objects that it owns after it (`"Background"`, the default), before it, or not at all. */
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+  /** Identity and version of the object that is meant. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-const NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+type Metadata = Stored["metadata"];
 
-/** Returns the current time as objects contain it. */
-export function timestamp(): string {
-  return new Date(Date.now()).toISOString().replace(/\.\d+/, "");
-}
+const NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+const OLD_VERSION = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** Writes to a store. */
 export class Writes {
@@ -39,53 +44,44 @@ export class Writes {
 
   /** Returns the object or the subresource that a request is about. */
   read(target: Target): Stored {
-    return viewOf(target, this.#find(target));
+    return shown(target, this.#find(target));
   }
 
-  create(target: Omit<Target, "name">, body: Fields): Stored {
+  create(target: Target, body: Fields, operation: Writer["operation"] = "Update"): Stored {
     const { resource, namespace } = target;
-    const { name: given, generateName, ...metadata } = requireBody(target, body);
-    const name = given || (generateName ? generateName + randomLetters() : "");
+    const { generateName, resourceVersion, ...metadata } = requireBody(target, body);
+    const name = metadata.name || (generateName ? generateName + randomLetters() : "");
     this.#requireNamespace(target, name);
-    if (metadata.resourceVersion) {
-      throw new Failure(500, "resourceVersion should not be set on objects to be created");
-    }
+    if (resourceVersion) throw new Failure(500, "resourceVersion should not be set on objects to be created");
+    const { managedFields, ...rest } = metadata;
     const object = withDefaults(resource, {
-      ...withoutStatus(body, resource),
+      ...withoutStatus(resource, body),
       ...identityOf(resource),
       metadata: cleaned({
-        ...metadata,
-        name,
-        ...(generateName && { generateName }),
-        ...(namespace !== undefined && { namespace }),
-        uid: crypto.randomUUID(),
-        creationTimestamp: timestamp(),
-        deletionTimestamp: "",
+        ...rest,
+        ...{ name, generateName, namespace, managedFields },
+        ...{ uid: crypto.randomUUID(), creationTimestamp: timestamp(), deletionTimestamp: undefined },
         generation: resource.hasGeneration ? 1 : undefined,
       }),
     });
     requireMetadata(resource, object);
     const place = placeOf(resource, namespace, name);
-    if (this.#store.get(place)) throw status.alreadyExists(resource, name);
-    return this.#store.put(place, object);
+    if (this.#store.get(place)) {
+      throw failureOf(409, resource, name, `${resource.plural} "${name}" already exists`, { reason: "AlreadyExists" });
+    }
+    return this.#store.put(place, managed(target, undefined, object, operation));
   }
 
   /** Replaces an object, as PUT does. */
   update(target: Target, body: Fields): Stored {
     const { resource, name, subresource } = target;
-    const { uid, resourceVersion, name: given } = requireBody(target, body);
-    if (given !== name) {
-      throw new Failure(400, `the name of the object (${given ?? ""}) does not match the name on the URL (${name})`);
-    }
-    if (!this.#store.get(placeOfTarget(target)) && resource.createsOnPut && !subresource) {
-      return this.create(target, body);
-    }
+    const { uid, resourceVersion } = requireBody(target, body);
+    const isNew = this.#store.get(placeOfTarget(target)) === undefined;
+    if (isNew && resource.createsOnPut && !subresource) return this.create(target, body);
     const before = this.#find(target);
     requireUid(target, before, uid);
     if (!resourceVersion && resource.putNeedsVersion) {
-      throw status.invalid(resource, name, [
-        invalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
-      ]);
+      throw invalid(resource, name, [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")]);
     }
     return this.#replace(target, before, body as Stored);
   }
@@ -93,69 +89,85 @@ export class Writes {
   /** Changes an object by a function from its present state. */
   patch(target: Target, change: (before: Stored) => unknown): Stored {
     const before = this.#find(target);
-    const wanted = change(viewOf(target, before));
-    if (!isFields(wanted)) throw new Failure(400, "the patched object is not an object");
+    const wanted = change(shown(target, before));
     requireBody(target, wanted);
     return this.#replace(target, before, wanted as Stored);
   }
 
+  /** Applies a configuration on the server side, which creates the object if it does not exist. */
+  apply(target: Target, config: Fields, isForced: boolean): Stored {
+    const { resource, name, subresource } = target;
+    const { uid, resourceVersion, managedFields } = requireBody(target, config, true);
+    if (managedFields) throw new Failure(400, "metadata.managedFields must be nil");
+    const before = subresource ? this.#find(target) : this.#store.get(placeOfTarget(target));
+    if (!before && uid) {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(resource, name, why);
+    }
+    const part = subresource === undefined
+      ? withoutStatus(resource, config)
+      : { metadata: cleaned({ resourceVersion }), status: config["status"] };
+    const writer: Writer = { ...writerOf(target), operation: "Apply" };
+    const wanted = withApplied(before, part, writer, resource.shapeOf, isForced);
+    return before ? this.#replace(target, before, wanted, "Apply") : this.create(target, wanted, "Apply");
+  }
+
   /** Deletes an object, or marks it as deleted while it has finalizers. Returns it as it is now. */
   remove(target: Target, { propagationPolicy, preconditions = {} }: DeleteOptions = {}): Stored {
-    const { resource, name } = target;
     const before = this.#find(target);
     requireUid(target, before, preconditions.uid);
     requireVersion(target, before, preconditions.resourceVersion);
     const { metadata } = before;
-    const collectors = { Foreground: ["foregroundDeletion"], Orphan: ["orphan"], Background: [] };
-    const finalizers = propagationPolicy === undefined ? metadata.finalizers ?? [] : [
-      ...(metadata.finalizers ?? []).filter((one) => one !== "foregroundDeletion" && one !== "orphan"),
-      ...collectors[propagationPolicy] ?? [],
-    ];
     const isMarked = metadata.deletionTimestamp !== undefined;
-    const marked = isMarked ? {} : {
-      deletionTimestamp: timestamp(),
-      deletionGracePeriodSeconds: 0,
-      ...(metadata.generation && { generation: metadata.generation + 1 }),
+    const hasInstances = !isMarked && before.kind === "CustomResourceDefinition";
+    const next: Stored = {
+      ...before,
+      metadata: cleaned({
+        ...metadata,
+        finalizers: [
+          ...finalizersAfter(metadata.finalizers ?? [], propagationPolicy),
+          ...hasInstances ? [CLEANUP] : [],
+        ],
+        ...(!isMarked && { deletionTimestamp: timestamp(), deletionGracePeriodSeconds: 0 }),
+        ...(!isMarked && metadata.generation && { generation: metadata.generation + 1 }),
+      }),
     };
-    const next: Stored = { ...before, metadata: cleaned({ ...metadata, finalizers, ...marked }) };
-    if (isHeld(next)) return this.#commit(target, before, resource.kind === "Namespace" ? terminating(next) : next);
-    return this.#store.put(placeOf(resource, target.namespace, name), before, true);
+    if (!isHeld(next)) return this.#store.put(placeOfTarget(target), before, true);
+    const isNamespace = next.kind === "Namespace";
+    return this.#commit(
+      target,
+      before,
+      isNamespace ? withValueAt(next, "status.phase", "Terminating") as Stored : next,
+    );
   }
 
   #find(target: Target): Stored {
     const found = this.#store.get(placeOfTarget(target));
-    if (found === undefined) throw status.notFound(target.resource, target.name);
+    if (found === undefined) throw notFound(target.resource, target.name);
     return found;
   }
 
-  #requireNamespace({ resource, namespace }: Omit<Target, "name">, name: string): void {
+  #requireNamespace({ resource, namespace }: Target, name: string): void {
     if (namespace === undefined) return;
     const found = this.#store.get(`namespaces//${namespace}`);
-    if (!found) {
-      throw new Failure(404, `namespaces "${namespace}" not found`, {
-        details: { name: namespace, kind: "namespaces" },
-      });
-    }
+    if (!found) throw notFound({ plural: "namespaces", group: "" }, namespace);
     if (found.metadata.deletionTimestamp === undefined) return;
-    throw status.forbidden(
+    const why = `namespace ${namespace} is being terminated`;
+    throw forbidden(
       resource,
       name,
       `unable to create new content in namespace ${namespace} because it is being terminated`,
       [
-        {
-          reason: "NamespaceTerminating",
-          message: `namespace ${namespace} is being terminated`,
-          field: "metadata.namespace",
-        },
+        { reason: "NamespaceTerminating", message: why, field: "metadata.namespace" },
       ],
     );
   }
 
-  #replace(target: Target, before: Stored, wanted: Stored): Stored {
+  #replace(target: Target, before: Stored, wanted: Stored, operation: Writer["operation"] = "Update"): Stored {
     requireVersion(target, before, wanted.metadata.resourceVersion);
-    const next = withView(target, before, wanted);
+    const next = withGeneration(target.resource, before, written(target, before, wanted));
     requireMetadata(target.resource, next, before);
-    return viewOf(target, this.#commit(target, before, next));
+    return shown(target, this.#commit(target, before, managed(target, before, next, operation)));
   }
 
   /** Stores an object unless nothing changes. An object that was deleted goes when nothing holds it. */
@@ -173,123 +185,107 @@ function identityOf(resource: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
+function writerOf({ resource, manager, subresource }: Target): Omit<Writer, "operation"> {
+  return { manager, apiVersion: apiVersionOf(resource), subresource };
+}
+
+/** Returns an object with the managed fields that follow from an update. Those after an apply are known already. */
+function managed(target: Target, before: Stored | undefined, next: Stored, operation: Writer["operation"]): Stored {
+  if (operation === "Apply") return next;
+  const managedFields = fieldsAfterUpdate(before, next, { ...writerOf(target), operation }, target.resource.shapeOf);
+  return { ...next, metadata: cleaned({ ...next.metadata, managedFields }) };
+}
+
 function randomLetters(): string {
   return Array.from({ length: 5 }, () => NAME_LETTERS[Math.floor(Math.random() * NAME_LETTERS.length)]).join("");
 }
 
-/** Checks that a body is of the kind and namespace of the request, and returns its metadata. */
-function requireBody({ resource, namespace, subresource }: Omit<Target, "name">, body: Fields): Stored["metadata"] {
-  const { apiVersion, kind, metadata = {} } = body;
+/** Checks that a body is an object of the kind, the name and the namespace of the request, and returns its metadata. */
+function requireBody({ resource, namespace, name, subresource }: Target, body: unknown, isApply = false): Metadata {
+  const { apiVersion, kind, metadata = {} } = isFields(body) ? body : { metadata: null };
+  if (!isFields(metadata)) throw new Failure(400, "the object provided is unrecognized");
+  if ((resource.isCustom || isApply) && !subresource && (!apiVersion || !kind)) {
+    throw new Failure(400, `Object '${kind ? "apiVersion" : "Kind"}' is missing in the body of the request`);
+  }
   const wanted = subresource === "scale" ? { apiVersion: "autoscaling/v1", kind: "Scale" } : identityOf(resource);
-  if (resource.isCustom && (apiVersion === undefined || kind === undefined)) {
-    throw new Failure(
-      400,
-      `Object '${kind === undefined ? "Kind" : "apiVersion"}' is missing in the body of the request`,
-    );
-  }
   if ((apiVersion ?? wanted.apiVersion) !== wanted.apiVersion || (kind ?? wanted.kind) !== wanted.kind) {
-    const given = `${apiVersion}, Kind=${kind}`;
     throw new Failure(
       400,
-      `the object provided is unrecognized: ${given} instead of ${wanted.apiVersion}, Kind=${wanted.kind}`,
+      `the object is of the kind ${apiVersion} ${kind} instead of ${wanted.apiVersion} ${wanted.kind}`,
     );
   }
-  if (!isFields(metadata)) throw new Failure(400, "metadata is not an object");
+  if (name && metadata["name"] !== name) {
+    throw new Failure(
+      400,
+      `the name of the object (${metadata["name"] ?? ""}) does not match the name on the URL (${name})`,
+    );
+  }
   if ((metadata["namespace"] ?? namespace) !== namespace) {
     throw new Failure(400, "the namespace of the provided object does not match the namespace sent on the request");
   }
-  return metadata as Stored["metadata"];
+  return metadata as Metadata;
 }
 
 function requireUid({ resource, name }: Target, { metadata }: Stored, uid: string | undefined): void {
   if (!uid || uid === metadata.uid) return;
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
-  throw status.conflict(resource, name, why);
+  throw conflict(
+    resource,
+    name,
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+  );
 }
 
 function requireVersion({ resource, name }: Target, { metadata }: Stored, version: string | undefined): void {
-  if (version && version !== metadata.resourceVersion) throw status.conflict(resource, name, OLD_VERSION);
+  if (version && version !== metadata.resourceVersion) throw conflict(resource, name, OLD_VERSION);
 }
 
 /** Reports whether finalizers keep an object from being deleted. */
 function isHeld(object: Stored): boolean {
-  const ofNamespace = object.kind === "Namespace" && valueAt(object, "spec.finalizers") as string[] | undefined;
-  return (object.metadata.finalizers?.length ?? 0) > 0 || (ofNamespace || []).length > 0;
+  const ofNamespace = object.kind === "Namespace" ? valueAt(object, "spec.finalizers") as string[] ?? [] : [];
+  return (object.metadata.finalizers?.length ?? 0) + ofNamespace.length > 0;
 }
 
-function terminating(namespace: Stored): Stored {
-  return withValueAt(namespace, "status.phase", "Terminating") as Stored;
+function finalizersAfter(finalizers: readonly string[], policy: DeleteOptions["propagationPolicy"]): readonly string[] {
+  if (policy === undefined) return finalizers;
+  const others = finalizers.filter((one) => one !== "foregroundDeletion" && one !== "orphan");
+  return [...others, ...{ Background: [], Foreground: ["foregroundDeletion"], Orphan: ["orphan"] }[policy]];
 }
 
-function withoutStatus(object: Fields, { hasStatus }: Resource): Fields {
+function withoutStatus({ hasStatus }: Resource, object: Fields): Fields {
   const { status: _, ...rest } = object;
   return hasStatus ? rest : object;
 }
 
-/** Returns the part of an object that requests for a subresource read and write. */
-function viewOf({ subresource, resource }: Target, object: Stored): Stored {
-  if (subresource !== "scale") return object;
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const { spec, status, selector } = resource.scale!;
-  const labels = selector && valueAt(object, selector);
-  return {
-    kind: "Scale",
-    apiVersion: "autoscaling/v1",
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as Stored["metadata"],
-    spec: { replicas: valueAt(object, spec) ?? 0 },
-    status: { replicas: valueAt(object, status) ?? 0, ...(typeof labels === "string" && { selector: labels }) },
-  };
+/** Returns an object as requests for it or its subresource read it. */
+function shown({ subresource, resource }: Target, object: Stored): Stored {
+  return subresource === "scale" ? scaleOf(resource, object) : object;
 }
 
-/** Returns an object with what a request wrote to it or to one of its subresources. */
-function withView({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
-  if (subresource === "scale") {
-    return withGeneration(
-      resource,
-      before,
-      withValueAt(before, resource.scale!.spec, valueAt(wanted, "spec.replicas")) as Stored,
-    );
-  }
+/** Returns an object with what a request wrote to it or to its subresource. */
+function written({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
+  if (subresource === "scale") return withScale(resource, before, wanted);
   const { status, ...rest } = before;
-  if (subresource === "status") return { ...rest, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
-  const { namespace, uid, creationTimestamp, generation, resourceVersion, ...deletion } = before.metadata;
-  const { deletionTimestamp, deletionGracePeriodSeconds } = deletion;
+  const { namespace, uid, creationTimestamp, generation, resourceVersion, ...old } = before.metadata;
+  if (subresource === "status") {
+    const managedFields = wanted.metadata.managedFields ?? old.managedFields;
+    const metadata = cleaned({ ...before.metadata, managedFields });
+    return { ...rest, metadata, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
+  }
   const metadata = cleaned({
-    namespace,
-    uid,
-    ...cleaned(wanted.metadata),
-    ...{ creationTimestamp, generation, resourceVersion },
-    ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
+    ...{ namespace, uid, ...cleaned(wanted.metadata), creationTimestamp, generation, resourceVersion },
+    ...(old.deletionTimestamp && {
+      deletionTimestamp: old.deletionTimestamp,
+      deletionGracePeriodSeconds: old.deletionGracePeriodSeconds,
+    }),
   });
   const kept = resource.hasStatus && status !== undefined && { status };
-  const next = { ...withoutStatus(wanted, resource), ...kept, ...identityOf(resource), metadata };
-  return withGeneration(resource, before, withDefaults(resource, next));
+  return withDefaults(resource, { ...withoutStatus(resource, wanted), ...kept, ...identityOf(resource), metadata });
 }
 
 /** Raises the generation if anything but metadata and status changed; for built-in kinds, if the spec changed. */
-function withGeneration({ hasGeneration, isCustom }: Resource, before: Stored, next: Stored): Stored {
-  const content = (object: Stored) => isCustom ? { ...object, metadata: undefined } : object["spec"];
-  if (!hasGeneration || isDeepStrictEqual(content(before), content(next))) return next;
+function withGeneration(resource: Resource, before: Stored, next: Stored): Stored {
+  const content = (object: Stored) =>
+    resource.isCustom ? { ...withoutStatus(resource, object), metadata: undefined } : object["spec"];
+  if (!resource.hasGeneration || isDeepStrictEqual(content(before), content(next))) return next;
   return { ...next, metadata: { ...next.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
-}
-
-/** Adds the fields that a server sets and controllers rely on. Most defaults of a real server are left out. */
-function withDefaults({ kind, isCustom }: Resource, object: Stored): Stored {
-  if (isCustom) return object;
-  if (kind === "Namespace") {
-    const labels = { "kubernetes.io/metadata.name": object.metadata.name!, ...object.metadata.labels };
-    const metadata = { ...object.metadata, labels };
-    return { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" }, ...object, metadata };
-  }
-  if (kind === "Secret") {
-    const { stringData, ...secret } = object;
-    const data = { ...secret["data"] as object, ...encoded(stringData as Record<string, string> | undefined) };
-    return { type: "Opaque", ...secret, ...(Object.keys(data).length > 0 && { data }) } as Stored;
-  }
-  if (kind === "Pod") return { status: { phase: "Pending" }, ...object };
-  return object;
-}
-
-function encoded(texts: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }

@@ -1,0 +1,19 @@
+import type { Fields, Stored } from "./objects.ts";
+import type { Resource } from "./resources.ts";
+
+/** Adds the fields that a server sets and controllers rely on. Most defaults of a real server are left out. */
+export function withDefaults({ kind, isCustom }: Resource, object: Stored): Stored {
+  if (isCustom) return object;
+  if (kind === "Pod") return { status: { phase: "Pending" }, ...object };
+  if (kind === "Secret") {
+    const { stringData = {}, data, ...secret } = object;
+    const added = Object.entries(stringData as Fields)
+      .map(([key, text]) => [key, Buffer.from(String(text)).toString("base64")]);
+    const all = { ...data as Fields, ...Object.fromEntries(added) };
+    return { type: "Opaque", ...secret, ...(Object.keys(all).length > 0 && { data: all }) } as Stored;
+  }
+  if (kind !== "Namespace") return object;
+  const { name, labels } = object.metadata;
+  const metadata = { ...object.metadata, labels: { ...labels, "kubernetes.io/metadata.name": name! } };
+  return { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" }, ...object, metadata };
+}

@@ -1,0 +1,134 @@
+/** Managers of fields: who set which field of an object, as in its `managedFields`. */
+
+import { compare, decoded, encoded, leavesOf, merged, minus, type ShapeOf, union, without } from "./field_sets.ts";
+import { type Fields, type Stored, timestamp } from "./objects.ts";
+import { Failure } from "./status.ts";
+
+/** Client that writes to an object. */
+export interface Writer {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource?: string | undefined;
+}
+
+interface Entry extends Writer {
+  readonly time?: string | undefined;
+  readonly fields: Set<string>;
+}
+
+/** Returns the managed fields of an object that a writer changed from a state, or created. */
+export function fieldsAfterUpdate(
+  before: Stored | undefined,
+  after: Stored,
+  writer: Writer,
+  shapeOf: ShapeOf,
+): unknown {
+  const { changed, gone } = compare(managedLeaves(before, shapeOf), managedLeaves(after, shapeOf));
+  const entries = entriesOf(after.metadata.managedFields ?? before?.metadata.managedFields);
+  const own = ownOf(entries, writer);
+  const fields = union(minus(own?.fields ?? [], gone), changed);
+  return listed(entries, { ...writer, fields, time: changed.size > 0 ? timestamp() : own?.time }, union(changed, gone));
+}
+
+/**
+ * Returns an object with a configuration applied. Fields that the writer applied before and no longer applies are
+ * removed, unless others manage them too.
+ */
+export function withApplied(
+  before: Stored | undefined,
+  config: Fields,
+  writer: Writer,
+  shapeOf: ShapeOf,
+  force: boolean,
+): Stored {
+  const entries = entriesOf(before?.metadata.managedFields);
+  const own = ownOf(entries, writer);
+  const fields = new Set(managedLeaves(config as Stored, shapeOf).keys());
+  const others = entries.filter((entry) => entry !== own);
+  const dropped = minus(own?.fields ?? [], union(fields, ...others.map((entry) => entry.fields)));
+  const after = without(merged(before ?? {}, config, shapeOf), dropped, shapeOf) as Stored;
+  const { changed, gone } = compare(managedLeaves(before, shapeOf), managedLeaves(after, shapeOf));
+  if (!force) requireNoConflicts(others, changed);
+  const time = changed.size + gone.size > 0 ? timestamp() : own?.time;
+  const managedFields = listed(entries, { ...writer, fields, time }, union(changed, gone));
+  return { ...after, metadata: { ...after.metadata, managedFields } };
+}
+
+/** Returns the fields that have managers. */
+function managedLeaves(object: Stored | undefined, shapeOf: ShapeOf): Map<string, unknown> {
+  if (object === undefined) return new Map();
+  const { apiVersion: _, kind: __, metadata = {}, ...content } = object;
+  const { labels, annotations, finalizers, ownerReferences, generateName } = metadata;
+  const leaves = leavesOf(
+    { ...content, metadata: { labels, annotations, finalizers, ownerReferences, generateName } },
+    shapeOf,
+  );
+  leaves.delete("f:metadata\n");
+  return leaves;
+}
+
+function isSame(one: Writer, other: Writer): boolean {
+  return one.manager === other.manager && one.operation === other.operation && one.subresource === other.subresource &&
+    (one.operation === "Apply" || one.apiVersion === other.apiVersion);
+}
+
+function ownOf(entries: readonly Entry[], writer: Writer): Entry | undefined {
+  return entries.find((entry) => isSame(entry, writer));
+}
+
+function entriesOf(managedFields: unknown): Entry[] {
+  return ((managedFields ?? []) as (Writer & { time?: string; fieldsV1?: Fields })[])
+    .map(({ fieldsV1 = {}, ...entry }) => ({ ...entry, fields: new Set(decoded(fieldsV1).filter(Boolean)) }));
+}
+
+/** Returns managed fields in which an entry replaces that of the same writer, and others lose some paths. */
+function listed(entries: readonly Entry[], own: Entry, lost: Set<string>): unknown {
+  const others = entries.filter((entry) => !isSame(entry, own));
+  return [...others.map((entry) => ({ ...entry, fields: minus(entry.fields, lost) })), own]
+    .filter(({ fields }) => fields.size > 0)
+    .sort((a, b) => sortKey(a) < sortKey(b) ? -1 : 1)
+    .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
+      ...{ manager, operation, apiVersion },
+      ...(time && { time }),
+      ...{ fieldsType: "FieldsV1", fieldsV1: encoded(fields) },
+      ...(subresource && { subresource }),
+    }));
+}
+
+function sortKey({ operation, time = "", manager, apiVersion, subresource = "" }: Entry): string {
+  return [operation, time, manager, apiVersion, subresource].join("\n");
+}
+
+function requireNoConflicts(others: readonly Entry[], changed: Set<string>): void {
+  const causes = others.flatMap((entry) => {
+    const reason = "FieldManagerConflict";
+    const message = `conflict with ${nameOf(entry)}`;
+    return [...entry.fields].filter((path) => changed.has(path)).sort().map((path) => ({
+      reason,
+      message,
+      field: textOf(path),
+    }));
+  });
+  if (causes.length === 0) return;
+  const texts = causes.map(({ message, field }) => `${message}: ${field}`);
+  const count = `${causes.length} conflict${causes.length > 1 ? "s" : ""}`;
+  throw new Failure(409, `Apply failed with ${count}: ${texts.join("\n")}`, { details: { causes } });
+}
+
+function nameOf({ manager, operation, apiVersion, subresource }: Entry): string {
+  const name = `"${manager}"${subresource ? ` with subresource "${subresource}"` : ""}`;
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}
+
+/** Returns a path as messages contain it, such as `.spec.replicas` or `.metadata.finalizers[="example.com/a"]`. */
+function textOf(path: string): string {
+  return path.split("\n").slice(0, -1).map((step) => {
+    const content = step.slice(2);
+    if (step.startsWith("f:")) return `.${content}`;
+    if (step.startsWith("v:")) return `[=${content}]`;
+    return `[${
+      Object.entries(JSON.parse(content)).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(",")
+    }]`;
+  }).join("");
+}

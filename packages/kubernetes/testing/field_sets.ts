@@ -1,0 +1,128 @@
+/**
+ * Sets of fields of objects, by their paths. The steps of a path are those of `managedFields`: `f:` with the name of a
+ * field, `k:` with the keys of an item of a list, or `v:` with an item of a set. A line break follows each step.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { type Fields, isFields } from "./objects.ts";
+
+/** Manner of merging a field: as a whole, as a set, or by keys of its items. Other maps are merged, and lists not. */
+export type Shape = "atomic" | "set" | readonly string[] | undefined;
+
+/** Returns the shape of the field at a path of names. */
+export type ShapeOf = (names: readonly string[]) => Shape;
+
+interface Part {
+  readonly step: string;
+  readonly names: readonly string[];
+  readonly value: unknown;
+}
+
+/** Returns the parts of a value that are merged one by one, or `undefined` if it is merged as a whole. */
+function partsOf(value: unknown, shapeOf: ShapeOf, names: readonly string[]): Part[] | undefined {
+  const shape = shapeOf(names);
+  if (isFields(value) && shape !== "atomic") {
+    return Object.entries(value).filter(([, inner]) => inner !== undefined)
+      .map(([name, inner]) => ({ step: `f:${name}\n`, names: [...names, name], value: inner }));
+  }
+  if (!Array.isArray(value) || shape === undefined || shape === "atomic") return undefined;
+  return value.map((item) => ({ step: itemStep(shape, item), names, value: item }));
+}
+
+function itemStep(shape: "set" | readonly string[], item: unknown): string {
+  if (shape === "set") return `v:${JSON.stringify(item)}\n`;
+  return `k:${JSON.stringify(Object.fromEntries(shape.map((key) => [key, (item as Fields)[key]])))}\n`;
+}
+
+function whole(parts: Iterable<Part>, isList: boolean): unknown {
+  if (isList) return Array.from(parts, ({ value }) => value);
+  return Object.fromEntries(Array.from(parts, ({ names, value }) => [names.at(-1), value]));
+}
+
+/** Returns the values of the fields of an object that no other field is part of, and of the items of its lists. */
+export function leavesOf(
+  value: unknown,
+  shapeOf: ShapeOf,
+  names: readonly string[] = [],
+  path = "",
+): Map<string, unknown> {
+  const parts = partsOf(value, shapeOf, names);
+  if (!parts || (parts.length === 0 && isFields(value))) return new Map([[path, value]]);
+  return new Map(parts.flatMap((part) => [
+    ...part.step.startsWith("k:") ? [[path + part.step, true] as const] : [],
+    ...leavesOf(part.value, shapeOf, part.names, path + part.step),
+  ]));
+}
+
+/** Returns the paths that are new or have other values, and those that are gone. */
+export function compare(
+  before: Map<string, unknown>,
+  after: Map<string, unknown>,
+): { changed: Set<string>; gone: Set<string> } {
+  const isChanged = ([path, value]: [string, unknown]) =>
+    !before.has(path) || !isDeepStrictEqual(before.get(path), value);
+  return {
+    changed: new Set([...after].filter(isChanged).map(([path]) => path)),
+    gone: new Set([...before.keys()].filter((path) => !after.has(path))),
+  };
+}
+
+/** Returns a value with the fields of another set. */
+export function merged(value: unknown, wanted: unknown, shapeOf: ShapeOf, names: readonly string[] = []): unknown {
+  const changes = partsOf(wanted, shapeOf, names);
+  if (!changes) return wanted;
+  const parts = new Map(partsOf(value, shapeOf, names)?.map((part) => [part.step, part]));
+  for (const { step, names, value } of changes) {
+    parts.set(step, { step, names, value: merged(parts.get(step)?.value, value, shapeOf, names) });
+  }
+  return whole(parts.values(), Array.isArray(wanted));
+}
+
+/** Returns a value without some fields, and without the maps and lists that this empties. */
+export function without(
+  value: unknown,
+  paths: Set<string>,
+  shapeOf: ShapeOf,
+  names: readonly string[] = [],
+  path = "",
+): unknown {
+  const parts = partsOf(value, shapeOf, names) ?? [];
+  const isItem = /(^|\n)k:.*\n$/.test(path);
+  if (paths.has(path) && (isItem || parts.length === 0)) return undefined;
+  if (parts.length === 0) return value;
+  const kept = parts.map((part) => ({
+    ...part,
+    value: without(part.value, paths, shapeOf, part.names, path + part.step),
+  }))
+    .filter((part) => part.value !== undefined);
+  return kept.length === 0 ? undefined : whole(kept, Array.isArray(value));
+}
+
+/** Returns a set of paths as `fieldsV1` contains it. */
+export function encoded(paths: Set<string>): Fields {
+  const root: Record<string, unknown> = {};
+  const nodes = [...paths].map((path) => {
+    let node = root;
+    for (const step of path.split("\n").slice(0, -1)) node = (node[step] ??= {}) as Record<string, unknown>;
+    return node;
+  });
+  for (const node of nodes) if (Object.keys(node).length > 0) node["."] = {};
+  return root;
+}
+
+/** Returns the paths in a `fieldsV1`. */
+export function decoded(fields: Fields, path = ""): string[] {
+  const steps = Object.entries(fields);
+  if (steps.length === 0) return [path];
+  return steps.flatMap(([step, inner]) => step === "." ? [path] : decoded(inner as Fields, `${path}${step}\n`));
+}
+
+/** Returns the paths that are in a set and not in another. */
+export function minus(paths: Iterable<string>, others: Set<string>): Set<string> {
+  return new Set([...paths].filter((path) => !others.has(path)));
+}
+
+/** Returns the paths that are in any of the sets. */
+export function union(...sets: Set<string>[]): Set<string> {
+  return new Set(sets.flatMap((paths) => [...paths]));
+}
