@@ -22,6 +22,8 @@ export interface Part {
   readonly files?: readonly string[];
   /** Number of test files that run at a time; one if omitted. */
   readonly jobs?: number;
+  /** Whether the part mostly waits, so that a part which computes can run beside it. */
+  readonly waits?: boolean;
 }
 
 const HAS_SH = Deno.build.os !== "windows"; // the tests of the command need `sh` and signals
@@ -80,23 +82,28 @@ export const defaultParts: readonly Part[] = [
 
 const redisTests = testsIn("redis");
 
-/** Parts of test files that run several at a time. The longest part comes first. */
-const large: readonly Part[] = [
-  testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file))),
-  testsAtOnce("redis", redisTests),
+/** Parts that mostly wait: for processes, servers and browsers, and for time to pass. */
+const waiting: readonly Part[] = [
   ...(HAS_SH ? [testsAtOnce("cli", testsUnder("cli"))] : []),
+  testsAtOnce("redis", redisTests),
+  testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file))),
   testsAtOnce("pages", [...testsIn("dashboard/page"), ...testsIn("simulate/page")]),
+].map((part) => ({ ...part, waits: true }));
+
+/** Parts of test files that run several at a time. */
+const large: readonly Part[] = [
+  ...waiting,
+  testsAtOnce("sqlite", testsUnder("sqlite")),
   testsAtOnce("installs", testsUnder("installs")),
   testsAtOnce("docs", testsUnder("docs")),
-  testsAtOnce("sqlite", testsUnder("sqlite")),
   testsAtOnce("simulate", [...testsIn("simulate"), ...testsIn("simulate/results")]),
 ];
 
 const inOtherParts = new Set([...[...large, ...core].flatMap(({ files }) => files!), ...testsUnder("cli")]);
 
 /**
- * Parts of `deno task ok`: everything. The longest parts come first, because parts run concurrently:
- * `tests/TIMES.md` has their times.
+ * Parts of `deno task ok`: everything. Of the parts that wait and of the others, the longest come first, because parts
+ * run concurrently: `tests/TIMES.md` has their times.
  */
 export const allParts: readonly Part[] = [
   ...large,

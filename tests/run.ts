@@ -14,19 +14,28 @@ const ROOT = new URL("..", import.meta.url);
 /** Number of parts that run at a time. With more of them, everything takes longer: processes compete for the caches. */
 const LANES = navigator.hardwareConcurrency;
 
-/** Runs parts, several at a time. Shows the output of the first part as it comes, and that of others if they fail. */
+/**
+ * Runs parts, several at a time: half of the lanes begin with the parts that wait, and the others with those that
+ * compute, so that no core is idle. Shows the output of the first part as it comes, and that of others if they fail.
+ */
 async function runAll(parts: readonly Part[]): Promise<Result[]> {
   const packed = Deno.makeTempDirSync({ prefix: "workqueue_" });
   globalThis.addEventListener("unload", () => Deno.removeSync(packed, { recursive: true })); // also after a signal
   const results: Result[] = [];
-  const left = parts.entries(); // one iterator for all lanes, so each part runs once
-  await Promise.all(Array.from({ length: LANES }, async () => {
-    for (const [i, part] of left) {
+  const numbered = [...parts.entries()];
+  const waiting = numbered.filter(([, { waits }]) => waits);
+  const computing = numbered.filter(([, { waits }]) => !waits);
+  const runLane = async (first: typeof numbered, then: typeof numbered) => {
+    for (let next; (next = first.shift() ?? then.shift()) !== undefined;) {
+      const [i, part] = next;
       const result = results[i] = await runPart(part, packed, i === 0);
       if (i === 0) continue;
       console.log(`\n${part.name}: ${result.success ? "ok" : "FAILED"} (${result.seconds.toFixed(0)} s)`);
       console.log(result.success ? linesAboutLeftOut(result.output) : result.output);
     }
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => {
+    return lane % 2 === 0 ? runLane(waiting, computing) : runLane(computing, waiting);
   }));
   return results;
 }
