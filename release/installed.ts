@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { NPM, run } from "./commands.ts";
 import { JsrRegistry } from "./jsr_registry.ts";
 import { NpmRegistry } from "./npm_registry.ts";
+import { packedOnce } from "./packed.ts";
 
 /** Packages that make up the command on JSR, each after its dependencies. On npm, the command contains the others. */
 const PACKAGES = [
@@ -40,7 +41,7 @@ let npmRegistry: Promise<NpmRegistry> | undefined;
  * @returns The start of the command line: a program and its first arguments.
  */
 export function installed(runtime: Runtime): Promise<string[]> {
-  const command = done.get(runtime) ?? INSTALLS[runtime](temporaryFolder());
+  const command = done.get(runtime) ?? INSTALLS[runtime]();
   done.set(runtime, command);
   return command;
 }
@@ -51,7 +52,8 @@ function temporaryFolder(): string {
   return folder;
 }
 
-async function installForDeno(folder: string): Promise<string[]> {
+async function installForDeno(): Promise<string[]> {
+  const folder = temporaryFolder();
   const env = await runWithJsr(folder, ["install", "-gA", "-n", "workqueue", "--root", ".", "jsr:@workqueue/cli"]);
   const path = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`; // the installed script looks for `deno` in `PATH`
   const variables = Object.entries({ ...env, PATH: path }).map(([name, value]) => `${name}=${value}`);
@@ -78,14 +80,18 @@ async function runWithJsr(folder: string, args: string[]): Promise<Record<string
   return env;
 }
 
-async function installForNode(folder: string): Promise<string[]> {
-  const { npmOption } = await npm();
-  const args = ["install", "--global", "--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
-  await run(NPM, [...args, "--prefix", folder, npmOption, "@workqueue/cli"], folder);
+async function installForNode(): Promise<string[]> {
+  // The installation has no absolute paths, so the test files of a run can share one.
+  const folder = await packedOnce("command installed for Node", async (scratch) => {
+    const { npmOption } = await npm();
+    const args = ["install", "--global", "--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
+    await run(NPM, [...args, "--prefix", scratch, npmOption, "@workqueue/cli"], scratch);
+  });
   return [`${folder}/bin/workqueue`];
 }
 
-async function installForBun(folder: string): Promise<string[]> {
+async function installForBun(): Promise<string[]> {
+  const folder = temporaryFolder();
   const { url } = await npm();
   const { stdout } = await run("npx", ["-y", "bun@1", "-e", "console.log(process.execPath)"], folder);
   const bun = stdout.trim();

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
 import { entriesOf } from "./entries.ts";
+import { packedOnce } from "./packed.ts";
 import { pin } from "./pin.ts";
 
 /** Files of a package. Each key is a path within the package, such as `/mod.ts`. */
@@ -18,6 +19,9 @@ interface Release {
   exports: Readonly<Record<string, string>>;
   files: Files;
 }
+
+/** Name of the file with an uploaded tarball. */
+const TARBALL = "package.tgz";
 
 let published: Promise<Files> | undefined;
 
@@ -39,8 +43,8 @@ export class JsrRegistry implements AsyncDisposable {
    */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
-  /** Copy of the repository with pinned packages, as for a release. The copy is created when first needed. */
-  #pinned: string | undefined;
+  /** Uploaded tarballs, by package name. */
+  readonly #uploads = new Map<string, Uint8Array>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
   constructor() {
@@ -51,33 +55,34 @@ export class JsrRegistry implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}/`;
   }
 
-  /** Publishes the package in a folder of the repository. Returns the uploaded files. */
+  /**
+   * Publishes the package in a folder of the repository. Returns the uploaded files. In a run of all tests, each
+   * package is uploaded once, and the other registries of the run get the same files.
+   */
   async publish(folder: string): Promise<Files> {
-    const from = new URL(`${folder}/`, folder === "." ? ROOT : this.#pinnedCopy());
-    const { name } = JSON.parse(await Deno.readTextFile(new URL("deno.json", from)));
-    const args = ["publish", "--quiet", "--no-check", "--allow-dirty", "--no-provenance", "--token", "any"];
-    await run(Deno.execPath(), args, from, { JSR_URL: this.url });
-    return this.#releases.get(name)!.files;
+    const { name } = JSON.parse(await Deno.readTextFile(new URL(`${folder}/deno.json`, ROOT)));
+    const packed = await packedOnce(`to publish on JSR ${folder}`, async (scratch) => {
+      const from = new URL(`${folder}/`, folder === "." ? ROOT : await pinnedCopy());
+      const args = ["publish", "--quiet", "--no-check", "--allow-dirty", "--no-provenance", "--token", "any"];
+      await run(Deno.execPath(), args, from, { JSR_URL: this.url });
+      Deno.writeFileSync(join(scratch, TARBALL), this.#uploads.get(name)!);
+    });
+    const files = await unpack(join(packed, TARBALL));
+    const { version, exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));
+    this.#releases.set(name, { name, version, exports: entriesOf(exports), files });
+    return files;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.shutdown();
-    if (this.#pinned !== undefined) await Deno.remove(this.#pinned, { recursive: true });
-  }
-
-  #pinnedCopy(): URL {
-    if (this.#pinned === undefined) {
-      this.#pinned = Deno.makeTempDirSync({ prefix: "workqueue_" });
-      copyRepository(this.#pinned);
-      pin(pathToFileURL(`${this.#pinned}/`));
-    }
-    return pathToFileURL(`${this.#pinned}/`);
   }
 
   async #answer(request: Request): Promise<Response> {
     const path = decodeURI(new URL(request.url).pathname);
-    const upload = /^\/api\/scopes\/(\w+)\/packages\/([\w-]+)\/versions\/[\d.]+$/.exec(path);
-    if (upload && request.method === "POST") return await this.#take(`@${upload[1]}/${upload[2]}`, request);
+    const upload = /^\/api\/scopes\/(\w+)\/packages\/([\w-]+)\/versions\/([\d.]+)$/.exec(path);
+    if (upload && request.method === "POST") {
+      return await this.#take(`@${upload[1]}/${upload[2]}`, upload[3]!, request);
+    }
     if (upload) return notFound("packageVersionNotFound");
     if (path.startsWith("/api/")) return Response.json({}); // means that the package exists and accepts versions
 
@@ -92,28 +97,28 @@ export class JsrRegistry implements AsyncDisposable {
   }
 
   /** Stores an uploaded tarball. */
-  async #take(name: string, request: Request): Promise<Response> {
-    const files = await unpack(request.body!);
-    const { version, exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));
-    this.#releases.set(name, {
-      name,
-      version,
-      exports: entriesOf(exports),
-      files,
-    });
+  async #take(name: string, packageVersion: string, request: Request): Promise<Response> {
+    this.#uploads.set(name, await request.bytes());
     const [packageScope, packageName] = name.slice(1).split("/");
     const at = new Date().toISOString();
     const task = { id: "1", status: "success", error: null, createdAt: at, updatedAt: at };
-    return Response.json({ ...task, packageScope, packageName, packageVersion: version });
+    return Response.json({ ...task, packageScope, packageName, packageVersion });
   }
 }
 
-async function unpack(tarball: ReadableStream<Uint8Array>): Promise<Files> {
+/** Returns the folder of a copy of the repository with pinned packages, as for a release. */
+async function pinnedCopy(): Promise<URL> {
+  const copy = await packedOnce("pinned copy", (folder) => {
+    copyRepository(folder);
+    pin(pathToFileURL(`${folder}/`));
+  });
+  return pathToFileURL(`${copy}/`);
+}
+
+async function unpack(tarball: string): Promise<Files> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
   try {
-    const tar = new Deno.Command("tar", { args: ["-xz"], cwd: folder, stdin: "piped" }).spawn();
-    await tarball.pipeTo(tar.stdin);
-    if (!(await tar.status).success) throw new Error("What was uploaded is no tarball");
+    await run("tar", ["-xzf", tarball], folder);
     return new Map(
       filesIn(folder).map((path) => [
         `/${relative(folder, path).replaceAll("\\", "/")}`,

@@ -1,4 +1,4 @@
-/** Cache of packed packages, because packing a package takes several seconds. */
+/** Cache of packed, published and installed packages, because each of these takes several seconds. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,12 +16,12 @@ function cache(): string {
 }
 
 /**
- * Returns a folder into which `pack` has put tarballs. Calls `pack` only for the first call with this name. A lock file
+ * Returns a folder into which `pack` has put files. Calls `pack` only for the first call with this name. A lock file
  * makes other processes that need the same wait, because packing twice takes longer. The lock ends with its process.
  *
  * @param name The name of the folder, which says what was packed.
  */
-export async function packedOnce(name: string, pack: (folder: string) => Promise<unknown>): Promise<string> {
+export async function packedOnce(name: string, pack: (folder: string) => Promise<unknown> | void): Promise<string> {
   const path = join(cache(), name.replaceAll(/[^\w-]/g, "_"));
   if (existsSync(path)) return path;
   using file = Deno.openSync(`${path}.lock`, { create: true, write: true });

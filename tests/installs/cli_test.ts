@@ -101,10 +101,14 @@ async function tryCommand(command: string[]): Promise<void> {
 
 const ignore = Deno.build.os === "windows"; // Windows has no `sh`
 
-/** Returns the path of a version of Node. */
-async function nodeOf(version: number): Promise<string> {
-  const { stdout } = await run("npx", ["-y", `node@${version}`, "-p", "process.execPath"], ROOT);
-  return stdout.trim();
+const nodes = new Map<number, Promise<string>>();
+
+/** Returns the path of a version of Node, for which npx looks only once. */
+function nodeOf(version: number): Promise<string> {
+  const known = nodes.get(version) ??
+    run("npx", ["-y", `node@${version}`, "-p", "process.execPath"], ROOT).then(({ stdout }) => stdout.trim());
+  nodes.set(version, known);
+  return known;
 }
 
 for (const runtime of RUNTIMES) {

@@ -1,5 +1,6 @@
 /** Empty folder in which a user installs the package and uses all its entry points. */
 
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../../deno.json" with { type: "json" };
@@ -29,18 +30,17 @@ export class Project implements Disposable {
 
   /** Packs packages of the clone and their dependencies into this folder, with the task that the pages describe. */
   async pack(...packages: string[]): Promise<void> {
-    const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
-    const packed = await packedOnce(`from a clone ${packages.join()}`, async (folder) => {
-      // Overrides `INIT_CWD`, which this process may have inherited from the task that runs the tests.
-      await run(Deno.execPath(), args, folder, { INIT_CWD: folder });
-    });
-    for (const { name } of Deno.readDirSync(packed)) Deno.copyFileSync(join(packed, name), this.path(name));
+    await packInto(this.folder, packages);
   }
 
+  /** Installs the core in this folder with npm, from a tarball. In a run of all tests, npm installs it once. */
   async npmInstall(): Promise<void> {
-    await this.pack(".");
-    Deno.writeTextFileSync(this.path("package.json"), '{ "type": "module" }');
-    await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./workqueue-core.tgz"]);
+    const installed = await packedOnce("core installed by npm", async (folder) => {
+      await packInto(folder, ["."]);
+      Deno.writeTextFileSync(join(folder, "package.json"), '{ "type": "module" }');
+      await run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./workqueue-core.tgz"], folder);
+    });
+    cpSync(installed, this.folder, { recursive: true });
   }
 
   /** Writes `main.ts`, which imports every entry point of the package and prints the results of `consumer.ts`. */
@@ -57,6 +57,15 @@ console.log(JSON.stringify(await consume({ ${fields.join(", ")} })));
 `,
     );
   }
+}
+
+async function packInto(target: string, packages: readonly string[]): Promise<void> {
+  const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
+  const packed = await packedOnce(`from a clone ${packages.join()}`, async (folder) => {
+    // Overrides `INIT_CWD`, which this process may have inherited from the task that runs the tests.
+    await run(Deno.execPath(), args, folder, { INIT_CWD: folder });
+  });
+  for (const { name } of Deno.readDirSync(packed)) Deno.copyFileSync(join(packed, name), join(target, name));
 }
 
 /** Returns the results that the program must print after every kind of installation. */
