@@ -51,6 +51,7 @@ export const packageFolders: readonly string[] = [
   "dashboard",
   "engine",
   "kubernetes/client",
+  "kubernetes/lease",
   "kubernetes/testing",
   "opentelemetry",
   "prometheus",
@@ -86,6 +87,9 @@ export const denoFolders: readonly string[] = [
   "sqlite/model",
   "sqlite/process",
 ];
+
+/** Folders of tests that no part of `deno task ok` runs, because they take long: they have tasks of their own. */
+export const rareFolders: readonly string[] = ["kubernetes/real"];
 
 /** Returns the test files in a folder of `tests/` and in its subfolders. */
 export function testsUnder(folder: string): string[] {

@@ -187,7 +187,7 @@ export class LeaderLease {
   /** Ends the lease at its deadline, whatever requests are in flight. */
   #endAtDeadline(onLost: (error: Error) => void): void {
     const { signal } = this.#ended;
-    const left = Math.max(0, this.#heldUntil! - this.#clock.now());
+    const left = Math.max(0, Math.ceil(this.#heldUntil! - this.#clock.now())); // a timer takes whole milliseconds
     sleep(left, signal, this.#clock).then(() => {
       if (this.isHeld) this.#endAtDeadline(onLost);
       else this.#lose(lost("it could not be renewed in time"), onLost);
