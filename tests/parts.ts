@@ -8,6 +8,7 @@ import {
   libFolders,
   nodeTests,
   partFolders,
+  rareFolders,
   testsIn,
   testsUnder,
   wholeFolders,
@@ -99,6 +100,8 @@ const large: readonly Part[] = [
   testsAtOnce("simulate", [...testsIn("simulate"), ...testsIn("simulate/results")]),
 ];
 
+const testFiles = [...allTests, ...rareFolders.flatMap(testsIn)];
+
 const inOtherParts = new Set([...[...large, ...core].flatMap(({ files }) => files!), ...testsUnder("cli")]);
 
 /**
@@ -111,7 +114,7 @@ export const allParts: readonly Part[] = [
   testsAtOnce("the rest", allTests.filter((file) => !inOtherParts.has(file))),
   {
     name: "examples",
-    args: [...TEST, "--parallel", ...testArguments, "--doc", `--ignore=${["deno.examples", ...allTests].join()}`],
+    args: [...TEST, "--parallel", ...testArguments, "--doc", `--ignore=${["deno.examples", ...testFiles].join()}`],
     jobs: 2,
   },
   ...core,

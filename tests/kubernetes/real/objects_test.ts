@@ -1,0 +1,169 @@
+/** Tests of a controller with unusual objects and rights. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Admin, configMaps, secrets } from "./admin.ts";
+import { ControllerProcess, until } from "./controller_process.ts";
+import { changeMany, createMany, greeting, stored, untilInOrder } from "./greetings.ts";
+import { clusterTest, onEachRuntime, RUNTIMES } from "./real_tests.ts";
+
+const NAMESPACE = "default";
+const SOON = 60_000;
+const LONG = 600_000;
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const GREETINGS = `/apis/example.dev/v1/namespaces/${NAMESPACE}/greetings`;
+
+/** Creates the definition of a kind with the fields of config maps, and waits until it is served. */
+async function define(admin: Admin): Promise<void> {
+  const texts = { type: "object", additionalProperties: { type: "string" } };
+  await admin.create(CRDS, {
+    metadata: { name: "greetings.example.dev" },
+    spec: {
+      group: "example.dev",
+      scope: "Namespaced",
+      names: { kind: "Greeting", plural: "greetings" },
+      versions: [{
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", properties: { data: texts } } },
+      }],
+    },
+  });
+  await until(async () => (await admin.list(GREETINGS).catch(() => undefined)) !== undefined);
+}
+
+onEachRuntime("a kind that appears, vanishes, and appears again", async (runtime, cluster) => {
+  const { admin } = cluster;
+  const kind = { API_VERSION: "example.dev/v1", KIND: "Greeting", REQUEUE: "10m" };
+  await using controller = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), kind);
+  const greet = async (name: string) => {
+    const object = { apiVersion: "example.dev/v1", kind: "Greeting", ...greeting(name, { text: name }) as object };
+    await admin.create(GREETINGS, object);
+    await until(async () =>
+      (await admin.request("GET", secrets(NAMESPACE, name)).catch(() => undefined)) !== undefined
+    );
+  };
+  await delay(3000); // the kind is missing
+  await define(admin);
+  await greet("one");
+  await admin.delete(`${CRDS}/greetings.example.dev`);
+  // The controller removes its finalizers, so the objects and then the kind can go.
+  await until(async () => (await admin.request("GET", `${CRDS}/greetings.example.dev`).catch(() => "gone")) === "gone");
+  assertEquals(controller.of("cleanup").length, 1);
+  await delay(3000);
+  await define(admin);
+  await greet("two");
+});
+
+onEachRuntime("rights that are revoked and granted again", async (runtime, cluster, t) => {
+  const { admin } = cluster;
+  const roles = "/apis/rbac.authorization.k8s.io/v1";
+  const rules = [
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["*"] },
+    { apiGroups: [""], resources: ["secrets"], verbs: ["*"] },
+  ];
+  const kubeconfig = cluster.kubeconfig({ user: { token: "token-of-controller" } });
+  await admin.create(`${roles}/clusterroles`, { metadata: { name: "greeter" }, rules });
+  await admin.create(`${roles}/clusterrolebindings`, {
+    metadata: { name: "greeter" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "greeter" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "controller" }],
+  });
+
+  await t.step("while the controller runs", async () => {
+    await using controller = await ControllerProcess.greeter(runtime, kubeconfig, { REQUEUE: "10m" });
+    const names = await createMany(admin, NAMESPACE, "a", 5);
+    await untilInOrder(admin, NAMESPACE, 5, SOON);
+    await admin.patch(`${roles}/clusterroles/greeter`, { rules: [rules[0]] });
+    await changeMany(admin, NAMESPACE, names, "revoked");
+    await until(() => controller.of("error").some(({ message }) => message!.includes("403")));
+    await cluster.api.restart(); // ends the watches too
+    await delay(5000);
+    await admin.patch(`${roles}/clusterroles/greeter`, { rules });
+    await untilInOrder(admin, NAMESPACE, 5, SOON);
+    assertEquals(controller.hasEnded, false);
+  });
+
+  await t.step("from the start: the controller ends, and says what it may not do", async () => {
+    await admin.patch(`${roles}/clusterroles/greeter`, { rules: [rules[0]] });
+    await using controller = await ControllerProcess.greeter(runtime, kubeconfig, { REQUEUE: "10m" });
+    const { message } = await controller.saw("ended", 240_000);
+    for (const word of ["list", "secrets"]) assertStringIncludes(message!, word);
+    assertEquals(await controller.ended(), 1);
+  });
+});
+
+onEachRuntime("a level of priority with one seat", async (runtime, cluster) => {
+  const { admin } = cluster;
+  const flow = "/apis/flowcontrol.apiserver.k8s.io/v1";
+  await admin.create(`${flow}/prioritylevelconfigurations`, {
+    metadata: { name: "tight" },
+    spec: {
+      type: "Limited",
+      limited: {
+        nominalConcurrencyShares: 1,
+        lendablePercent: 0,
+        borrowingLimitPercent: 0,
+        limitResponse: { type: "Reject" },
+      },
+    },
+  });
+  const everyone = [{ kind: "Group", group: { name: "system:authenticated" } }];
+  await admin.create(`${flow}/flowschemas`, {
+    metadata: { name: "tight" },
+    spec: {
+      matchingPrecedence: 1,
+      priorityLevelConfiguration: { name: "tight" },
+      rules: [{
+        subjects: everyone,
+        resourceRules: [{
+          verbs: ["patch", "update", "list", "watch"],
+          apiGroups: [""],
+          resources: ["configmaps", "secrets"],
+          namespaces: ["*"],
+        }],
+      }],
+    },
+  });
+  await createMany(admin, NAMESPACE, "a", 200);
+  await delay(3000); // until the schema is in force
+  await using _controller = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), { REQUEUE: "10m" });
+  await untilInOrder(admin, NAMESPACE, 200, 2 * SOON);
+}, { flags: ["--max-requests-inflight=6", "--max-mutating-requests-inflight=3"] });
+
+onEachRuntime("objects of 1 MB", async (runtime, cluster) => {
+  const { admin } = cluster;
+  await using controller = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), { REQUEUE: "10m" });
+  await controller.saw("synced");
+  const text = "é".repeat(350_000); // 700 kB, and nearly 1 MB in the secret
+  for (let i = 0; i < 40; i++) await admin.create(configMaps(NAMESPACE), greeting(`large-${i}`, { text }));
+  await untilInOrder(admin, NAMESPACE, 40, 2 * SOON);
+  await cluster.api.restart();
+  await changeMany(admin, NAMESPACE, ["large-1"], "small");
+  await untilInOrder(admin, NAMESPACE, 40, 2 * SOON);
+  await controller.end();
+  await using again = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), { REQUEUE: "10m" });
+  await again.saw("synced");
+  assertEquals(Object.keys(await again.cached()).length, 80);
+});
+
+onEachRuntime("5,000 objects", async (runtime, cluster) => {
+  const { admin } = cluster;
+  await createMany(admin, NAMESPACE, "a", 5000);
+  await using _controller = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), { REQUEUE: "10m" });
+  await untilInOrder(admin, NAMESPACE, 5000, LONG);
+});
+
+for (const runtime of RUNTIMES.slice(0, 1)) {
+  clusterTest(`${runtime}: 50,000 objects in a cache, and all pages of a list expire once`, async (cluster) => {
+    const { admin } = cluster;
+    // Without a finalizer of the greeter, an object would get three writes: let another process have done them.
+    await createMany(admin, NAMESPACE, "a", 50_000);
+    await using controller = await ControllerProcess.greeter(runtime, cluster.kubeconfig(), { REQUEUE: "10h" });
+    await controller.saw("synced", LONG);
+    assertEquals(Object.keys(await controller.cached()).filter((key) => key.startsWith("configmaps/")).length, 50_000);
+    await admin.create(configMaps(NAMESPACE), greeting("new", { text: "new" }));
+    await until(async () => (await stored(admin, NAMESPACE))[1].some(({ metadata: { name } }) => name === "new"));
+  });
+}
