@@ -115,6 +115,7 @@ Deno.test("rooms: nothing imports tests or benchmarks but themselves, and these 
       "tests/a_test.ts > docs/generate/files.ts",
       "bench/a_bench.ts > examples/crawler.ts",
       "bench/a_bench.ts > npm:mitata@1 (mitata)",
+      "bench/kubernetes/rows.ts > tests/kubernetes/real/cluster.ts",
     ),
     [],
   );
