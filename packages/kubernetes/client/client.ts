@@ -1,6 +1,10 @@
 import { type Duration, systemClock } from "@workqueue/core";
 import { requireRule, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
+import process from "node:process";
 import { ApiError, type ApiStatus } from "./api_error.ts";
+import { Credentials } from "./credentials.ts";
+import { accessOf } from "./environment.ts";
+import { HttpTransport } from "./http_transport.ts";
 import { linesOf } from "./lines.ts";
 import { type ListMeta, ListSplitter } from "./list_splitter.ts";
 import { NoAnswerError } from "./no_answer_error.ts";
@@ -85,6 +89,21 @@ export class Client {
     this.#reachability = new Reachability(async (signal) => {
       await textOf((await this.#try("GET", "/version", { signal, timeout: "5s" })).body);
     });
+  }
+
+  /**
+   * Creates a client for the server in the environment: that of the kubeconfig files in `KUBECONFIG`, of the pod in
+   * which this program runs, or of `~/.kube/config`. Tokens and certificates in files are read again when they change.
+   *
+   * @param options The `context` in the kubeconfig. The current one by default.
+   *
+   * @throws {Error} If there is no server, or its kubeconfig can't be used. The code is `WQ_CONFIG`.
+   */
+  static fromEnvironment({ context }: { context?: string } = {}): Client {
+    const access = accessOf(process.env, context);
+    const credentials = new Credentials(access);
+    const transport = new HttpTransport({ server: access.cluster.server, tls: () => credentials.tls() });
+    return new Client({ transport, headers: () => credentials.headers(), refresh: () => credentials.refresh() });
   }
 
   /** Whether the server answered the latest request, or the latest probe after that. */
