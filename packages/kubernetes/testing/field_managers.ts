@@ -1,6 +1,17 @@
 /** Managers of fields: who set which field of an object, as in its `managedFields`. */
 
-import { compare, decoded, encoded, leavesOf, merged, minus, type ShapeOf, union, without } from "./field_sets.ts";
+import {
+  appliedPaths,
+  compare,
+  decoded,
+  encoded,
+  fieldsOf,
+  merged,
+  minus,
+  type ShapeOf,
+  union,
+  without,
+} from "./field_sets.ts";
 import { type Fields, type Stored, timestamp } from "./objects.ts";
 import { Failure } from "./status.ts";
 
@@ -24,8 +35,9 @@ export function fieldsAfterUpdate(
   writer: Writer,
   shapeOf: ShapeOf,
 ): unknown {
-  const { changed, gone } = compare(managedLeaves(before, shapeOf), managedLeaves(after, shapeOf));
   const entries = entriesOf(after.metadata.managedFields ?? before?.metadata.managedFields);
+  if (before && entries.length === 0) return undefined; // a server doesn't begin to manage fields later
+  const { changed, gone } = compare(managedPart(before, shapeOf), managedPart(after, shapeOf));
   const own = ownOf(entries, writer);
   const fields = union(minus(own?.fields ?? [], gone), changed);
   return listed(entries, { ...writer, fields, time: changed.size > 0 ? timestamp() : own?.time }, union(changed, gone));
@@ -42,13 +54,14 @@ export function withApplied(
   shapeOf: ShapeOf,
   force: boolean,
 ): Stored {
-  const entries = entriesOf(before?.metadata.managedFields);
+  const entries = before ? entriesOf(before.metadata.managedFields) : [];
+  if (before && entries.length === 0) entries.push(unknownEntry(before, writer, shapeOf));
   const own = ownOf(entries, writer);
-  const fields = new Set(managedLeaves(config as Stored, shapeOf).keys());
+  const fields = appliedPaths(managedPart(config as Stored, shapeOf));
   const others = entries.filter((entry) => entry !== own);
   const dropped = minus(own?.fields ?? [], union(fields, ...others.map((entry) => entry.fields)));
   const after = without(merged(before ?? {}, config, shapeOf), dropped, shapeOf) as Stored;
-  const { changed, gone } = compare(managedLeaves(before, shapeOf), managedLeaves(after, shapeOf));
+  const { changed, gone } = compare(managedPart(before, shapeOf), managedPart(after, shapeOf));
   if (!force) requireNoConflicts(others, changed);
   const time = changed.size + gone.size > 0 ? timestamp() : own?.time;
   const managedFields = listed(entries, { ...writer, fields, time }, union(changed, gone));
@@ -56,16 +69,16 @@ export function withApplied(
 }
 
 /** Returns the fields that have managers. */
-function managedLeaves(object: Stored | undefined, shapeOf: ShapeOf): Map<string, unknown> {
+function managedPart(object: Stored | undefined, shapeOf: ShapeOf): Map<string, unknown> {
   if (object === undefined) return new Map();
   const { apiVersion: _, kind: __, metadata = {}, ...content } = object;
   const { labels, annotations, finalizers, ownerReferences, generateName } = metadata;
-  const leaves = leavesOf(
+  const fields = fieldsOf(
     { ...content, metadata: { labels, annotations, finalizers, ownerReferences, generateName } },
     shapeOf,
   );
-  leaves.delete("f:metadata\n");
-  return leaves;
+  for (const path of ["", "f:metadata\n"]) fields.delete(path);
+  return fields;
 }
 
 function isSame(one: Writer, other: Writer): boolean {
@@ -80,6 +93,12 @@ function ownOf(entries: readonly Entry[], writer: Writer): Entry | undefined {
 function entriesOf(managedFields: unknown): Entry[] {
   return ((managedFields ?? []) as (Writer & { time?: string; fieldsV1?: Fields })[])
     .map(({ fieldsV1 = {}, ...entry }) => ({ ...entry, fields: new Set(decoded(fieldsV1).filter(Boolean)) }));
+}
+
+/** Returns the entry for the fields that an object had before its fields were managed. */
+function unknownEntry(before: Stored, { apiVersion }: Writer, shapeOf: ShapeOf): Entry {
+  const fields = new Set(managedPart(before, shapeOf).keys());
+  return { manager: "before-first-apply", operation: "Update", apiVersion, time: timestamp(), fields };
 }
 
 /** Returns managed fields in which an entry replaces that of the same writer, and others lose some paths. */

@@ -39,19 +39,34 @@ function whole(parts: Iterable<Part>, isList: boolean): unknown {
   return Object.fromEntries(Array.from(parts, ({ names, value }) => [names.at(-1), value]));
 }
 
-/** Returns the values of the fields of an object that no other field is part of, and of the items of its lists. */
-export function leavesOf(
+/** Value of a field whose parts are fields too. */
+class Parts {
+  constructor(readonly isEmptyMap: boolean) {}
+}
+
+/** Returns the values of all fields of an object, and of the items of its lists. */
+export function fieldsOf(
   value: unknown,
   shapeOf: ShapeOf,
   names: readonly string[] = [],
   path = "",
 ): Map<string, unknown> {
   const parts = partsOf(value, shapeOf, names);
-  if (!parts || (parts.length === 0 && isFields(value))) return new Map([[path, value]]);
-  return new Map(parts.flatMap((part) => [
-    ...part.step.startsWith("k:") ? [[path + part.step, true] as const] : [],
-    ...leavesOf(part.value, shapeOf, part.names, path + part.step),
-  ]));
+  if (!parts) return new Map([[path, value]]);
+  return new Map([
+    [path, new Parts(isFields(value) && parts.length === 0)] as const,
+    ...parts.flatMap((part) => [...fieldsOf(part.value, shapeOf, part.names, path + part.step)]),
+  ]);
+}
+
+/** Returns the paths that an applied configuration owns: those of values, of empty maps, and of items of lists. */
+export function appliedPaths(fields: Map<string, unknown>): Set<string> {
+  const isOwned = ([path, value]: [string, unknown]) => !(value instanceof Parts) || value.isEmptyMap || isItem(path);
+  return new Set([...fields].filter(isOwned).map(([path]) => path));
+}
+
+function isItem(path: string): boolean {
+  return /(^|\n)k:.*\n$/.test(path);
 }
 
 /** Returns the paths that are new or have other values, and those that are gone. */
@@ -59,23 +74,33 @@ export function compare(
   before: Map<string, unknown>,
   after: Map<string, unknown>,
 ): { changed: Set<string>; gone: Set<string> } {
-  const isChanged = ([path, value]: [string, unknown]) =>
-    !before.has(path) || !isDeepStrictEqual(before.get(path), value);
+  const isSame = (one: unknown, other: unknown) =>
+    one instanceof Parts ? other instanceof Parts : isDeepStrictEqual(one, other);
+  const isChanged = ([path, value]: [string, unknown]) => !before.has(path) || !isSame(before.get(path), value);
   return {
     changed: new Set([...after].filter(isChanged).map(([path]) => path)),
-    gone: new Set([...before.keys()].filter((path) => !after.has(path))),
+    gone: minus(before.keys(), new Set(after.keys())),
   };
 }
 
-/** Returns a value with the fields of another set. */
+/** Returns a value with the fields of another set. Items of lists keep the order of the other. */
 export function merged(value: unknown, wanted: unknown, shapeOf: ShapeOf, names: readonly string[] = []): unknown {
   const changes = partsOf(wanted, shapeOf, names);
   if (!changes) return wanted;
-  const parts = new Map(partsOf(value, shapeOf, names)?.map((part) => [part.step, part]));
-  for (const { step, names, value } of changes) {
-    parts.set(step, { step, names, value: merged(parts.get(step)?.value, value, shapeOf, names) });
+  const isWanted = new Set(changes.map(({ step }) => step));
+  const present = partsOf(value, shapeOf, names) ?? [];
+  const before = new Map(present.map((part) => [part.step, part]));
+  const result: Part[] = [];
+  for (const [index, part] of changes.entries()) {
+    const next = changes.slice(index).find(({ step }) => before.has(step))?.step;
+    while (present.length > 0 && present[0]!.step !== next) {
+      const kept = present.shift()!;
+      if (!isWanted.has(kept.step)) result.push(kept);
+    }
+    result.push({ ...part, value: merged(before.get(part.step)?.value, part.value, shapeOf, part.names) });
+    if (part.step === next) present.shift();
   }
-  return whole(parts.values(), Array.isArray(wanted));
+  return whole([...result, ...present.filter(({ step }) => !isWanted.has(step))], Array.isArray(wanted));
 }
 
 /** Returns a value without some fields, and without the maps and lists that this empties. */
@@ -87,8 +112,7 @@ export function without(
   path = "",
 ): unknown {
   const parts = partsOf(value, shapeOf, names) ?? [];
-  const isItem = /(^|\n)k:.*\n$/.test(path);
-  if (paths.has(path) && (isItem || parts.length === 0)) return undefined;
+  if (paths.has(path) && (isItem(path) || parts.length === 0)) return undefined;
   if (parts.length === 0) return value;
   const kept = parts.map((part) => ({
     ...part,

@@ -108,12 +108,13 @@ export class Network implements Transport {
   #bodyOf({ body, start }: Answer, request: ApiRequest): ResponseBody {
     const result = new ResponseBody(request);
     if (start) {
-      const stop = start({ send: (event) => result.send(`${JSON.stringify(event)}\n`), end: () => result.end() });
+      let stop = () => {};
       this.#watches.add(result);
       result.onClose = () => {
         this.#watches.delete(result);
         stop();
       };
+      stop = start({ send: (event) => result.send(`${JSON.stringify(event)}\n`), end: () => result.end() });
     } else {
       result.send(typeof body === "string" ? body : JSON.stringify(body));
       result.end();

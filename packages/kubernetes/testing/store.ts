@@ -51,8 +51,8 @@ export class Store {
   /** Returns the objects of a resource in the order of their places, as they were at a version. */
   list(resource: string, version: number = this.version): [place: string, object: Stored][] {
     const places = new Map(this.#placesOf(resource));
-    for (const { version: changedAt, place, before } of this.#changes.toReversed()) {
-      if (changedAt <= version) break;
+    const later = version < this.version ? this.#changes.filter((change) => change.version > version) : [];
+    for (const { place, before } of later.reverse()) {
       if (!place.startsWith(`${resource}/`)) continue;
       if (before) places.set(place, before);
       else places.delete(place);

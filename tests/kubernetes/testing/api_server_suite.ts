@@ -813,6 +813,12 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals(left.spec, { ...two, words: ["b"] });
   });
 
+  test("apply keeps the order of the configuration in lists of items with keys", async (place) => {
+    await place.create(WIDGETS, widget("a", { tags: ["q", "r"] }));
+    const { spec } = await place.apply(WIDGETS, widget("a", { tags: ["p", "q"] }));
+    assertEquals(spec?.["tags"], ["p", "q", "r"]);
+  });
+
   test("apply of a status is apart from apply of the object", async (place) => {
     await place.apply(WIDGETS, widget("a", { color: "red" }, { status: { ready: true } }));
     const applied = await place.apply(
