@@ -32,6 +32,7 @@ const HAS_SH = Deno.build.os !== "windows"; // the tests of the command need `sh
 /** Some tests of the packages, and the tests of the house rules. */
 const packageTests: readonly string[] = [
   ...["dashboard", "engine", "house", "opentelemetry"].flatMap(testsIn),
+  ...testsUnder("kubernetes"),
   ...(HAS_SH ? ["tests/cli/run_test.ts"] : []),
   "tests/prometheus/prometheus_metrics_test.ts",
   "tests/redis/queue_test.ts",

@@ -50,8 +50,13 @@ export const coreFolders: readonly string[] = [...partFolders, ...wholeFolders];
 export const packageFolders: readonly string[] = [
   "dashboard",
   "engine",
+  "kubernetes/cache",
   "kubernetes/client",
   "kubernetes/lease",
+<<<<<<< HEAD
+=======
+  "kubernetes/manager",
+>>>>>>> 51532b67 (wip)
   "kubernetes/testing",
   "opentelemetry",
   "prometheus",
@@ -130,6 +135,9 @@ const bunFiles: readonly string[] = [
   "tests/engine/error_text_test.ts",
   "tests/faults/full_map_test.ts",
   "tests/faults/handlers_test.ts",
+  "tests/kubernetes/cache/own_writes_test.ts",
+  "tests/kubernetes/lease/leader_lease_test.ts",
+  "tests/kubernetes/manager/controller_test.ts",
   "tests/opentelemetry/traced_handler_test.ts",
   "tests/prometheus/prometheus_metrics_test.ts",
   "tests/redis/connection_test.ts",

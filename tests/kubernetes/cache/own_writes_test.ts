@@ -1,0 +1,232 @@
+/** Tests of answers to own writes: they are in the cache at once, and never bring back older or deleted objects. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { ApiError } from "@workqueue/kubernetes";
+import { fakeCluster } from "@workqueue/kubernetes/testing";
+import { attempts } from "../../../packages/kubernetes/cache/attempt.ts";
+import { settle, until } from "../fake_time.ts";
+import { configMap, startCache } from "./started_cache.ts";
+
+const wanted = (name: string, data = {}) => ({ metadata: { namespace: "default", name }, data });
+const attempt = { controller: {}, key: "default/a", signal: new AbortController().signal, check: undefined };
+
+Deno.test("the answer to a write is in the cache when the write resolves, and is told once", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster);
+  const { cache, told } = started;
+  await cache.synced;
+  const created = await cache.create(wanted("a", { x: "1" }));
+  assertEquals(cache.get("default/a"), created);
+  const patched = await cache.patch(created, { data: { x: "2" } });
+  assertEquals(cache.get("default/a")?.data, { x: "2" });
+  await settle();
+  assertEquals(cache.get("default/a"), patched);
+  const { metadata: { name } } = await cache.create({ metadata: { namespace: "default", generateName: "b-" } });
+  assertEquals(cache.get(`default/${name}`)?.metadata.name, name);
+  await cache.delete("default/a");
+  assertEquals(cache.get("default/a"), undefined);
+  await settle();
+  assertEquals(told, ["add default/a", "update default/a", `add default/${name}`, "delete default/a"]);
+});
+
+Deno.test("an object that somebody deleted during a write is not brought back by its answer", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster({ latency: 1000 });
+  cluster.create(configMap("a"));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await until(time, () => cache.size === 1);
+  const patched = cache.patch(cache.get("default/a")!, { data: { x: "1" } });
+  await settle();
+  cluster.delete(configMap("a"));
+  await until(time, () => cache.size === 0, { within: 900 });
+  time.tick(1000);
+  assertEquals((await patched).data, { x: "1" });
+  await settle();
+  assertEquals(cache.size, 0);
+});
+
+Deno.test("an object that this process deleted is not brought back by a watch that is late", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster);
+  const { cache, told } = started;
+  await cache.synced;
+  cluster.failNext({ verb: "watch" }, 503, { times: 20 });
+  cluster.closeWatches();
+  await settle();
+  await cache.create(wanted("a"));
+  cluster.patch(configMap("a"), { data: { x: "1" } });
+  await cache.delete("default/a");
+  assertEquals(cache.size, 0);
+  await until(time, () => cluster.requests.filter(({ verb, code }) => verb === "watch" && code === 200).length === 2, {
+    within: 30_000,
+  });
+  cluster.create(configMap("b"));
+  await until(time, () => cache.size === 1);
+  assertEquals(told, ["add default/a", "delete default/a", "add default/b"]);
+});
+
+Deno.test("a list keeps answers that came after it began and are newer, and nothing else", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  for (const name of ["old", "removed"]) cluster.create(configMap(name));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  const stale = cache.get("default/old")!;
+  cluster.expireWatches();
+  cluster.delete(configMap("old"));
+  cluster.failNext({ verb: "watch" }, 422);
+  // The list is answered before the writes reach the server, and arrives after their answers.
+  const { transport } = cluster;
+  const send = transport.send.bind(transport);
+  let deliver!: () => void;
+  transport.send = async (request) => {
+    const response = await send(request);
+    if (request.path.includes("limit=500")) await new Promise<void>((resolve) => deliver = resolve);
+    return response;
+  };
+  await until(time, () => deliver !== undefined);
+  const created = await cache.create(wanted("new"));
+  await cache.delete("default/removed");
+  assertEquals(cache.get("default/old"), stale);
+  deliver();
+  await settle();
+  assertEquals(cache.list(), [created]);
+});
+
+Deno.test("an object that was deleted and created again is told as deleted and added", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", { x: "1" }));
+  await using started = startCache(cluster);
+  await started.cache.synced;
+  cluster.delete(configMap("a"));
+  cluster.create(configMap("a", { x: "2" }));
+  await settle();
+  assertEquals(started.told, ["add default/a", "delete default/a", "add default/a"]);
+  assertEquals(started.cache.get("default/a")?.data, { x: "2" });
+});
+
+Deno.test("a conflict puts the newer object into the cache", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", { x: "1" }));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  const stale = cache.get("default/a")!;
+  cluster.failNext({ verb: "watch" }, 503, { times: 100 });
+  cluster.closeWatches();
+  cluster.patch(configMap("a"), { data: { x: "2" } });
+  await settle();
+  const error = await assertRejects(() => cache.patch(stale, { data: { y: "3" } }), ApiError);
+  assertEquals(error.reason, "Conflict");
+  assertEquals(cache.get("default/a")?.data, { x: "2" });
+  await cache.patch(cache.get("default/a")!, { data: { y: "3" } });
+  assertEquals(cache.get("default/a")?.data, { x: "2", y: "3" });
+});
+
+Deno.test("a write to an object that is gone removes it from the cache, but not if only its status part is missing", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  for (const name of ["gone", "left"]) cluster.create(configMap(name));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  const [gone, left] = [cache.get("default/gone")!, cache.get("default/left")!];
+  cluster.failNext({ verb: "watch" }, 503, { times: 100 });
+  cluster.closeWatches();
+  cluster.delete(configMap("gone"));
+  await settle();
+  await assertRejects(() => cache.patch(gone, { data: { x: "1" } }), ApiError, "404");
+  await assertRejects(() => cache.patch(left, { data: { x: "1" } }, { subresource: "status" }), ApiError, "404");
+  assertEquals(cache.list().map(({ metadata: { name } }) => name), ["left"]);
+});
+
+Deno.test("deleting an object sends its uid, and an object that is gone is deleted", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  const old = cache.get("default/a")!;
+  cluster.delete(configMap("a"));
+  cluster.create(configMap("a", { x: "new" }));
+  await assertRejects(() => cache.delete(old), ApiError, "409");
+  await settle();
+  assertEquals(cluster.get("v1", "ConfigMap", "default/a")?.["data"], { x: "new" });
+  await cache.delete(cache.get("default/a")!);
+  await cache.delete("default/a");
+  assertEquals([cache.size, cluster.list("v1", "ConfigMap", { namespace: "default" }).length], [0, 0]);
+});
+
+Deno.test("an object whose deletion waits for a finalizer stays in the cache until the server has deleted it", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create({ ...configMap("a"), metadata: { namespace: "default", name: "a", finalizers: ["example.dev/x"] } });
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  await cache.delete(cache.get("default/a")!);
+  const deleted = cache.get("default/a");
+  assertEquals(typeof deleted?.metadata.deletionTimestamp, "string");
+  await cache.patch(deleted!, { metadata: { finalizers: null } });
+  assertEquals(cache.size, 0);
+});
+
+Deno.test("answers and live reads of objects that the selectors don't select stay out of the cache", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", {}, { app: "shop" }));
+  cluster.create(configMap("other", {}, { app: "blog" }));
+  await using started = startCache(cluster, { labelSelector: "app in (shop, cart),!hidden" });
+  const { cache } = started;
+  await cache.synced;
+  await cache.create(wanted("b"));
+  assertEquals(await cache.fetch("default/other"), cluster.get("v1", "ConfigMap", "default/other"));
+  assertEquals(cache.list().length, 1);
+  await cache.patch(cache.get("default/a")!, { metadata: { labels: { hidden: "yes" } } });
+  assertEquals(cache.list(), []);
+});
+
+Deno.test("a change says which attempt made it, also if the watch was faster than the answer", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster({ latency: 100 });
+  cluster.create(configMap("a"));
+  await using started = startCache(cluster);
+  const { cache, changes } = started;
+  await until(time, () => cache.size === 1);
+  changes.length = 0;
+  const patched = attempts.run(attempt, () => cache.patch(cache.get("default/a")!, { data: { x: "own" } }));
+  await settle();
+  assertEquals(changes.map(({ author }) => author), [attempt]); // told by the watch
+  time.tick(100);
+  await patched;
+  assertEquals(changes.length, 1);
+});
+
+Deno.test("a change of somebody else during a write of an attempt is told as theirs when the write has ended", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster({ latency: 100 });
+  cluster.create(configMap("a"));
+  await using started = startCache(cluster);
+  const { cache, changes } = started;
+  await until(time, () => cache.size === 1);
+  changes.length = 0;
+  const patched = attempts.run(attempt, () => cache.patch(cache.get("default/a")!, { data: { x: "own" } }));
+  await settle();
+  cluster.patch(configMap("a"), { data: { y: "other" } });
+  await settle();
+  time.tick(100);
+  await patched;
+  assertEquals(changes.map(({ object, author }) => [Object.keys(object.data ?? {}), author === attempt]), [
+    [["x"], true],
+    [["x", "y"], true],
+    [["x", "y"], false],
+  ]);
+});

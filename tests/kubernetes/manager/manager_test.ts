@@ -1,0 +1,178 @@
+/** Tests of a manager's run: the start, permissions, health, and the end. */
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { Manager } from "@workqueue/kubernetes";
+import { fakeCluster } from "@workqueue/kubernetes/testing";
+import process from "node:process";
+import { configMap } from "../cache/started_cache.ts";
+import { pass, settle, until } from "../fake_time.ts";
+import { Health } from "../../../packages/kubernetes/manager/health.ts";
+import { startManager } from "./started_manager.ts";
+
+Deno.test("no attempt begins before all caches are synced", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  let attempts = 0;
+  cluster.failNext({ verb: "watch", resource: "secrets" }, 503, { times: 3 });
+  await using started = startManager(cluster, { reconcile: () => Promise.resolve(void attempts++) });
+  await settle();
+  assertEquals([started.configMaps.size, attempts], [1, 0]);
+  await until(time, () => attempts === 1);
+});
+
+Deno.test("run rejects if a permission for a first list is missing for two minutes", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.denyAccess("watch", "secrets");
+  await using started = startManager(cluster, {});
+  const rejected = assertRejects(
+    () => started.ended,
+    Error,
+    'Cannot watch secrets in namespace "default": permission denied',
+  );
+  await pass(time, 119_000, 1000);
+  assertEquals(started.errors.length > 0, true);
+  await pass(time, 3000, 1000);
+  await rejected;
+});
+
+Deno.test("run waits longer for a kind that isn't defined, and goes on if a permission is granted in time", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  const allow = cluster.denyAccess("watch", "secrets");
+  await using started = startManager(cluster, {});
+  let isEnded = false;
+  started.ended.finally(() => isEnded = true).catch(() => {});
+  await pass(time, 100_000, 1000);
+  allow();
+  await pass(time, 100_000, 1000);
+  assertEquals(isEnded, false);
+  await started.secrets.synced;
+});
+
+Deno.test("the end doesn't wait for a backlog, and lets running attempts end", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  for (let i = 0; i < 100; i++) cluster.create(configMap(`${i}`));
+  let [began, ended] = [0, 0];
+  await using started = startManager(cluster, {
+    async reconcile() {
+      began++;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      ended++;
+    },
+  });
+  await settle();
+  let isStopped = false;
+  started.stop().then(() => isStopped = true);
+  assertEquals(await until(time, () => isStopped, { within: 500, step: 10 }), 200);
+  assertEquals([began, ended], [5, 5]);
+});
+
+Deno.test("after shutdownGrace, the signals of running attempts abort", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  await using started = startManager(cluster, {
+    reconcile: (_object, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  }, { shutdownGrace: "5s" });
+  await settle();
+  let isStopped = false;
+  started.stop().then(() => isStopped = true);
+  await pass(time, 4900);
+  assertEquals(isStopped, false);
+  await pass(time, 200);
+  assertEquals(isStopped, true);
+});
+
+Deno.test("SIGTERM ends a run, and then the process has no listener for it", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  const before = process.listenerCount("SIGTERM");
+  await using started = startManager(cluster, {});
+  await settle();
+  process.emit("SIGTERM");
+  await started.ended;
+  assertEquals(process.listenerCount("SIGTERM"), before);
+});
+
+Deno.test("a process is alive while it runs, and ready while its caches are up to date", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.failNext({ verb: "watch", resource: "secrets" }, 503, { times: 3 });
+  await using started = startManager(cluster, {});
+  const health = new Health([started.configMaps, started.secrets] as never);
+  await settle();
+  assertEquals(health.answer("/healthz").status, 200);
+  assertEquals(health.answer("/readyz"), { status: 503, text: "ConfigMap: watching\nSecret: not synced\n" });
+  await until(time, () => health.answer("/readyz").status === 200);
+  cluster.stop();
+  await pass(time, 30_000);
+  assertEquals(health.answer("/readyz").status, 200);
+  await pass(time, 31_000);
+  assertEquals(health.answer("/readyz").text, "ConfigMap: last seen 61 s ago\nSecret: last seen 61 s ago\n");
+  assertEquals([health.answer("/readyz").status, health.answer("/healthz").status], [503, 200]);
+  assertEquals(health.answer("/metrics").status, 404);
+});
+
+Deno.test("metrics tell the results of attempts, restarts of watches, and sizes of caches", async () => {
+  using time = new FakeTime();
+  const { InMemoryMetrics } = await import("@workqueue/core");
+  const cluster = fakeCluster();
+  for (const name of ["success", "requeue", "later", "error"]) cluster.create(configMap(name));
+  const [results, restarts, sizes] = [[] as string[], [] as string[], new Map<string, () => number>()];
+  const metrics = Object.assign(new InMemoryMetrics(), {
+    reconciled: (controller: string, result: string, seconds: number) =>
+      void results.push(`${controller} ${result} ${seconds}`),
+    watchRestarted: (kind: string) => void restarts.push(kind),
+    cacheSize: (kind: string, read: () => number) => void sizes.set(kind, read),
+  });
+  await using _started = startManager(cluster, {
+    async reconcile({ metadata: { name } }, { attempt }) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      if (attempt > 1) return;
+      if (name === "requeue") return { requeue: true };
+      if (name === "later") return { requeueAfter: "1h" };
+      if (name === "error") throw new Error("no");
+    },
+  }, { metrics });
+  await pass(time, 550, 50);
+  cluster.closeWatches();
+  await settle();
+  assertEquals(results.toSorted(), [
+    "configmap error 0.5",
+    "configmap requeue 0.5",
+    "configmap requeue_after 0.5",
+    "configmap success 0.5",
+  ]);
+  assertEquals(restarts.toSorted(), ["ConfigMap", "Secret"]);
+  assertEquals(sizes.get("ConfigMap")?.(), 4);
+});
+
+Deno.test("options are checked", () => {
+  const { client } = fakeCluster();
+  const create = (options: object) => () => new Manager(options as never);
+  assertThrows(create({ client }), TypeError, "'name' must be a non-empty string, got undefined");
+  assertThrows(create({ name: "a", client, lease: "a" }), TypeError, "'lease' must be an object");
+  assertThrows(create({ name: "a", client, port: 0 }), RangeError, "'port' must be a port from 1 to 65535, got 0");
+  assertThrows(create({ name: "a", client, metric: {} }), TypeError, 'did you mean "metrics"');
+  const manager = new Manager({ name: "a", client });
+  assertThrows(() => manager.cache("v1", "Pod", { namespaces: [] }), TypeError, "at least one name");
+  const pods = manager.cache("v1", "Pod");
+  const control = (options: object) => () => manager.control(pods, options as never);
+  assertThrows(control({}), TypeError, "'reconcile' must be a function");
+  const reconcile = async () => {};
+  assertThrows(control({ reconcile, finalizer: "a/b" }), TypeError, "'finalizer' and 'cleanup' need each other");
+  assertThrows(control({ reconcile, owns: ["pods"] }), TypeError, "'owns' must be a list of caches");
+  assertThrows(control({ reconcile, concurrency: 0 }), RangeError, "'concurrency' must be a positive integer");
+});
+
+Deno.test("a manager runs once", async () => {
+  using _time = new FakeTime();
+  await using started = startManager(fakeCluster(), {});
+  await assertRejects(() => started.manager.run(), Error, "the manager runs already, or has run");
+  assertThrows(() => started.manager.cache("v1", "Pod"), Error, "runs already");
+});
