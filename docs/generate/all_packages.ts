@@ -6,7 +6,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 /**
  * Folders outside the workspace that contain a `package.json`. The `package.json` in `tests/` also lists the npm
- * packages of the examples, except those whose newest version doesn't work: without a `package.json`, Bun installs it.
+ * packages of the examples, except those of the controller, which is a project of its own.
  */
 const OTHERS = ["bench", "docs", "examples/controller", "tests"];
 

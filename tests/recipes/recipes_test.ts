@@ -1,7 +1,6 @@
 /**
  * Tests that run every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno
- * installs the versions in `tests/package.json`, and Bun installs the newest versions. For the controller, both install
- * the version in its own `package.json`.
+ * installs the versions in `tests/package.json`, and Bun installs the newest versions.
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
@@ -9,20 +8,11 @@ import { FakeTime } from "@std/testing/time";
 import { crawl, INTERVAL } from "../../examples/recipes/crawler.ts";
 import { runScript, type Runtime, RUNTIMES } from "../run_script.ts";
 
-function run(runtime: Runtime, recipe: string, folder = "recipes"): Promise<string[]> {
-  return runScript(runtime, new URL(`../../examples/${folder}/${recipe}`, import.meta.url));
+function run(runtime: Runtime, recipe: string): Promise<string[]> {
+  return runScript(runtime, new URL(`../../examples/recipes/${recipe}`, import.meta.url));
 }
 
 for (const runtime of RUNTIMES) {
-  Deno.test(`recipes, ${runtime}: controller_demo.ts retries after a conflict, and finishes what SIGTERM came upon`, async () => {
-    assertEquals(await run(runtime, "controller_demo.ts", "controller"), [
-      "default/shop: shop.example.com is served as of generation 1",
-      "stopping",
-      "default/blog: www.example.com is served as of generation 2",
-      "stopped",
-    ]);
-  });
-
   Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
     const lines = await run(runtime, "webhooks.ts");
     assertLess(lines.length, 10); // 40 events cause only two lines, or a few more if the machine stalls
