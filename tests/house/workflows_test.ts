@@ -41,6 +41,7 @@ Deno.test("workflows: what is published was tested, and JSR learns where it come
     "config-file",
     "dashboard",
     "engine",
+    "kubernetes",
     "opentelemetry",
     "prometheus",
     "redis",

@@ -48,7 +48,7 @@ function instructionsOf(path: string, from?: string, to?: string): Instructions[
   });
 }
 
-const READMES = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis"];
+const READMES = ["config-file", "dashboard", "kubernetes", "opentelemetry", "prometheus", "redis"];
 
 const PAGES: Record<string, Instructions[]> = {
   "README.md": instructionsOf("README.md", "\n## Install", "\n## Words"),
@@ -86,6 +86,16 @@ const PROGRAMS: Record<string, [program: string, printed: string]> = {
      console.log((await dashboard.fetch(new Request("http://localhost:4680/"), info)).status);
      dashboard[Symbol.dispose]();`,
     "200\n",
+  ],
+  "@workqueue/kubernetes": [
+    `import { Manager } from "@workqueue/kubernetes";
+     import { fakeCluster } from "@workqueue/kubernetes/testing";
+     const manager = new Manager({ name: "test", client: fakeCluster().client });
+     const stop = new AbortController();
+     const namespaces = manager.cache("v1", "Namespace", { fieldSelector: "metadata.name=default" });
+     manager.control(namespaces, { reconcile: async ({ metadata }) => (console.log(metadata.name), stop.abort()) });
+     await manager.run(stop.signal);`,
+    "default\n",
   ],
   "@workqueue/opentelemetry": [
     `import { metrics } from "@opentelemetry/api";

@@ -15,6 +15,7 @@ const PAGES = {
   "config-file": "config.md",
   dashboard: "operate.md",
   engine: "engines.md",
+  kubernetes: "controller.md",
   opentelemetry: "operate.md",
   prometheus: "operate.md",
   redis: "redis.md",
