@@ -53,10 +53,7 @@ export const packageFolders: readonly string[] = [
   "kubernetes/cache",
   "kubernetes/client",
   "kubernetes/lease",
-<<<<<<< HEAD
-=======
   "kubernetes/manager",
->>>>>>> 51532b67 (wip)
   "kubernetes/testing",
   "opentelemetry",
   "prometheus",
