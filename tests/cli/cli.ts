@@ -6,7 +6,7 @@ import type { ItemReport, ReportHeader } from "../../packages/cli/report/records
 import { installed, type Runtime } from "../../release/installed.ts";
 import { EVERY } from "../every.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
-import { commandModule } from "./bundled_command.ts";
+import { commandOfClone } from "./bundled_command.ts";
 
 /**
  * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must
@@ -91,7 +91,7 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
  */
 export async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
-  return [...await ofClone[runtime]!(), await commandModule()];
+  return await commandOfClone(runtime);
 }
 
 /** Directory for one test, and the CLIs running in it. Disposing it ends the CLIs and removes the directory. */
