@@ -112,6 +112,7 @@ export class ListWatch<T extends KubeObject> {
     this.#error = error;
     if (error instanceof NoAnswerError) {
       this.#mayBeRestored = true;
+      if (!this.#options.client.isAnswering) this.#options.onError(error); // and not if only a connection broke
       return;
     }
     const { status } = error as ApiError;

@@ -65,7 +65,7 @@ export class Manager {
   constructor(options: ManagerOptions) {
     requireManagerOptions(options);
     this.#options = options;
-    this.#client = options.client ?? (Client as unknown as { fromEnvironment(): Client }).fromEnvironment();
+    this.#client = options.client ?? Client.fromEnvironment();
   }
 
   /**

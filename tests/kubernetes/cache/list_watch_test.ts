@@ -153,8 +153,12 @@ Deno.test("while the server doesn't answer, a cache sends nothing, and the answe
   await using started = startCache(cluster);
   await started.cache.synced;
   cluster.dropConnections();
+  await settle();
+  assertEquals(started.errors, []);
+  cluster.dropConnections();
   cluster.hang();
   await pass(time, 60_000);
+  assertEquals(started.errors.length, 1);
   const before = cluster.count(WATCHES) + cluster.count(LISTS);
   await pass(time, 60_000);
   assertEquals(cluster.count(WATCHES) + cluster.count(LISTS), before);
