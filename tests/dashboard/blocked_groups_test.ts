@@ -50,6 +50,27 @@ Deno.test("blocked groups: the most blocked items come first, with the reason an
   assertEquals(await started.groups("?limit=1"), [["b", "probing", 2, null]]);
 });
 
+Deno.test("blocked groups: the reason for the verdict is that of the groups, also while others go on", async () => {
+  using time = new FakeTime();
+  using started = start({ maxPerGroup: 1 }, ["a/1", "b/1", "b/2"]);
+  const { asked, queue } = started;
+  const reason = async () => {
+    time.tick(1000);
+    return (await asked.verdict())[1];
+  };
+  queue.pauseGroup("b", "30s");
+  const lease = queue.tryGet()!;
+  assertEquals(await reason(), "2 items are blocked because their groups are paused; 1 item is processing.");
+  queue.add("a/2");
+  time.tick(20_000); // the groups are looked at again
+  assertEquals(
+    await reason(),
+    "3 items are blocked: 2 because their groups are paused and 1 because its group is at its limit; " +
+      "1 item is processing.",
+  );
+  lease[Symbol.dispose]();
+});
+
 Deno.test("blocked groups: a group is paused and resumed, whether it has items or not", async () => {
   using time = new FakeTime();
   using started = start({}, ["a/1", "a/2", "b/1"]);

@@ -1,7 +1,7 @@
 /** Tests of verdicts on queues, and of the reasons for these verdicts. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Verdict } from "@workqueue/dashboard";
+import type { QueueRow, Verdict } from "@workqueue/dashboard";
 import { readFileSync } from "node:fs";
 import { judge, RULES, type Situation, worstFirst } from "../../packages/dashboard/watch/verdict.ts";
 import { anchorsOf } from "../docs/markdown.ts";
@@ -400,15 +400,52 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "groups that are full",
-    ready(0, { blocked: 999, processing: 1 }),
+    { ...ready(0, { blocked: 999, processing: 1 }), blockedFor: { limit: 999 } },
     "busy",
     "999 items are blocked because their groups are at their limits; 1 item is processing.",
   ],
   [
-    "groups that wait",
-    ready(0, { blocked: 2, processing: 0 }),
+    "a paused group while another goes on",
+    { ...ready(0, { blocked: 2, processing: 1 }), blockedFor: { paused: 2 } },
     "busy",
-    "2 items are blocked because their groups are paused or have used their rate.",
+    "2 items are blocked because their groups are paused; 1 item is processing.",
+  ],
+  [
+    "an item of a paused group",
+    { ...ready(0, { blocked: 1 }), blockedFor: { paused: 1 } },
+    "busy",
+    "1 item is blocked because its group is paused.",
+  ],
+  [
+    "groups that have used their rate",
+    { ...ready(0, { blocked: 2 }), blockedFor: { rate: 2 } },
+    "busy",
+    "2 items are blocked because their groups have used their rate.",
+  ],
+  [
+    "a group of which one item is tried first",
+    { ...ready(0, { blocked: 7, processing: 1 }), blockedFor: { probing: 7 } },
+    "busy",
+    "7 items are blocked because another item is tried first after a pause; 1 item is processing.",
+  ],
+  [
+    "an order within groups",
+    { ...ready(0, { blocked: 3 }), blockedFor: { inner: 3 } },
+    "busy",
+    "3 items are blocked because the order within their groups blocks them.",
+  ],
+  [
+    "groups that wait for several reasons",
+    { ...ready(0, { blocked: 32 }), blockedFor: { limit: 1, paused: 30, rate: 1 } },
+    "busy",
+    "32 items are blocked: 30 because their groups are paused, 1 because its group is at its limit and " +
+    "1 because its group has used its rate.",
+  ],
+  [
+    "groups that were not looked at yet",
+    ready(0, { blocked: 2, processing: 1 }),
+    "busy",
+    "2 items are blocked: the dashboard doesn't know why; 1 item is processing.",
   ],
   [
     "groups that wait while others go on",
@@ -462,10 +499,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "groups that wait, and retries without budget",
-    ready(0, { blocked: 40, hasGroups: true, blockedRetries: 3 }),
+    { ...ready(0, { blocked: 40, hasGroups: true, blockedRetries: 3 }), blockedFor: { rate: 37 } },
     "busy",
-    "37 items are blocked because their groups are paused or have used their rate. " +
-    "3 retries wait for the retry budget.",
+    "37 items are blocked because their groups have used their rate. 3 retries wait for the retry budget.",
   ],
   [
     "a queue that a server asked to wait",
@@ -604,8 +640,41 @@ Deno.test("verdict: every guide is a section of docs/operate.md", () => {
   for (const { guide } of RULES) assert(GUIDES.has(`#${guide}`), guide);
 });
 
+/** Row of a queue, for the order of queues. */
+function row(verdict: Verdict, changes: Partial<Pick<QueueRow, "counts" | "rates" | "oldestReadyMs">> = {}) {
+  const counts = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0 };
+  return { verdict, counts, rates, oldestReadyMs: null, ...changes };
+}
+
+/** Returns the places of rows, worst first. */
+function worst(...rows: ReturnType<typeof row>[]): number[] {
+  return worstFirst(rows.map((row, place) => ({ ...row, place }))).map(({ place }) => place);
+}
+
 Deno.test("verdict: the worst come first, and those of one kind in their order", () => {
   const verdicts: Verdict[] = ["healthy", "busy", "paused", "unknown", "failing", "stuck", "healthy"];
-  const rows = verdicts.map((verdict, place) => ({ verdict, place }));
-  assertEquals(worstFirst(rows).map(({ place }) => place), [5, 4, 3, 2, 1, 0, 6]);
+  assertEquals(worst(...verdicts.map((verdict) => row(verdict))), [5, 4, 3, 2, 1, 0, 6]);
+});
+
+Deno.test("verdict: among failing queues, an outage comes before one poison item", () => {
+  const failing = (items: number, failures = 0, oldestReadyMs: number | null = null) =>
+    row("failing", {
+      counts: { ...row("failing").counts, failing: items },
+      rates: { ...rates, failures },
+      oldestReadyMs,
+    });
+  assertEquals(worst(failing(1), failing(400)), [1, 0], "the most failing items");
+  assertEquals(worst(failing(400, 0.1), failing(400, 3)), [1, 0], "then the largest share of failing attempts");
+  assertEquals(worst(failing(400, 3, 1000), failing(400, 3, 60_000)), [1, 0], "then the oldest items");
+  assertEquals(worst(failing(401, 3), failing(400, 2.9)), [0, 1], "small differences don't swap queues");
+});
+
+Deno.test("verdict: among queues that are stuck, paused or busy, the most waiting items come first", () => {
+  for (const verdict of ["stuck", "paused", "busy"] as const) {
+    const waiting = (ready: number, blocked: number) =>
+      row(verdict, { counts: { ...row(verdict).counts, ready, blocked } });
+    assertEquals(worst(waiting(3, 0), waiting(0, 500), waiting(30, 0)), [1, 2, 0], verdict);
+  }
+  const healthy = (ready: number) => row("healthy", { counts: { ...row("healthy").counts, ready } });
+  assertEquals(worst(healthy(3), healthy(500)), [0, 1], "healthy queues keep their places");
 });

@@ -2,7 +2,7 @@ import { systemClock } from "@workqueue/core";
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
 import { Least } from "./least.ts";
 import { inSlices, type Steps } from "./slices.ts";
-import type { GroupList, Groups } from "./source.ts";
+import { type BlockedFor, blockedForIn, type GroupList, type Groups } from "./source.ts";
 import { keyTexts } from "./texts.ts";
 import { waitFor } from "./timer.ts";
 
@@ -60,6 +60,11 @@ export class BlockedGroups implements GroupList {
       count: wanted === "" ? count : isWhole ? matching.length : null,
       groups: matching.slice(0, limit).flatMap((group) => this.#show(group)),
     };
+  }
+
+  blockedFor(): BlockedFor {
+    this.#scan();
+    return blockedForIn(this.#found.groups.map((group) => this.#groups.blockOf!(group)));
   }
 
   /** Pauses the group with this name. Returns the time until the end of the pause, in milliseconds. */

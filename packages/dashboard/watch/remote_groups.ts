@@ -1,6 +1,6 @@
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
 import type { RemoteQueueLike, RemoteQueueSnapshotLike } from "../contract.ts";
-import type { GroupList } from "./source.ts";
+import { type BlockedFor, blockedForIn, type GroupList } from "./source.ts";
 
 /** Groups of a shared queue that have blocked items, from the latest snapshot. */
 export class RemoteGroups implements GroupList {
@@ -22,6 +22,10 @@ export class RemoteGroups implements GroupList {
   }
 
   forget(): void {}
+
+  blockedFor(): BlockedFor {
+    return blockedForIn(this.#blocked ?? []);
+  }
 
   list(search: string, limit: number): BlockedGroupList | null {
     if (this.#blocked === undefined) return null;

@@ -2,7 +2,7 @@
 
 import type { GiveUpReason, PoolSnapshot, ReadyEntry } from "@workqueue/core";
 import type { QueueGroups } from "@workqueue/core/hooks";
-import type { BlockedGroupList } from "../api.ts";
+import type { BlockedGroup, BlockedGroupList } from "../api.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
 
 /**
@@ -158,12 +158,24 @@ export interface Source extends Partial<Disposable> {
   readonly groups?: GroupList | undefined;
 }
 
+/** Number of blocked items by reason. */
+export type BlockedFor = Readonly<Partial<Record<BlockedGroup["reason"], number>>>;
+
+/** Returns the number of blocked items by reason. */
+export function blockedForIn(groups: Iterable<Pick<BlockedGroup, "reason" | "blocked"> | undefined>): BlockedFor {
+  const counts: Partial<Record<BlockedGroup["reason"], number>> = {};
+  for (const group of groups) if (group?.blocked) counts[group.reason] = (counts[group.reason] ?? 0) + group.blocked;
+  return counts;
+}
+
 /** Groups of a queue that are paused or have blocked items. */
 export interface GroupList {
   /** Whether the queue is known to have no groups. */
   readonly isMissing: boolean;
   /** Called after a change to the queue. */
   forget(): void;
+  /** Returns the number of blocked items by reason, in the groups that are known to have some. */
+  blockedFor(): BlockedFor;
   /** Returns at most `limit` of the groups whose names match, with the most blocked items first; `null` if none can. */
   list(search: string, limit: number): BlockedGroupList | null | Promise<BlockedGroupList>;
   /** Pauses the group with this name. Returns the time until the end of the pause, in milliseconds. */

@@ -1,5 +1,5 @@
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
-import type { Bucket, Group, Rates, Verdict } from "../api.ts";
+import type { Bucket, Group, QueueRow, Rates, Verdict } from "../api.ts";
 import type { FadingAlert } from "./alarms.ts";
 import {
   type AlertName,
@@ -12,7 +12,7 @@ import {
   MAX_SLOPE,
 } from "./alert_limits.ts";
 import type { Trend } from "./history.ts";
-import type { Look } from "./source.ts";
+import type { BlockedFor, Look } from "./source.ts";
 import { many } from "./texts.ts";
 import { isFull, type ThrottleState } from "./throttles.ts";
 
@@ -75,6 +75,8 @@ export interface Situation {
   readonly throttleState?: ThrottleState | null;
   /** Time until the dashboard ends the pause, in milliseconds; `null` if nobody set an end. */
   readonly pauseEndsInMs?: number | null;
+  /** Number of blocked items by reason; `undefined` if unknown, or if other items are ready. */
+  readonly blockedFor?: BlockedFor | undefined;
   /** Group with most of the ready items. */
   readonly hot: Group | undefined;
   /** Number of listed ready items. `hot` is the largest group among these items. */
@@ -140,9 +142,33 @@ function guideTo<Alert extends AlertName>(alert: Alert): Lowercase<Alert> {
   return alert.toLowerCase() as Lowercase<Alert>;
 }
 
-/** Sorts queues by verdict, worst first. Queues with the same verdict keep their order. */
-export function worstFirst<Row extends { readonly verdict: Verdict }>(rows: readonly Row[]): Row[] {
-  return [...rows].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+/** Data by which queues with the same verdict are sorted. */
+type Row = Pick<QueueRow, "verdict" | "counts" | "rates" | "oldestReadyMs">;
+
+/**
+ * Sorts queues by verdict, worst first. Among queues with the same verdict, those come first in which the most items
+ * fail or wait, then those with the largest share of failing attempts, then those with the oldest items. Otherwise
+ * queues keep their order.
+ */
+export function worstFirst<R extends Row>(rows: readonly R[]): R[] {
+  return rows.map((row) => ({ row, rank: rankOf(row) }))
+    .sort(({ rank: a }, { rank: b }) => a.map((each, i) => each - b[i]!).find((difference) => difference !== 0) ?? 0)
+    .map(({ row }) => row);
+}
+
+/** Returns numbers by which queues are sorted, one after the other. A smaller number is worse. */
+function rankOf({ verdict, counts: { ready, blocked, failing }, rates, oldestReadyMs }: Row): number[] {
+  if (verdict === "healthy") return [ORDER.indexOf(verdict), 0, 0, 0];
+  const affected = verdict === "failing" ? failing ?? 0 : ready + blocked;
+  const share = rates.failures === null
+    ? 0
+    : rates.failures / Math.max(rates.out ?? 0, rates.failures, Number.MIN_VALUE);
+  return [ORDER.indexOf(verdict), -magnitude(affected), -Math.round(share * 10), -magnitude(oldestReadyMs ?? 0)];
+}
+
+/** Returns a number that changes only when `number` doubles or halves, so that rows don't swap places all the time. */
+function magnitude(number: number): number {
+  return Math.floor(Math.log2(number + 1));
 }
 
 /** Anchor of a section of `docs/operate.md`. */
@@ -411,15 +437,27 @@ function retriesWait(count: number): string {
     : `${formatNumber(count)} retries wait for the retry budget`;
 }
 
-function groupsAreFull({ look }: Situation): string | undefined {
+/** Texts for the reasons for which one item and several items are blocked. */
+const BECAUSE: Readonly<Record<keyof BlockedFor, readonly [one: string, several: string]>> = {
+  paused: ["its group is paused", "their groups are paused"],
+  probing: ["another item is tried first after a pause", "another item is tried first after a pause"],
+  rate: ["its group has used its rate", "their groups have used their rate"],
+  limit: ["its group is at its limit", "their groups are at their limits"],
+  inner: ["the order within its group blocks it", "the order within their groups blocks them"],
+};
+
+function groupsAreFull({ look, blockedFor = {} }: Situation): string | undefined {
   const { ready, processing, hasGroups = true, blockedRetries = 0 } = look;
   const blocked = look.blocked - blockedRetries;
   if (ready > 0 || blocked <= 0) return undefined;
   if (!hasGroups) return `${items(blocked)} blocked: the queue doesn't say why.`;
-  const isAtLimit = processing > 0;
-  const why = isAtLimit ? "their groups are at their limits" : "their groups are paused or have used their rate";
-  const flow = isAtLimit ? `; ${items(processing)} processing` : "";
-  return `${items(blocked)} blocked because ${why}${flow}.`;
+  const flow = processing > 0 ? `; ${items(processing)} processing` : "";
+  const reasons = (Object.entries(blockedFor) as [keyof BlockedFor, number][]).sort(([, a], [, b]) => b - a);
+  if (reasons.length === 0) return `${items(blocked)} blocked: the dashboard doesn't know why${flow}.`;
+  const because = ([reason, count]: readonly [keyof BlockedFor, number]) => BECAUSE[reason][count === 1 ? 0 : 1];
+  if (reasons.length === 1) return `${items(blocked)} blocked because ${because(reasons[0]!)}${flow}.`;
+  const each = reasons.map((reason) => `${formatNumber(reason[1])} because ${because(reason)}`);
+  return `${items(blocked)} blocked: ${each.slice(0, -1).join(", ")} and ${each.at(-1)}${flow}.`;
 }
 
 function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {

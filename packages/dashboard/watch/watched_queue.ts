@@ -304,6 +304,7 @@ export class WatchedQueue implements Disposable {
       throttle: this.throttle,
       throttleState: this.#throttles.stateOf(this),
       pauseEndsInMs: this.#pauseEndsInMs,
+      blockedFor: look.ready === 0 && look.blocked > 0 ? this.groups?.blockedFor() : undefined,
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
     };
