@@ -82,7 +82,7 @@ class Login extends Files {
     this.write("output", { apiVersion, kind: "ExecCredential", status });
   }
 
-  /** What the runs of the command received. */
+  /** Inputs that the runs of the command received. */
   get runs(): unknown[] {
     return readFileSync(this.path("runs"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
   }
