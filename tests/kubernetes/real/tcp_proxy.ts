@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { silence } from "./silence.ts";
 
 /** Connection from a client, and the one to the server that belongs to it. */
 interface Pair {
@@ -69,10 +70,19 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /**
-   * Lets no more bytes pass on the connections that are open now, for ever and without a word to either side: the
-   * connections are half-open. New connections work.
+   * Makes the connections that are open now half-open: nothing passes, for ever and without a word to either side, and
+   * what clients send is not even acknowledged. New connections work.
    */
   halfOpen(): void {
+    for (const { client } of this.#pairs) silence(client);
+    this.stick();
+  }
+
+  /**
+   * Lets no more bytes pass on the connections that are open now, for ever and without a word to either side. Unlike
+   * those of {@linkcode halfOpen}, the connections are acknowledged, as by a proxy that has lost its server.
+   */
+  stick(): void {
     for (const pair of this.#pairs) {
       for (const socket of [pair.client, pair.server]) socket.pause().removeAllListeners("data");
     }

@@ -8,6 +8,7 @@ export type Send = (method: string, path: string, body?: unknown, type?: string)
 
 const NAMESPACE = "default";
 const NAMES = 12;
+const UNLABELED = 3;
 const MERGE = "application/merge-patch+json";
 const FINALIZER = "example.dev/greet";
 const OTHER_FINALIZER = "example.com/other";
@@ -66,6 +67,16 @@ export class Actions {
     }
   }
 
+  /** Removes the label by which the controller selects an object, from some objects. */
+  async unlabel(): Promise<void> {
+    for (let i = 0; i < UNLABELED; i++) {
+      const path = configMaps(NAMESPACE, `object-${this.#pick(NAMES)}`);
+      if (await this.#find(path) === undefined) continue;
+      const { metadata } = await this.#send("PATCH", path, { metadata: { labels: { greet: null } } }, MERGE);
+      this.#forced.add(metadata.uid);
+    }
+  }
+
   /** Changes an object, or creates it. */
   async #change(name: string): Promise<undefined> {
     const path = configMaps(NAMESPACE, name);
@@ -109,9 +120,14 @@ export class Actions {
     await this.#send("DELETE", secrets(NAMESPACE, name));
   }
 
+  /** Changes one of the texts in a secret. A text that is added would stay, because it belongs to somebody else. */
   async #spoilSecret(name: string): Promise<undefined> {
-    const data = { [`key-${this.#pick(3)}`]: btoa(`spoiled ${++this.#texts}`) };
-    await this.#send("PATCH", secrets(NAMESPACE, name), { data }, MERGE);
+    const path = secrets(NAMESPACE, name);
+    const { data = {}, metadata } = await this.#send("GET", path);
+    const keys = Object.keys(data);
+    const spoiled = { [keys[this.#pick(keys.length)]!]: btoa(`spoiled ${++this.#texts}`) };
+    const { resourceVersion } = metadata; // if the text was removed meanwhile, this would add it
+    await this.#send("PATCH", path, { data: spoiled, metadata: { resourceVersion } }, MERGE);
   }
 
   /** Removes the owner of a secret. */

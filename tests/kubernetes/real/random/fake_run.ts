@@ -188,8 +188,13 @@ async function run(seed: number, seconds: number): Promise<RunResult> {
   await actions.release();
   const list = (kind: string) => cluster.list("v1", kind, { labelSelector: "greet=yes" }) as unknown as Stored[];
   const stored = (): [Stored[], Stored[]] => [list("ConfigMap"), list("Secret")];
-  const healed = Date.now();
-  while (faultsOf(...stored()).length > 0 && Date.now() < healed + SOON) await delay(LOOK_AGAIN);
+  const untilInOrder = async () => {
+    const begin = Date.now();
+    while (faultsOf(...stored()).length > 0 && Date.now() < begin + SOON) await delay(LOOK_AGAIN);
+  };
+  await untilInOrder();
+  await actions.unlabel();
+  await untilInOrder();
   await delay(QUIET / 2);
   const last = stored();
   await delay(QUIET);

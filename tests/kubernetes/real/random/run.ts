@@ -118,6 +118,8 @@ export async function randomRun(runtime: string, seed: number, seconds: number):
   await actions.release();
   const complaints: string[] = [];
   await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
+  await actions.unlabel();
+  await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
   await delay(QUIET); // events of the last writes arrive
   const last = await stored(cluster.admin, NAMESPACE);
   await delay(QUIET);
