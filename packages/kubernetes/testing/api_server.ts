@@ -1,72 +1,26 @@
-/** Requests to the API server of the cluster for tests. */
+/** API server of the cluster for tests. */
 
-import { parse } from "yaml";
+import type { ClusterRequest, Verb } from "./cluster_request.ts";
 import { mergePatch } from "./merge_patch.ts";
 import { type Fields, isFields, type Stored } from "./objects.ts";
-import { inVersion, list, type Receiver, watch } from "./reads.ts";
-import { apiVersionOf, discover, placeOf, type Resource, resourcesIn } from "./resources.ts";
+import { discover } from "./discovery.ts";
+import { list } from "./list.ts";
+import { placeOf, type Resource } from "./resource.ts";
+import { resourcesIn } from "./resources.ts";
+import { type StartWatch, watch } from "./watch.ts";
 import { Failure, invalid } from "./status.ts";
 import type { Store } from "./store.ts";
-import type { DeleteOptions, Target, Writes } from "./writes.ts";
-
-/** Verb of a request, as in the rules of roles. */
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
-
-/** Request to the API server of a cluster. */
-export interface ClusterRequest {
-  /** Verb, as in the rules of roles. */
-  readonly verb: Verb;
-  /** Method of the request. */
-  readonly method: string;
-  /** Path with the query. */
-  readonly path: string;
-  /** Group of the resource; empty for the core group. */
-  readonly group: string;
-  /** Name of the resource in paths, such as `pods`; empty for discovery. */
-  readonly resource: string;
-  /** Name of the subresource, such as `status`. */
-  readonly subresource?: string | undefined;
-  /** Namespace, if the request is limited to one. */
-  readonly namespace?: string | undefined;
-  /** Name of the object, if the request is about one. */
-  readonly name?: string | undefined;
-  /** Code of the answer, once there is one. */
-  readonly code?: number;
-}
+import type { Target } from "./target.ts";
+import type { DeleteOptions, Writes } from "./writes.ts";
 
 /** Answer to a request: an object, text, or the function that starts a watch. */
 export interface Answer {
   readonly code: number;
   readonly body: object | string;
-  readonly start?: (receiver: Receiver) => () => void;
+  readonly start?: StartWatch;
 }
 
 type Headers = Readonly<Record<string, string>>;
-
-const ROOT = "^/(?:api/(?<core>v1)|apis/(?<group>[^/]+)/(?<version>[^/]+))";
-const NAMESPACE = "(?:/namespaces/(?<namespace>[^/]+)(?=/(?!status$)))?";
-const PATH = new RegExp(`${ROOT}${NAMESPACE}/(?<plural>[^/]+)(?:/(?<name>[^/]+))?(?:/(?<subresource>[^/]+))?$`);
-const OF_OBJECTS: Readonly<Record<string, Verb>> = { GET: "get", PUT: "update", PATCH: "patch", DELETE: "delete" };
-const OF_LISTS: Readonly<Record<string, Verb>> = { GET: "list", POST: "create", DELETE: "deletecollection" };
-
-/** Returns a request with what its path says. */
-export function parseRequest(method: string, path: string): ClusterRequest {
-  const { pathname, searchParams } = new URL(path, "http://cluster");
-  const { group = "", namespace, plural = "", name, subresource } = PATH.exec(decodeURIComponent(pathname))?.groups ??
-    {};
-  const isWatch = ["true", "1"].includes(searchParams.get("watch") ?? "");
-  const verb = (plural && !name ? OF_LISTS : OF_OBJECTS)[method] ?? "get";
-  return {
-    verb: verb === "list" && isWatch ? "watch" : verb,
-    method,
-    path,
-    group,
-    resource: plural,
-    subresource,
-    namespace,
-    name,
-  };
-}
 
 /** API server in front of a store. */
 export class ApiServer {
@@ -93,22 +47,22 @@ export class ApiServer {
 
   #answer(request: ClusterRequest, text: string | undefined, headers: Headers): Answer {
     const { pathname, searchParams: query } = new URL(request.path, "http://cluster");
-    const discovered = request.resource ? undefined : discover(pathname, this.#store);
+    const discovered = request.resource ? undefined : discover(pathname, resourcesIn(this.#store));
     if (discovered) return { code: 200, body: discovered };
     const { verb, name = "", namespace, subresource } = request;
-    const resource = this.#resourceOf(pathname);
+    const resource = resourcesIn(this.#store).find((one) => isNamed(one, request));
     if (!resource || !hasPath(resource, request)) return { code: 404, body: "404 page not found\n" };
     const selection = { resource, namespace, query };
     if (verb === "list") return { code: 200, body: list(this.#store, selection) };
     if (verb === "watch") return { code: 200, body: "", start: watch(this.#store, selection, this.#isWatchList) };
     const manager = query.get("fieldManager") ?? headers["user-agent"]?.split("/")[0] ?? "unknown";
     const target: Target = { resource, namespace, name, subresource, manager };
-    const body = text === undefined ? undefined : parseBody(text, headers);
+    const body = text === undefined ? undefined : parseBody(text);
     if (verb === "delete") return this.#delete(target, deleteOptions(body, query));
     if (verb === "deletecollection") return this.#deleteAll(target, query, deleteOptions(body, query));
     const isNew = this.#store.get(placeOf(resource, namespace, name)) === undefined;
     const object = verb === "get" ? this.#writes.read(target) : this.#write(verb, target, body, query, headers);
-    return { code: isNew ? 201 : 200, body: subresource === "scale" ? object : inVersion(object, resource) };
+    return { code: isNew ? 201 : 200, body: object };
   }
 
   #write(verb: Verb, target: Target, body: unknown, query: URLSearchParams, headers: Headers): Stored {
@@ -123,12 +77,8 @@ export class ApiServer {
       throw new Failure(415, `the body of the request was in an unknown format: ${type}`);
     }
     if (query.has("fieldManager")) return writes.apply(target, fieldsOf(body), query.get("force") === "true");
-    const message = "Required value: is required for apply patch";
-    throw invalid({ kind: "PatchOptions", group: "meta.k8s.io" }, "", [{
-      reason: "FieldValueRequired",
-      message,
-      field: "fieldManager",
-    }]);
+    const cause = { reason: "FieldValueRequired", message: "Required value: is required for apply patch" };
+    throw invalid({ kind: "PatchOptions", group: "meta.k8s.io" }, "", [{ ...cause, field: "fieldManager" }]);
   }
 
   #delete(target: Target, options: DeleteOptions): Answer {
@@ -137,10 +87,8 @@ export class ApiServer {
     const removed = this.#writes.remove(target, options);
     const isLeft = this.#store.get(placeOf(target.resource, target.namespace, name)) === removed;
     const details = { name, ...(group && { group }), kind: plural, uid };
-    return {
-      code: 200,
-      body: isLeft ? removed : { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details },
-    };
+    const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+    return { code: 200, body: isLeft ? removed : success };
   }
 
   #deleteAll(target: Target, query: URLSearchParams, options: DeleteOptions): Answer {
@@ -150,25 +98,24 @@ export class ApiServer {
     }
     return { code: 200, body };
   }
-
-  #resourceOf(pathname: string): Resource | undefined {
-    const { core, group, version, plural } = PATH.exec(pathname)?.groups ?? {};
-    const apiVersion = core ?? `${group}/${version}`;
-    return resourcesIn(this.#store).find((one) => one.plural === plural && apiVersionOf(one) === apiVersion);
-  }
 }
 
+function isNamed({ group, version, plural }: Resource, request: ClusterRequest): boolean {
+  return group === request.group && version === request.version && plural === request.resource;
+}
+
+/** Reports whether a resource has the subresource and the scope that a request is about. */
 function hasPath(
-  { namespaced, hasStatus, scale }: Resource,
+  { isClustered, hasStatus, scale }: Resource,
   { verb, namespace, name, subresource }: ClusterRequest,
 ): boolean {
   if (subresource !== undefined && !{ status: hasStatus, scale: scale !== undefined }[subresource]) return false;
-  return namespaced ? namespace !== undefined || (!name && verb !== "create") : namespace === undefined;
+  return isClustered ? namespace === undefined : namespace !== undefined || (!name && verb !== "create");
 }
 
-function parseBody(text: string, headers: Headers): unknown {
+function parseBody(text: string): unknown {
   try {
-    return headers["content-type"]?.includes("yaml") && !text.startsWith("{") ? parse(text) : JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new Failure(400, `the object provided is unrecognized: ${(error as Error).message}`);
   }

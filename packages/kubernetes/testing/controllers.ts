@@ -2,9 +2,12 @@
 
 import type { OwnerReference } from "../kube_object.ts";
 import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { CLEANUP, DEFINITION_PLACES, isTrue, placeOf, qualified, resourceOfKind } from "./resources.ts";
+import { CLEANUP, DEFINITION_PLACES, isEstablished } from "./definitions.ts";
+import { placeOf, qualified } from "./resource.ts";
+import { resourceOfKind } from "./resources.ts";
 import type { Change, Store } from "./store.ts";
-import type { DeleteOptions, Target, Writes } from "./writes.ts";
+import type { Target } from "./target.ts";
+import type { DeleteOptions, Writes } from "./writes.ts";
 
 /** Controllers that run in the microtask after a change. */
 export class Controllers {
@@ -45,7 +48,7 @@ export class Controllers {
     }
     const namespace = this.#store.get(`namespaces//${metadata.namespace}`);
     if (namespace) this.#emptyNamespace(namespace);
-    const definition = this.#store.get(`${DEFINITION_PLACES}${place.split("/", 1)[0]}`);
+    const definition = this.#store.get(`${DEFINITION_PLACES}//${place.split("/", 1)[0]}`);
     if (definition) this.#manageDefinition(definition);
   }
 
@@ -90,7 +93,7 @@ export class Controllers {
       const isOfKind = (object: Stored) => qualified(this.#targetOf(object).resource) === name;
       if (!this.#removeAll(isOfKind)) return;
       this.#setMetadata(definition, { finalizers: finalizers.filter((one) => one !== CLEANUP) });
-    } else if (!isTrue(definition, "Established")) {
+    } else if (!isEstablished(definition)) {
       const conditions = ["NamesAccepted", "Established"]
         .map((type) => ({ type, status: "True", lastTransitionTime: timestamp(), reason: type, message: "" }));
       const status = { conditions, acceptedNames: valueAt(definition, "spec.names"), storedVersions: [] };
@@ -111,7 +114,7 @@ export class Controllers {
 
   #find({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): Stored | undefined {
     const resource = resourceOfKind(this.#store, apiVersion, kind);
-    const found = resource && this.#store.get(placeOf(resource, resource.namespaced ? namespace : undefined, name));
+    const found = resource && this.#store.get(placeOf(resource, resource.isClustered ? undefined : namespace, name));
     return found?.metadata.uid === uid ? found : undefined;
   }
 

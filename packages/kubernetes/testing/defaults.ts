@@ -1,5 +1,5 @@
 import type { Fields, Stored } from "./objects.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./resource.ts";
 
 /** Adds the fields that a server sets and controllers rely on. Most defaults of a real server are left out. */
 export function withDefaults({ kind, isCustom }: Resource, object: Stored): Stored {

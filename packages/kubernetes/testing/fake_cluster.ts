@@ -4,12 +4,16 @@ import { ApiError, type ApiStatus } from "../client/api_error.ts";
 import { Client, type RequestOptions, type WatchOptions } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
 import type { KubeObject } from "../kube_object.ts";
-import { ApiServer, type ClusterRequest, parseRequest, type Verb } from "./api_server.ts";
+import { ApiServer } from "./api_server.ts";
+import { type ClusterRequest, parseRequest, type Verb } from "./cluster_request.ts";
 import { Controllers } from "./controllers.ts";
 import { type FailureKind, type FailureOptions, isMatch, Network, type RequestMatch } from "./network.ts";
 import { freeze, type Stored } from "./objects.ts";
-import { type ObjectList, tooOld } from "./reads.ts";
-import { apiVersionOf, type CustomKind, definitionOf, placeOf, type Resource, resourceOfKind } from "./resources.ts";
+import type { ObjectList } from "./list.ts";
+import { tooOld } from "./watch.ts";
+import { type CustomKind, definitionOf } from "./definitions.ts";
+import { apiVersionOf, placeOf, type Resource } from "./resource.ts";
+import { resourceOfKind } from "./resources.ts";
 import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
 import { type DeleteOptions, Writes } from "./writes.ts";
@@ -220,7 +224,7 @@ export class FakeCluster {
 
   #pathOf({ apiVersion, kind, metadata: { namespace = "default", name } }: Identified, isNamed = true): string {
     const resource = this.#resourceOf(apiVersion, kind);
-    return pathOf(resource, resource.namespaced ? namespace : undefined) +
+    return pathOf(resource, resource.isClustered ? undefined : namespace) +
       (isNamed ? `/${encodeURIComponent(name!)}` : "");
   }
 

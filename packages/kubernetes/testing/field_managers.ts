@@ -1,17 +1,7 @@
 /** Managers of fields: who set which field of an object, as in its `managedFields`. */
 
-import {
-  appliedPaths,
-  compare,
-  decoded,
-  encoded,
-  fieldsOf,
-  merged,
-  minus,
-  type ShapeOf,
-  union,
-  without,
-} from "./field_sets.ts";
+import { appliedPaths, compare, decoded, encoded, fieldsOf, merged, minus, union, without } from "./field_sets.ts";
+import type { ShapeOf } from "./field_shapes.ts";
 import { type Fields, type Stored, timestamp } from "./objects.ts";
 import { Failure } from "./status.ts";
 

@@ -4,13 +4,8 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import type { ShapeOf } from "./field_shapes.ts";
 import { type Fields, isFields } from "./objects.ts";
-
-/** Manner of merging a field: as a whole, as a set, or by keys of its items. Other maps are merged, and lists not. */
-export type Shape = "atomic" | "set" | readonly string[] | undefined;
-
-/** Returns the shape of the field at a path of names. */
-export type ShapeOf = (names: readonly string[]) => Shape;
 
 interface Part {
   readonly step: string;

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectMeta } from "../kube_object.ts";
 import type { Stored } from "./objects.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./resource.ts";
 import { type Cause, forbiddenField, invalid, invalidValue } from "./status.ts";
 
 const FIELDS: readonly string[] = [

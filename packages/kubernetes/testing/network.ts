@@ -1,8 +1,9 @@
 /** Connections between clients and the cluster for tests, and their faults. */
 
 import type { ApiRequest, ApiResponse, Transport } from "../client/transport.ts";
-import { type Answer, type ApiServer, type ClusterRequest, parseRequest } from "./api_server.ts";
-import type { WatchEvent } from "./reads.ts";
+import type { Answer, ApiServer } from "./api_server.ts";
+import { type ClusterRequest, parseRequest } from "./cluster_request.ts";
+import type { WatchEvent } from "./watch.ts";
 import { arrival, connectionError, ResponseBody } from "./response_body.ts";
 import { Failure, forbidden } from "./status.ts";
 

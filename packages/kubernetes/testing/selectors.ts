@@ -1,7 +1,7 @@
 /** Selectors of objects by their labels and fields. */
 
 import { type Stored, valueAt } from "./objects.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./resource.ts";
 import { Failure } from "./status.ts";
 
 /** Condition that an object meets or not. */

@@ -4,22 +4,13 @@ import { isDeepStrictEqual } from "node:util";
 import { withDefaults } from "./defaults.ts";
 import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
 import { cleaned, requireMetadata } from "./metadata.ts";
-import { type Fields, isFields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { apiVersionOf, CLEANUP, placeOf, type Resource } from "./resources.ts";
-import { scaleOf, withScale } from "./scale.ts";
+import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
+import { CLEANUP } from "./definitions.ts";
+import { apiVersionOf, inVersion, placeOf } from "./resource.ts";
 import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
 import type { Store } from "./store.ts";
-
-/** Object, or its subresource, that a request is about. */
-export interface Target {
-  readonly resource: Resource;
-  readonly namespace: string | undefined;
-  /** Name, empty for a new object. */
-  readonly name: string;
-  readonly subresource?: string | undefined;
-  /** Name of the field manager. */
-  readonly manager: string;
-}
+import { identityOf, placeOfTarget, requireBody, requireUid, requireVersion, type Target } from "./target.ts";
+import { shown, withGeneration, withoutStatus, written } from "./views.ts";
 
 /** Options of the deletion of an object. */
 export interface DeleteOptions {
@@ -29,10 +20,7 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-type Metadata = Stored["metadata"];
-
 const NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
-const OLD_VERSION = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** Writes to a store. */
 export class Writes {
@@ -76,7 +64,7 @@ export class Writes {
   update(target: Target, body: Fields): Stored {
     const { resource, name, subresource } = target;
     const { uid, resourceVersion } = requireBody(target, body);
-    const isNew = this.#store.get(placeOfTarget(target)) === undefined;
+    const isNew = this.#get(target) === undefined;
     if (isNew && resource.createsOnPut && !subresource) return this.create(target, body);
     const before = this.#find(target);
     requireUid(target, before, uid);
@@ -99,7 +87,7 @@ export class Writes {
     const { resource, name, subresource } = target;
     const { uid, resourceVersion, managedFields } = requireBody(target, config, true);
     if (managedFields) throw new Failure(400, "metadata.managedFields must be nil");
-    const before = subresource ? this.#find(target) : this.#store.get(placeOfTarget(target));
+    const before = subresource ? this.#find(target) : this.#get(target);
     if (!before && uid) {
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(resource, name, why);
@@ -141,8 +129,13 @@ export class Writes {
     );
   }
 
-  #find(target: Target): Stored {
+  #get(target: Target): Stored | undefined {
     const found = this.#store.get(placeOfTarget(target));
+    return found && inVersion(found, target.resource);
+  }
+
+  #find(target: Target): Stored {
+    const found = this.#get(target);
     if (found === undefined) throw notFound(target.resource, target.name);
     return found;
   }
@@ -153,14 +146,8 @@ export class Writes {
     if (!found) throw notFound({ plural: "namespaces", group: "" }, namespace);
     if (found.metadata.deletionTimestamp === undefined) return;
     const why = `namespace ${namespace} is being terminated`;
-    throw forbidden(
-      resource,
-      name,
-      `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [
-        { reason: "NamespaceTerminating", message: why, field: "metadata.namespace" },
-      ],
-    );
+    const cause = { reason: "NamespaceTerminating", message: why, field: "metadata.namespace" };
+    throw forbidden(resource, name, `unable to create new content: ${why}`, [cause]);
   }
 
   #replace(target: Target, before: Stored, wanted: Stored, operation: Writer["operation"] = "Update"): Stored {
@@ -175,14 +162,6 @@ export class Writes {
     if (isDeepStrictEqual(before, next)) return before;
     return this.#store.put(placeOfTarget(target), next, next.metadata.deletionTimestamp !== undefined && !isHeld(next));
   }
-}
-
-function placeOfTarget({ resource, namespace, name }: Target): string {
-  return placeOf(resource, namespace, name);
-}
-
-function identityOf(resource: Resource): { apiVersion: string; kind: string } {
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
 function writerOf({ resource, manager, subresource }: Target): Omit<Writer, "operation"> {
@@ -200,45 +179,6 @@ function randomLetters(): string {
   return Array.from({ length: 5 }, () => NAME_LETTERS[Math.floor(Math.random() * NAME_LETTERS.length)]).join("");
 }
 
-/** Checks that a body is an object of the kind, the name and the namespace of the request, and returns its metadata. */
-function requireBody({ resource, namespace, name, subresource }: Target, body: unknown, isApply = false): Metadata {
-  const { apiVersion, kind, metadata = {} } = isFields(body) ? body : { metadata: null };
-  if (!isFields(metadata)) throw new Failure(400, "the object provided is unrecognized");
-  if ((resource.isCustom || isApply) && !subresource && (!apiVersion || !kind)) {
-    throw new Failure(400, `Object '${kind ? "apiVersion" : "Kind"}' is missing in the body of the request`);
-  }
-  const wanted = subresource === "scale" ? { apiVersion: "autoscaling/v1", kind: "Scale" } : identityOf(resource);
-  if ((apiVersion ?? wanted.apiVersion) !== wanted.apiVersion || (kind ?? wanted.kind) !== wanted.kind) {
-    throw new Failure(
-      400,
-      `the object is of the kind ${apiVersion} ${kind} instead of ${wanted.apiVersion} ${wanted.kind}`,
-    );
-  }
-  if (name && metadata["name"] !== name) {
-    throw new Failure(
-      400,
-      `the name of the object (${metadata["name"] ?? ""}) does not match the name on the URL (${name})`,
-    );
-  }
-  if ((metadata["namespace"] ?? namespace) !== namespace) {
-    throw new Failure(400, "the namespace of the provided object does not match the namespace sent on the request");
-  }
-  return metadata as Metadata;
-}
-
-function requireUid({ resource, name }: Target, { metadata }: Stored, uid: string | undefined): void {
-  if (!uid || uid === metadata.uid) return;
-  throw conflict(
-    resource,
-    name,
-    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
-  );
-}
-
-function requireVersion({ resource, name }: Target, { metadata }: Stored, version: string | undefined): void {
-  if (version && version !== metadata.resourceVersion) throw conflict(resource, name, OLD_VERSION);
-}
-
 /** Reports whether finalizers keep an object from being deleted. */
 function isHeld(object: Stored): boolean {
   const ofNamespace = object.kind === "Namespace" ? valueAt(object, "spec.finalizers") as string[] ?? [] : [];
@@ -249,43 +189,4 @@ function finalizersAfter(finalizers: readonly string[], policy: DeleteOptions["p
   if (policy === undefined) return finalizers;
   const others = finalizers.filter((one) => one !== "foregroundDeletion" && one !== "orphan");
   return [...others, ...{ Background: [], Foreground: ["foregroundDeletion"], Orphan: ["orphan"] }[policy]];
-}
-
-function withoutStatus({ hasStatus }: Resource, object: Fields): Fields {
-  const { status: _, ...rest } = object;
-  return hasStatus ? rest : object;
-}
-
-/** Returns an object as requests for it or its subresource read it. */
-function shown({ subresource, resource }: Target, object: Stored): Stored {
-  return subresource === "scale" ? scaleOf(resource, object) : object;
-}
-
-/** Returns an object with what a request wrote to it or to its subresource. */
-function written({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
-  if (subresource === "scale") return withScale(resource, before, wanted);
-  const { status, ...rest } = before;
-  const { namespace, uid, creationTimestamp, generation, resourceVersion, ...old } = before.metadata;
-  if (subresource === "status") {
-    const managedFields = wanted.metadata.managedFields ?? old.managedFields;
-    const metadata = cleaned({ ...before.metadata, managedFields });
-    return { ...rest, metadata, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
-  }
-  const metadata = cleaned({
-    ...{ namespace, uid, ...cleaned(wanted.metadata), creationTimestamp, generation, resourceVersion },
-    ...(old.deletionTimestamp && {
-      deletionTimestamp: old.deletionTimestamp,
-      deletionGracePeriodSeconds: old.deletionGracePeriodSeconds,
-    }),
-  });
-  const kept = resource.hasStatus && status !== undefined && { status };
-  return withDefaults(resource, { ...withoutStatus(resource, wanted), ...kept, ...identityOf(resource), metadata });
-}
-
-/** Raises the generation if anything but metadata and status changed; for built-in kinds, if the spec changed. */
-function withGeneration(resource: Resource, before: Stored, next: Stored): Stored {
-  const content = (object: Stored) =>
-    resource.isCustom ? { ...withoutStatus(resource, object), metadata: undefined } : object["spec"];
-  if (!resource.hasGeneration || isDeepStrictEqual(content(before), content(next))) return next;
-  return { ...next, metadata: { ...next.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
 }

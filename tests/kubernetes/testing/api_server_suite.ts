@@ -181,6 +181,13 @@ const WIDGET = definition("Widget", {
   words: { type: "array", items: { type: "string" } },
 });
 
+/** Definition whose objects can be read and written in two versions. */
+const TWO_VERSIONS = (() => {
+  const { spec, ...rest } = definition("Page", {}) as { spec: { versions: readonly object[] } };
+  const versions = [...spec.versions, { ...spec.versions[0], name: "v2", storage: false }];
+  return { ...rest, spec: { ...spec, versions } };
+})();
+
 /** Creates a definition unless it exists, and waits until its objects can be listed. */
 async function define(client: Client, body: Body): Promise<void> {
   const { names: { plural } } = body["spec"] as { names: { plural: string } };
@@ -212,6 +219,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     const connected = await connect();
     await define(connected.client, WIDGET);
     await define(connected.client, definition("Note", {}));
+    await define(connected.client, TWO_VERSIONS);
     return connected;
   };
   const test = (what: string, run: (place: Place) => Promise<void>) =>
@@ -588,6 +596,21 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals((await place.create(MAPS, { metadata: { name: "a" } })).kind, "ConfigMap");
   });
 
+  test("an object has the version of the API in which it is read", async (place) => {
+    const [v1, v2] = [`${GROUP}/v1`, `${GROUP}/v2`];
+    const { metadata } = await place.create(`${v1}/pages`, { apiVersion: v1, kind: "Page", metadata: { name: "a" } });
+    const next = await place.watch(`${v2}/pages`, { resourceVersion: metadata.resourceVersion! });
+    assertEquals((await place.get(`${v2}/pages`, "a")).apiVersion, v2);
+    const patched = await place.patch(`${v2}/pages`, "a", { spec: { x: 1 } });
+    assertEquals([patched.apiVersion, patched.spec], [v2, { x: 1 }]);
+    assertEquals((await next())?.object, patched);
+    assertEquals((await place.list(`${v1}/pages`)).items.map(({ apiVersion, spec }) => [apiVersion, spec]), [[v1, {
+      x: 1,
+    }]]);
+    const same = await place.patch(`${v1}/pages`, "a", { spec: { x: 1 } });
+    assertEquals(same.metadata.resourceVersion, patched.metadata.resourceVersion);
+  });
+
   test("a put of a lease creates it", async (place) => {
     const body = {
       apiVersion: "coordination.k8s.io/v1",
@@ -687,7 +710,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
       "GET",
       "/apis",
     );
-    const group = { groupVersion: `${GROUP}/v1`, version: "v1" };
+    const group = { groupVersion: `${GROUP}/v2`, version: "v2" };
     assertEquals(groups.groups.find(({ name }) => name === GROUP)?.preferredVersion, group);
     assertEquals((await assertRejects(() => place.client.request("GET", "/apis/absent.dev/v1"), ApiError)).status, 404);
   });

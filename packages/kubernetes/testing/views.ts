@@ -1,0 +1,49 @@
+/** Parts of objects that requests for the object or its subresources read and write. */
+
+import { isDeepStrictEqual } from "node:util";
+import { withDefaults } from "./defaults.ts";
+import { cleaned } from "./metadata.ts";
+import type { Fields, Stored } from "./objects.ts";
+import type { Resource } from "./resource.ts";
+import { scaleOf, withScale } from "./scale.ts";
+import { identityOf, type Target } from "./target.ts";
+
+/** Returns an object without its status, if that is a subresource. */
+export function withoutStatus({ hasStatus }: Resource, object: Fields): Fields {
+  const { status: _, ...rest } = object;
+  return hasStatus ? rest : object;
+}
+
+/** Returns an object as requests for it or its subresource read it. */
+export function shown({ subresource, resource }: Target, object: Stored): Stored {
+  return subresource === "scale" ? scaleOf(resource.scale!, object) : object;
+}
+
+/** Returns an object with what a request wrote to it or to its subresource. */
+export function written({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
+  if (subresource === "scale") return withScale(resource.scale!, before, wanted);
+  const { status, ...rest } = before;
+  const { namespace, uid, creationTimestamp, generation, resourceVersion, ...old } = before.metadata;
+  if (subresource === "status") {
+    const managedFields = wanted.metadata.managedFields ?? old.managedFields;
+    const metadata = cleaned({ ...before.metadata, managedFields });
+    return { ...rest, metadata, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
+  }
+  const metadata = cleaned({
+    ...{ namespace, uid, ...cleaned(wanted.metadata), creationTimestamp, generation, resourceVersion },
+    ...(old.deletionTimestamp && {
+      deletionTimestamp: old.deletionTimestamp,
+      deletionGracePeriodSeconds: old.deletionGracePeriodSeconds,
+    }),
+  });
+  const kept = resource.hasStatus && status !== undefined && { status };
+  return withDefaults(resource, { ...withoutStatus(resource, wanted), ...kept, ...identityOf(resource), metadata });
+}
+
+/** Raises the generation if anything but metadata and status changed; for built-in kinds, if the spec changed. */
+export function withGeneration(resource: Resource, before: Stored, next: Stored): Stored {
+  const content = (object: Stored) =>
+    resource.isCustom ? { ...withoutStatus(resource, object), metadata: undefined } : object["spec"];
+  if (!resource.hasGeneration || isDeepStrictEqual(content(before), content(next))) return next;
+  return { ...next, metadata: { ...next.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
+}
