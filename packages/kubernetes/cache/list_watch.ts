@@ -9,10 +9,19 @@ import { listPages } from "./pages.ts";
 import type { Listing, Store } from "./store.ts";
 import { isNewer } from "./versions.ts";
 
+/**
+ * Time for which the server keeps a watch open, in seconds, and the largest random part of it, so that watches don't
+ * end together. A watch that outlives it by `GRACE` milliseconds is on a half-open connection. TCP keepalive misses
+ * some of these: a proxy may keep its connection alive although nothing passes. So a watch begins again about 150
+ * times an hour.
+ */
+const [LIFETIME, LIFETIME_JITTER, GRACE] = [22, 4, 6000];
 /** Time in which a watch that lists must bring another object or end the list, in milliseconds. */
 const QUIET_LIST = 10_000;
-/** Longest time of a list by a watch, in milliseconds: a server that doesn't know it may send events forever. */
-const LONGEST_LIST = 60_000;
+/** Longest time of a list by a watch, in seconds: a server that doesn't know it sends events, but no end. */
+const LONGEST_LIST = 60;
+/** Statuses of servers that don't list by watches: some don't know them, or their etcd is too old. */
+const CANNOT_LIST_BY_WATCH = [400, 422, 500];
 /** Shortest time for which a watch must have been open to count as a success, in milliseconds. */
 const ESTABLISHED = 1000;
 /** Longest delay before the next try while the server is busy or starting, and after other errors. */
@@ -36,10 +45,16 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly onRestart: () => void;
 }
 
-/** Event of a watch. */
-interface WatchEvent<T> {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+/** Event of a watch that tells about an object, or about the server's version. */
+interface NewsEvent<T> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: T;
+}
+
+/** Last event of a watch that failed. */
+interface ErrorEvent {
+  readonly type: "ERROR";
+  readonly object: ApiStatus;
 }
 
 /** Keeps the objects of one namespace, or of all, up to date: lists them once, and watches the changes since then. */
@@ -50,7 +65,6 @@ export class ListWatch<T extends KubeObject> {
   #version: string | undefined;
   /** Whether the server may have gone back to an older version, as by a restore, while the connection was broken. */
   #mayBeRestored = false;
-  #usesPages = false;
   #isSynced = false;
   /** Verb of the latest request. */
   #verb: "list" | "watch" = "watch";
@@ -136,12 +150,8 @@ export class ListWatch<T extends KubeObject> {
     const path = await this.#options.path(signal);
     if (this.#version !== undefined && this.#mayBeRestored) await this.#compareVersions(path, signal);
     this.#mayBeRestored = false;
-    if (this.#version === undefined && this.#usesPages) {
-      this.#usesPages = false; // the next list tries a watch again
-      await this.#list(path, signal);
-    }
     if (this.#version === undefined) await this.#listByWatch(path, signal);
-    else await this.#watch(path, signal, undefined);
+    await this.#watch(path, signal);
   }
 
   /**
@@ -172,74 +182,69 @@ export class ListWatch<T extends KubeObject> {
     }
   }
 
-  /** Lists by a watch, which goes on as a watch. The next try lists pages if the server can't do that. */
+  /** Lists by a watch, or in pages if the server can't do that. */
   async #listByWatch(path: string, signal: AbortSignal): Promise<void> {
     const { store, namespace } = this.#options;
     const listing = store.beginList(namespace);
-    const stop = new AbortController();
-    const stopTimer = systemClock.setTimeout(() => stop.abort(), LONGEST_LIST);
-    let quietTimer: unknown;
+    const stop = new AbortController(); // ends the watch: after the list, or because the list takes too long
+    let timer: unknown;
     const goOn = () => {
-      systemClock.clearTimeout(quietTimer);
-      quietTimer = systemClock.setTimeout(() => stop.abort(), QUIET_LIST);
+      systemClock.clearTimeout(timer);
+      timer = systemClock.setTimeout(() => stop.abort(), QUIET_LIST);
     };
-    const end = () => [stopTimer, quietTimer].forEach((timer) => systemClock.clearTimeout(timer));
     goOn();
     try {
-      await this.#watch(path, AbortSignal.any([signal, stop.signal]), { listing, goOn, end });
+      const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+      const events = this.#open(path, LONGEST_LIST, query, AbortSignal.any([signal, stop.signal]));
+      for await (const { type, object } of events) {
+        const { metadata } = object;
+        if (type === "BOOKMARK" && metadata.annotations?.["k8s.io/initial-events-end"] === "true") {
+          return this.#replace(listing, metadata.resourceVersion!);
+        }
+        if (type === "BOOKMARK") continue;
+        const key = keyOf(object);
+        if (!listing.found.has(key)) goOn();
+        if (type === "DELETED") listing.found.delete(key);
+        else listing.found.set(key, object);
+      }
     } catch (error) {
-      if (this.#version !== undefined) throw error;
       const status = error instanceof ApiError ? error.status : undefined;
-      const isOpenOrSlow = this.#openedAt !== undefined || stop.signal.aborted;
-      this.#usesPages = status === undefined ? isOpenOrSlow : status === 400 || status === 422 || status === 500;
-      if (!this.#usesPages) throw error;
+      const isSlow = this.#openedAt !== undefined || stop.signal.aborted;
+      if (status === undefined ? !isSlow : !CANNOT_LIST_BY_WATCH.includes(status)) throw error;
     } finally {
-      end();
+      stop.abort();
+      systemClock.clearTimeout(timer);
       store.dropList(listing);
     }
-    if (this.#version === undefined) this.#usesPages = true;
-    if (this.#usesPages) await this.#listOrWatch(signal);
+    await this.#list(path, signal);
   }
 
-  async #watch(
-    path: string,
-    signal: AbortSignal,
-    list: { readonly listing: Listing<T>; readonly goOn: () => void; readonly end: () => void } | undefined,
-  ): Promise<void> {
-    const { client, store, selectors } = this.#options;
-    const { timeoutSeconds, idleTimeout } = watchTimes();
-    this.#verb = "watch";
-    const query: Query = {
-      ...selectors,
-      watch: true,
-      allowWatchBookmarks: true,
-      timeoutSeconds,
-      ...(list === undefined
-        ? { resourceVersion: this.#version }
-        : { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }),
-    };
-    const onOpen = () => {
-      this.#openedAt = systemClock.now();
-      if (list === undefined) this.#error = undefined;
-    };
-    for await (const { type, object } of client.watch<WatchEvent<T>>(path, { query, signal, idleTimeout, onOpen })) {
-      if (type === "ERROR") throw new ApiError(`GET ${path}`, object as ApiStatus);
-      if (list !== undefined) {
-        const { found } = list.listing;
-        if (type !== "BOOKMARK") {
-          const key = keyOf(object);
-          if (!found.has(key)) list.goOn();
-          if (type === "DELETED") found.delete(key);
-          else found.set(key, object);
-        } else if (object.metadata.annotations?.["k8s.io/initial-events-end"] === "true") {
-          list.end();
-          this.#replace(list.listing, object.metadata.resourceVersion!);
-          list = undefined;
-        }
-        continue;
-      }
+  /** Takes over changes since the known version, until the watch ends. */
+  async #watch(path: string, signal: AbortSignal): Promise<void> {
+    const lifetime = LIFETIME + Math.round(LIFETIME_JITTER * Math.random());
+    const events = this.#open(path, lifetime, { resourceVersion: this.#version }, signal);
+    for await (const { type, object } of events) {
       this.#version = object.metadata.resourceVersion!;
-      if (type !== "BOOKMARK") store.receive(type, object);
+      if (type !== "BOOKMARK") this.#options.store.receive(type, object);
+    }
+  }
+
+  /** Yields the events of a watch, which the server ends after `lifetime` seconds. */
+  async *#open(path: string, lifetime: number, query: Query, signal: AbortSignal): AsyncGenerator<NewsEvent<T>> {
+    const { client, selectors } = this.#options;
+    this.#verb = "watch";
+    const events = client.watch<NewsEvent<T> | ErrorEvent>(path, {
+      query: { ...selectors, watch: true, allowWatchBookmarks: true, timeoutSeconds: lifetime, ...query },
+      signal,
+      idleTimeout: 1000 * lifetime + GRACE,
+      onOpen: () => {
+        this.#openedAt = systemClock.now();
+        this.#error = undefined;
+      },
+    });
+    for await (const event of events) {
+      if (event.type === "ERROR") throw new ApiError(`GET ${path}`, event.object);
+      yield event;
     }
   }
 
@@ -250,13 +255,4 @@ export class ListWatch<T extends KubeObject> {
     this.#isSynced = true;
     this.#options.onSynced();
   }
-}
-
-/**
- * Returns for how long the server keeps a watch open, and for how long nothing may arrive. TCP keepalive finds broken
- * connections in the meantime. Random, so that watches don't end together.
- */
-function watchTimes(): { timeoutSeconds: number; idleTimeout: number } {
-  const timeoutSeconds = Math.round(300 * (1 + Math.random()));
-  return { timeoutSeconds, idleTimeout: (timeoutSeconds + 30) * 1000 };
 }

@@ -9,7 +9,7 @@ import { configMap, startCache } from "./started_cache.ts";
 const WATCHES = { verb: "watch", resource: "configmaps" } as const;
 const LISTS = { verb: "list", resource: "configmaps" } as const;
 
-Deno.test("a cache lists by a watch, and goes on with the same watch", async () => {
+Deno.test("a cache lists by a watch, and then watches from the version of the list", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));
@@ -20,7 +20,34 @@ Deno.test("a cache lists by a watch, and goes on with the same watch", async () 
   await settle();
   assertEquals(started.told, ["add default/a", "add default/b"]);
   assertEquals(started.changes.map(({ isInitial }) => isInitial), [true, false]);
-  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [1, 0]);
+  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [2, 0]);
+});
+
+Deno.test("a watch lives for less than half a minute, and nothing is lost when it begins again", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster);
+  await started.cache.synced;
+  for (let i = 0; i < 100; i++) {
+    await pass(time, 3000, 1000);
+    cluster.create(configMap(`${i}`));
+    await settle();
+    assertEquals(started.cache.size, i + 1);
+  }
+  const opened = cluster.count(WATCHES) - 2;
+  assertEquals(opened >= 300 / 27 - 1 && opened <= 300 / 22 + 1, true, `${opened} in five minutes`);
+});
+
+Deno.test("a connection that lets nothing pass is found within 35 seconds", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster);
+  await started.cache.synced;
+  await pass(time, 3000);
+  cluster.hang();
+  cluster.start(); // new connections work
+  cluster.create(configMap("a"));
+  await until(time, () => started.cache.size === 1, { within: 35_000 });
 });
 
 for (const code of [400, 422, 500]) {
@@ -46,7 +73,7 @@ for (const code of [401, 403, 429, 503, 504]) {
     cluster.failNext(WATCHES, code);
     await using started = startCache(cluster);
     await until(time, () => started.cache.size === 1, { within: 200 });
-    assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [2, 0]);
+    assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [3, 0]);
     assertEquals(started.errors.length, 1);
   });
 }
@@ -71,7 +98,7 @@ Deno.test("each list tries a watch first, also after pages", async () => {
   cluster.expireWatches();
   cluster.create(configMap("a"));
   await until(time, () => started.cache.size === 1);
-  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [3, 1]);
+  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [4, 1]);
 });
 
 Deno.test("if the server forgets the version of the first page, the cache takes one list without pages", async () => {
@@ -102,7 +129,7 @@ Deno.test("a watch that ends is opened again at once, from the last version", as
     await settle();
     assertEquals(started.cache.size, i + 1);
   }
-  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [6, 0]);
+  assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [7, 0]);
 });
 
 Deno.test("a watch that ends at once is opened again with a delay", async () => {

@@ -5,7 +5,7 @@ import { FakeTime } from "@std/testing/time";
 import { ApiError } from "@workqueue/kubernetes";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
 import { attempts } from "../../../packages/kubernetes/cache/attempt.ts";
-import { settle, until } from "../fake_time.ts";
+import { pass, settle, until } from "../fake_time.ts";
 import { configMap, startCache } from "./started_cache.ts";
 
 const wanted = (name: string, data = {}) => ({ metadata: { namespace: "default", name }, data });
@@ -37,7 +37,8 @@ Deno.test("an object that somebody deleted during a write is not brought back by
   cluster.create(configMap("a"));
   await using started = startCache(cluster);
   const { cache } = started;
-  await until(time, () => cache.size === 1);
+  await until(time, () => cluster.count({ verb: "watch" }) === 2);
+  await pass(time, 1000);
   const patched = cache.patch(cache.get("default/a")!, { data: { x: "1" } });
   await settle();
   cluster.delete(configMap("a"));
@@ -76,6 +77,7 @@ Deno.test("a list keeps answers that came after it began and are newer, and noth
   await using started = startCache(cluster);
   const { cache } = started;
   await cache.synced;
+  await settle();
   const stale = cache.get("default/old")!;
   cluster.expireWatches();
   cluster.delete(configMap("old"));
@@ -200,7 +202,8 @@ Deno.test("a change says which attempt made it, also if the watch was faster tha
   cluster.create(configMap("a"));
   await using started = startCache(cluster);
   const { cache, changes } = started;
-  await until(time, () => cache.size === 1);
+  await until(time, () => cluster.count({ verb: "watch" }) === 2);
+  await pass(time, 100);
   changes.length = 0;
   const patched = attempts.run(attempt, () => cache.patch(cache.get("default/a")!, { data: { x: "own" } }));
   await settle();
@@ -216,7 +219,8 @@ Deno.test("a change of somebody else during a write of an attempt is told as the
   cluster.create(configMap("a"));
   await using started = startCache(cluster);
   const { cache, changes } = started;
-  await until(time, () => cache.size === 1);
+  await until(time, () => cluster.count({ verb: "watch" }) === 2);
+  await pass(time, 100);
   changes.length = 0;
   const patched = attempts.run(attempt, () => cache.patch(cache.get("default/a")!, { data: { x: "own" } }));
   await settle();
