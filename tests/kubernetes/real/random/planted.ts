@@ -21,8 +21,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "a watch that begins again doesn't name the last version",
     file: "cache/list_watch.ts",
-    find: "? { resourceVersion: this.#version }",
-    replace: "? {}",
+    find: "lifetime, { resourceVersion: this.#version }, signal",
+    replace: "lifetime, {}, signal",
   },
   {
     name: "a watch that has ended doesn't begin again",
