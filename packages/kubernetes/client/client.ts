@@ -64,7 +64,8 @@ export interface WatchOptions {
 }
 
 interface Request extends RequestOptions {
-  readonly isWatch?: boolean;
+  /** Whether the request gets a connection of its own. */
+  readonly isAlone?: boolean;
 }
 
 /** Number of tries of a request to which the server answers that it should be repeated later. */
@@ -87,7 +88,7 @@ export class Client {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#reachability = new Reachability(async (signal) => {
-      await textOf((await this.#try("GET", "/version", { signal, timeout: "5s" })).body);
+      await textOf((await this.#try("GET", "/version", { signal, timeout: "5s", isAlone: true })).body);
     });
   }
 
@@ -138,7 +139,7 @@ export class Client {
    */
   async *watch<E>(path: string, { idleTimeout = "10m", onOpen, ...options }: WatchOptions): AsyncGenerator<E, void> {
     const name = `GET ${path}`;
-    const response = await this.#send("GET", path, { ...options, timeout: idleTimeout, isWatch: true });
+    const response = await this.#send("GET", path, { ...options, timeout: idleTimeout, isAlone: true });
     onOpen?.();
     for await (const line of linesOf(this.#chunks(name, response, options.signal))) yield parse(name, line) as E;
   }
@@ -198,8 +199,8 @@ export class Client {
 
   /** Sends a request once. Resolves with any response. */
   async #try(method: string, path: string, options: Request): Promise<ApiResponse> {
-    const { query = {}, body, contentType = "application/json", signal = NEVER, timeout = "30s", isWatch } = options;
-    requireRule("send request", isWatch ? "idleTimeout" : "timeout", timeout, timeoutRule());
+    const { query = {}, body, contentType = "application/json", signal = NEVER, timeout = "30s", isAlone } = options;
+    requireRule("send request", isAlone ? "idleTimeout" : "timeout", timeout, timeoutRule());
     signal.throwIfAborted();
     const headers = {
       accept: "application/json",
@@ -209,16 +210,16 @@ export class Client {
     };
     options.onSent?.();
     const opening = new AbortController(); // a watch may be quiet for longer than a server may take to accept it
-    const timer = isWatch && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
+    const timer = isAlone && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
     try {
       const response = await this.#options.transport.send({
         method,
         path: path + textOfQuery(query),
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: isWatch ? AbortSignal.any([signal, opening.signal]) : signal,
+        signal: isAlone ? AbortSignal.any([signal, opening.signal]) : signal,
         idleTimeout: tryParseDuration(timeout)!,
-        isWatch: isWatch ?? false,
+        isAlone: isAlone ?? false,
       });
       this.#reachability.answered();
       return response;
@@ -227,7 +228,7 @@ export class Client {
       if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);
     } finally {
-      if (isWatch) systemClock.clearTimeout(timer);
+      if (isAlone) systemClock.clearTimeout(timer);
     }
   }
 }

@@ -2,27 +2,38 @@ import { systemClock } from "@workqueue/core";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { type ApiRequest, type ApiResponse, StaleConnectionError } from "./transport.ts";
 
+/** Calls back about an exchange. */
+export interface ExchangeListener {
+  /** A part of the response arrived. */
+  onArrival(): void;
+  /** The connection broke, or nothing arrived for so many milliseconds (`silence`, 0 if it broke). */
+  onBroken(silence: number): void;
+  /** The exchange is over. */
+  onEnd(): void;
+}
+
 /** One request on a connection, and its response. */
 export class Exchange {
   readonly #sent: ClientRequest;
   readonly #signal: AbortSignal;
   readonly #idleTimeout: number;
-  readonly #onBroken: () => void;
+  readonly #listener: ExchangeListener;
   /** Why the exchange ended early. Later errors are consequences of the first one. */
   #failure: { readonly error: unknown } | undefined;
   #isReused = false;
   #timer: unknown;
+  #heardAt = systemClock.now();
 
-  /**
-   * Begins the exchange.
-   *
-   * @param onBroken Called if the connection broke or nothing arrived for too long.
-   */
-  constructor(sent: ClientRequest, { signal, idleTimeout }: ApiRequest, onBroken: () => void) {
+  constructor(sent: ClientRequest, { signal, idleTimeout }: ApiRequest, listener: ExchangeListener) {
     this.#sent = sent;
     this.#signal = signal;
     this.#idleTimeout = idleTimeout;
-    this.#onBroken = onBroken;
+    this.#listener = listener;
+  }
+
+  /** Time since something arrived, in milliseconds. */
+  get silence(): number {
+    return systemClock.now() - this.#heardAt;
   }
 
   /** Resolves when the head of the response has arrived. */
@@ -43,7 +54,7 @@ export class Exchange {
         })
         .once("response", (response) => {
           hasResponse = true;
-          systemClock.clearTimeout(this.#timer);
+          this.#arrived();
           response.on("error", () => {}); // the body throws it
           const { statusCode = 0, headers } = response;
           resolve({ status: statusCode, headers: headers as ApiResponse["headers"], body: this.#body(response) });
@@ -53,12 +64,18 @@ export class Exchange {
     });
   }
 
+  /** Ends the connection. The error is kept first, because the runtimes report the end in different ways. */
+  destroy(error: unknown, silence = 0): void {
+    this.#fail(error, silence);
+    this.#sent.destroy(error as Error);
+  }
+
   async *#body(response: IncomingMessage): AsyncGenerator<string> {
     response.setEncoding("utf8");
     try {
       this.#await();
       for await (const chunk of response) {
-        systemClock.clearTimeout(this.#timer);
+        this.#arrived();
         yield chunk;
         this.#await();
       }
@@ -72,24 +89,24 @@ export class Exchange {
 
   /** Waits for the next part of the response, but no longer than the idle timeout. */
   #await(): void {
-    const error = new Error(`nothing arrived for ${this.#idleTimeout} ms`);
-    this.#timer = systemClock.setTimeout(() => this.#destroy(error), this.#idleTimeout);
+    const ms = this.#idleTimeout;
+    this.#timer = systemClock.setTimeout(() => this.destroy(new Error(`nothing arrived for ${ms} ms`), ms), ms);
   }
 
-  readonly #abort = () => this.#destroy(this.#signal.reason);
-
-  /** Ends the connection. The error is kept first, because the runtimes report the end in different ways. */
-  #destroy(error: unknown): void {
-    this.#fail(error);
-    this.#sent.destroy(error as Error);
+  #arrived(): void {
+    systemClock.clearTimeout(this.#timer);
+    this.#heardAt = systemClock.now();
+    this.#listener.onArrival();
   }
+
+  readonly #abort = () => this.destroy(this.#signal.reason);
 
   /** Notes an error, and returns the first one. */
-  #fail(error: unknown): unknown {
+  #fail(error: unknown, silence = 0): unknown {
     if (this.#failure === undefined) {
       this.#failure = { error };
       this.#end();
-      if (!this.#signal.aborted) this.#onBroken();
+      if (!this.#signal.aborted) this.#listener.onBroken(silence);
     }
     return this.#failure.error;
   }
@@ -97,5 +114,6 @@ export class Exchange {
   #end(): void {
     systemClock.clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#abort);
+    this.#listener.onEnd();
   }
 }

@@ -5,6 +5,7 @@ import { Exchange } from "./exchange.ts";
 import { keepAlive } from "./keep_alive.ts";
 import { Pool, type TlsOptions } from "./pool.ts";
 import type { ApiRequest, ApiResponse, Transport } from "./transport.ts";
+import { Watchdog } from "./watchdog.ts";
 
 /** Options of {@linkcode HttpTransport}. */
 export interface HttpTransportOptions {
@@ -14,29 +15,47 @@ export interface HttpTransportOptions {
   tls?: () => TlsOptions | Promise<TlsOptions>;
 }
 
+/** Longest time in milliseconds in which a quiet server must answer. */
+const ASK_TIMEOUT = 15_000;
+
 const NO_TLS: TlsOptions = {};
 
 /** Sends requests over connections that are kept for later requests. Each watch has a connection of its own. */
 export class HttpTransport implements Transport {
   readonly #server: URL;
   readonly #tls: () => TlsOptions | Promise<TlsOptions>;
+  readonly #watchdog: Watchdog;
   #pool: Pool | undefined;
+  /** Headers of the latest request, with its credentials. */
+  #headers: ApiRequest["headers"] = {};
 
   /** Creates a transport. Connects when the first request is sent. */
   constructor({ server, tls = () => NO_TLS }: HttpTransportOptions) {
     this.#server = new URL(server);
     this.#tls = tls;
+    const request = { method: "GET", path: "/version", signal: new AbortController().signal, isAlone: false };
+    this.#watchdog = new Watchdog(async () => {
+      const { body } = await this.send({ ...request, headers: this.#headers, idleTimeout: ASK_TIMEOUT });
+      for await (const _ of body);
+    });
   }
 
   async send(request: ApiRequest): Promise<ApiResponse> {
+    this.#headers = request.headers;
     const tls = await this.#tls();
     request.signal.throwIfAborted();
     if (this.#pool?.tls !== tls || this.#pool.isOld) this.reset();
     const pool = this.#pool ??= new Pool(this.#isSecure, tls);
-    const dropPool = () => {
-      if (this.#pool === pool) this.reset(); // its other connections may be half-open as well
-    };
-    return await new Exchange(this.#open(request, pool), request, dropPool).response();
+    const exchange: Exchange = new Exchange(this.#open(request, pool), request, {
+      onArrival: () => this.#watchdog.heard(),
+      onBroken: (silence) => {
+        if (this.#pool === pool) this.reset(); // its other connections may be half-open as well
+        if (silence > 0) this.#watchdog.silent(silence);
+      },
+      onEnd: () => this.#watchdog.delete(exchange),
+    });
+    if (request.isAlone) this.#watchdog.add(exchange);
+    return await exchange.response();
   }
 
   reset(): void {
@@ -48,18 +67,18 @@ export class HttpTransport implements Transport {
     return this.#server.protocol === "https:";
   }
 
-  #open({ method, path, headers, body, isWatch }: ApiRequest, pool: Pool): ClientRequest {
+  #open({ method, path, headers, body, isAlone }: ApiRequest, pool: Pool): ClientRequest {
     const { hostname, port, pathname } = this.#server;
     const request = (this.#isSecure ? httpsRequest : httpRequest)({
       ...pool.tls,
-      agent: isWatch ? pool.watches : pool.requests,
+      agent: isAlone ? pool.alone : pool.requests,
       host: hostname.replace(/^\[|\]$/g, ""), // of an IPv6 address
       ...(port !== "" && { port }),
       method,
       path: pathname.replace(/\/$/, "") + path,
       headers: { ...headers, ...(body !== undefined && { "content-length": `${Buffer.byteLength(body)}` }) },
     });
-    if (isWatch) request.once("socket", keepAlive);
+    if (isAlone) request.once("socket", keepAlive);
     request.end(body);
     return request;
   }

@@ -26,7 +26,7 @@ export class Pool {
   /** Keeps connections for later requests. */
   readonly requests: HttpAgent;
   /** Closes each connection with its request. */
-  readonly watches: HttpAgent;
+  readonly alone: HttpAgent;
   readonly tls: TlsOptions;
   readonly #endsAt = systemClock.now() + MAX_AGE;
 
@@ -34,7 +34,7 @@ export class Pool {
     const Agent = isSecure ? HttpsAgent : HttpAgent;
     this.tls = tls;
     this.requests = new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxSockets: MAX_SOCKETS, ...tls });
-    this.watches = new Agent({ keepAlive: false, ...tls });
+    this.alone = new Agent({ keepAlive: false, ...tls });
   }
 
   get isOld(): boolean {

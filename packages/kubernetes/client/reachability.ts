@@ -3,49 +3,51 @@ import { sleep } from "./sleep.ts";
 /** Mean time between two probes while the server doesn't answer, in milliseconds. */
 const INTERVAL = 1000;
 
-/** Resolves when an answer arrives, whatever its status, and rejects without one. */
+/** Sends a request that calls `answered` when an answer arrives, whatever its status. */
 type Probe = (signal: AbortSignal) => Promise<unknown>;
 
 /** Whether a server answers. While it doesn't, one probe a second finds out when it does, however many callers wait. */
 export class Reachability {
   readonly #probe: Probe;
-  readonly #stopped = new AbortController();
-  #isAnswering = true;
   readonly #waiting = new Set<() => void>();
+  /** Ends the probes. `undefined` while the server answers. */
+  #probing: AbortController | undefined;
+  #isStopped = false;
 
   constructor(probe: Probe) {
     this.#probe = probe;
   }
 
   get isAnswering(): boolean {
-    return this.#isAnswering;
+    return this.#probing === undefined;
   }
 
   /** Notes that an answer arrived. */
   answered(): void {
-    this.#isAnswering = true;
+    if (this.#probing === undefined || this.#isStopped) return;
+    this.#probing.abort();
+    this.#probing = undefined;
     this.#wake();
   }
 
   /** Notes that a request got no answer. The first probe follows at once: only one connection may have broken. */
   failed(): void {
-    if (!this.#isAnswering || this.#stopped.signal.aborted) return;
-    this.#isAnswering = false;
-    void this.#probeUntilAnswered();
+    if (this.#probing !== undefined || this.#isStopped) return;
+    this.#probing = new AbortController();
+    void this.#probeUntil(this.#probing.signal);
   }
 
   /** Resolves when the server answers. Rejects with the signal's reason, or if probing is stopped. */
   whenAnswering(signal: AbortSignal): Promise<void> {
-    if (this.#isAnswering) return Promise.resolve();
+    if (this.isAnswering) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const { signal: stopped } = this.#stopped;
       const end = () => {
         this.#waiting.delete(end);
         signal.removeEventListener("abort", end);
-        if (this.#isAnswering) resolve();
-        else reject(signal.aborted ? signal.reason : stopped.reason);
+        if (this.isAnswering) resolve();
+        else reject(signal.aborted ? signal.reason : new Error("The client was closed"));
       };
-      if (signal.aborted || stopped.aborted) return end();
+      if (signal.aborted || this.#isStopped) return end();
       signal.addEventListener("abort", end);
       this.#waiting.add(end);
     });
@@ -53,7 +55,8 @@ export class Reachability {
 
   /** Stops probing, and rejects all promises of `whenAnswering`. */
   stop(): void {
-    this.#stopped.abort(new Error("The client was closed"));
+    this.#isStopped = true;
+    this.#probing?.abort();
     this.#wake();
   }
 
@@ -61,11 +64,10 @@ export class Reachability {
     for (const end of [...this.#waiting]) end();
   }
 
-  async #probeUntilAnswered(): Promise<void> {
-    const { signal } = this.#stopped;
-    while (!this.#isAnswering && !signal.aborted) {
-      const isAnswered = await this.#probe(signal).then(() => true, () => false);
-      if (isAnswered) return this.answered();
+  /** Sends probes until the signal aborts. Doesn't wait for their end: one that hangs must not delay the next one. */
+  async #probeUntil(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#probe(signal).catch(() => {});
       await sleep(INTERVAL * (0.75 + Math.random() / 2), signal).catch(() => {});
     }
   }

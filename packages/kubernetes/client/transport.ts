@@ -11,8 +11,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Longest time in milliseconds in which nothing arrives, before the request fails. */
   readonly idleTimeout: number;
-  /** Whether the request is a watch: it gets a connection of its own. */
-  readonly isWatch: boolean;
+  /** Whether the request gets a connection of its own, which ends with it: a watch, or a probe. */
+  readonly isAlone: boolean;
 }
 
 /** Response to a request. */

@@ -63,7 +63,7 @@ export function send(transport: HttpTransport, request: Partial<ApiRequest> = {}
     headers: {},
     signal: new AbortController().signal,
     idleTimeout: 10_000,
-    isWatch: false,
+    isAlone: false,
     ...request,
   });
 }

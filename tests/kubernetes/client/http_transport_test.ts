@@ -4,10 +4,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { Client, NoAnswerError, StaleConnectionError } from "@workqueue/kubernetes";
 import { join } from "node:path";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { createServer } from "node:tls";
+import type { HttpTransport } from "../../../packages/kubernetes/client/http_transport.ts";
+import { keepAlive } from "../../../packages/kubernetes/client/keep_alive.ts";
 import { Authority, HAS_OPENSSL } from "../../redis/certificates.ts";
 import { type Answer, ApiServer, send, textOf, transportTo } from "./api_server.ts";
 
@@ -188,7 +190,7 @@ Deno.test("each watch has a connection of its own, which ends with it", async ()
   using transport = transportTo({ server: server.url });
   const abort = new AbortController();
   const watches = await Promise.all(
-    Array.from({ length: 20 }, () => send(transport, { path: "/watch", signal: abort.signal, isWatch: true })),
+    Array.from({ length: 20 }, () => send(transport, { path: "/watch", signal: abort.signal, isAlone: true })),
   );
   assertEquals(await textOf(await send(transport)), "ok");
   assertEquals(server.connections.length, 21);
@@ -199,6 +201,77 @@ Deno.test("each watch has a connection of its own, which ends with it", async ()
   abort.abort("enough");
   for (const body of await bodies) assertEquals(body, { status: "rejected", reason: "enough" });
   await Promise.all(ended);
+});
+
+/** Opens a watch. Returns its chunks. */
+async function openWatch(transport: HttpTransport): Promise<AsyncIterator<string>> {
+  const { body } = await send(transport, { path: "/watch", isAlone: true, idleTimeout: 3_600_000 });
+  const chunks = body[Symbol.asyncIterator]();
+  assertEquals((await chunks.next()).value, "open");
+  return chunks;
+}
+
+Deno.test("a watch ends soon after a proxy has lost the server, and stays open while the server answers", async () => {
+  using time = new FakeTime();
+  let isLost = false;
+  await using server = await ApiServer.start((request, response) => {
+    if (isLost) return;
+    if (request.url === "/watch") response.write("open");
+    else response.writeHead(401).end();
+  });
+  using transport = transportTo({ server: server.url });
+  const next = (await openWatch(transport)).next();
+  const pass = async (seconds: number) => {
+    for (let i = 0; i < seconds; i += 5) {
+      time.tick(5000);
+      for (let turn = 0; turn < 20; turn++) await time.runMicrotasks();
+    }
+  };
+  await pass(120);
+  const asked = server.requests.filter((request) => request === "GET /version").length;
+  assert(asked >= 5 && asked <= 8, `${asked} requests`);
+  isLost = true;
+  const error = assertRejects(() => next, Error, "neither this connection nor another one received anything");
+  await pass(40);
+  await error;
+  const { length } = server.requests;
+  await pass(60);
+  assertEquals(server.requests.length, length);
+});
+
+Deno.test("a request that times out ends the watches that were silent as long", async () => {
+  using time = new FakeTime();
+  let write: (text: string) => void;
+  await using server = await ApiServer.start((request, response) => {
+    if (request.url === "/watch") (write = (text) => response.write(text))("open");
+  });
+  using transport = transportTo({ server: server.url });
+  const silent = (await openWatch(transport)).next();
+  const chunks = await openWatch(transport); // `write` writes to this one
+  const reply = send(transport, { path: "/hang", idleTimeout: 3000 });
+  await server.received("GET /hang");
+  const ended = assertRejects(() => silent, Error, "received anything for 3000 ms");
+  time.tick(2000);
+  write!("news");
+  assertEquals((await chunks.next()).value, "news");
+  time.tick(1000);
+  await assertRejects(() => reply, Error, "nothing arrived for 3000 ms");
+  await ended;
+  write!("more");
+  assertEquals((await chunks.next()).value, "more");
+  await chunks.return!();
+});
+
+Deno.test("the system probes the connection of a watch, until it is closed", () => {
+  using time = new FakeTime();
+  const calls: unknown[][] = [];
+  const socket = new EventEmitter();
+  keepAlive(Object.assign(socket, { setKeepAlive: (...args: unknown[]) => calls.push(args) }) as never as Socket);
+  time.tick(4000);
+  assertEquals(calls, [[true, 16_000], [true, 15_000], [true, 16_000]]); // no two equal ones in a row
+  socket.emit("close");
+  time.tick(10_000);
+  assertEquals(calls.length, 3);
 });
 
 Deno.test("an unreachable server is a NoAnswerError that says why", async () => {
