@@ -8,7 +8,6 @@ import {
   libFolders,
   nodeTests,
   partFolders,
-  rareFolders,
   testsIn,
   testsUnder,
   wholeFolders,
@@ -52,6 +51,9 @@ const TEST: readonly string[] = ["test", "-A", "--no-check", "--v8-flags=--singl
 
 /** Modules that load test files, one for each file that runs at a time. */
 const SLICES: readonly string[] = ["tests/together/slice_1.ts", "tests/together/slice_2.ts"];
+
+/** Modules that load examples of pages and comments. */
+const EXAMPLES: readonly string[] = ["tests/together/examples_1.ts", "tests/together/examples_2.ts"];
 
 /** Returns a part that runs test files, one after the other in one isolate. */
 function tests(name: string, options: readonly string[], files: readonly string[]): Part {
@@ -101,8 +103,6 @@ const large: readonly Part[] = [
   testsAtOnce("simulate", [...testsIn("simulate"), ...testsIn("simulate/results")]),
 ];
 
-const testFiles = [...allTests, ...rareFolders.flatMap(testsIn)];
-
 const inOtherParts = new Set([...[...large, ...core].flatMap(({ files }) => files!), ...testsUnder("cli")]);
 
 /**
@@ -113,11 +113,7 @@ export const allParts: readonly Part[] = [
   ...large,
   on("Bun", EVERY ? [] : bunTests),
   testsAtOnce("the rest", allTests.filter((file) => !inOtherParts.has(file))),
-  {
-    name: "examples",
-    args: [...TEST, "--parallel", ...testArguments, "--doc", `--ignore=${["deno.examples", ...testFiles].join()}`],
-    jobs: 2,
-  },
+  { name: "examples", args: [...TEST, "--parallel", ...testArguments, ...EXAMPLES], jobs: EXAMPLES.length },
   ...core,
   { name: "style", args: ["task", "style"] },
   on("Node", EVERY ? [] : nodeTests),

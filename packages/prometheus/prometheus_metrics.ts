@@ -57,9 +57,9 @@ const ANY: Rule = [() => true, ""]; // the duration is checked when it is parsed
  * import { register } from "prom-client";
  *
  * const metrics = prometheusMetrics();
- * createWorkQueue<string>({ name: "images", metrics }).add("cat.jpg");
+ * createWorkQueue<string>({ name: "photos", metrics }).add("cat.jpg");
  *
- * assertStringIncludes(await register.metrics(), `workqueue_depth{name="images"} 1`);
+ * assertStringIncludes(await register.metrics(), `workqueue_depth{name="photos"} 1`);
  * ```
  *
  * @param register The register for the metrics. Default: the global `register` of prom-client.

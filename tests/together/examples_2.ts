@@ -1,0 +1,3 @@
+import { loadExamples } from "./examples.ts";
+
+await loadExamples(1, 2);
