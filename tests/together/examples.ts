@@ -1,7 +1,7 @@
 /**
- * Loads the examples of pages and comments into one isolate. `deno test --doc` runs each in an isolate of its own, which
- * loads and compiles the packages again. So an example must leave global state as it was. For example, queues that
- * share the global register of `prom-client` must have different names.
+ * Loads the examples of pages and comments into one isolate. `deno test --doc` runs each in an isolate of its own,
+ * which loads and compiles the packages again. So an example must leave global state as it was. For example, queues
+ * that share the global register of `prom-client` must have different names.
  */
 
 import { examplesIn, testOf } from "../docs/example_blocks.ts";
