@@ -44,12 +44,4 @@ export type {
 } from "./manager/contract.ts";
 export { Manager } from "./manager/manager.ts";
 // Types used by the public types of this package.
-export type {
-  Clock,
-  Duration,
-  ErrorCode,
-  MetricsProvider,
-  Outcome,
-  RateLimiter,
-  RateLimitingQueue,
-} from "@workqueue/core";
+export type * from "@workqueue/core";

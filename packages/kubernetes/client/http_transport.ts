@@ -40,6 +40,7 @@ export class HttpTransport implements Transport {
     });
   }
 
+  /** Sends a request. */
   async send(request: ApiRequest): Promise<ApiResponse> {
     this.#headers = request.headers;
     const tls = await this.#tls();

@@ -1,8 +1,10 @@
 /** Metadata of a list. */
 export interface ListMeta {
+  /** Version of the server as of which the list is. */
   readonly resourceVersion?: string;
   /** Token for the next page. Missing or empty on the last page. */
   readonly continue?: string;
+  /** Number of items on later pages, if the server knows it. */
   readonly remainingItemCount?: number;
 }
 

@@ -2,10 +2,13 @@
 
 /** One request to an API server. */
 export interface ApiRequest {
+  /** Method, such as `GET`. */
   readonly method: string;
   /** Path with the query, such as `/api/v1/pods?limit=500`. */
   readonly path: string;
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Body, as the header `content-type` says. */
   readonly body?: string;
   /** Ends the request, and the body of its response. */
   readonly signal: AbortSignal;
@@ -17,6 +20,7 @@ export interface ApiRequest {
 
 /** Response to a request. */
 export interface ApiResponse {
+  /** Status, such as 200. */
   readonly status: number;
   /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -26,6 +30,7 @@ export interface ApiResponse {
 
 /** Sends requests. Rejects with the signal's reason if it aborts, and with an `Error` if no response arrives. */
 export interface Transport {
+  /** Sends a request. Resolves when the head of the response has arrived. */
   send(request: ApiRequest): Promise<ApiResponse>;
   /** Closes idle connections, and lets used ones end with their requests. Later requests open new ones. */
   reset(): void;

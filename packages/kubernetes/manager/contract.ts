@@ -60,8 +60,11 @@ export interface ReconcileContext {
 
 /** Cache of any kind. */
 export interface AnyCache {
+  /** API version of the objects. */
   readonly apiVersion: string;
+  /** Kind of the objects. */
   readonly kind: string;
+  /** Returns the object with a key. */
   get(key: string): DeepReadonly<KubeObject> | undefined;
 }
 
