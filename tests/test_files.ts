@@ -78,6 +78,7 @@ export const denoFolders: readonly string[] = [
   "house",
   "house/extend",
   "installs",
+  "kubernetes/client/process",
   "opentelemetry/process",
   "recipes",
   "redis/faults/process",

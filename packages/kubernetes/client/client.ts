@@ -96,6 +96,19 @@ export class Client {
    * Creates a client for the server in the environment: that of the kubeconfig files in `KUBECONFIG`, of the pod in
    * which this program runs, or of `~/.kube/config`. Tokens and certificates in files are read again when they change.
    *
+   * On Deno, a client in a pod needs these permissions:
+   *
+   * ```sh
+   * --allow-env=KUBECONFIG,KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT
+   * --allow-read=/var/run/secrets/kubernetes.io/serviceaccount
+   * --allow-net=$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT
+   * ```
+   *
+   * With `KUBECONFIG`, it needs `--allow-env=KUBECONFIG,LOG_TOKENS,LOG_STREAM` (the last two are those of `yaml`), the
+   * server in `--allow-net`, and the folders of the kubeconfig and of the files that it names in `--allow-read`. For
+   * `~/.kube/config`, it needs the variables of both lists, and `HOME`. If the kubeconfig gets credentials from a
+   * command, it needs `--allow-env`, and the command in `--allow-run`.
+   *
    * @param options The `context` in the kubeconfig. The current one by default.
    *
    * @throws {Error} If there is no server, or its kubeconfig can't be used. The code is `WQ_CONFIG`.

@@ -14,8 +14,9 @@ export function accessOf(
   context?: string,
   account = "/var/run/secrets/kubernetes.io/serviceaccount",
 ): Access {
-  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  const { KUBECONFIG } = env; // read one after the other, because each variable needs a permission on Deno
   if (KUBECONFIG) return readKubeconfig([...new Set(KUBECONFIG.split(delimiter).filter(Boolean))], context);
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   const tokenFile = `${account}/token`;
   if (host && port && context === undefined && existsSync(tokenFile)) {
     const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
