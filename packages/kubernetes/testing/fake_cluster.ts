@@ -1,7 +1,8 @@
 import type { Duration } from "@workqueue/core";
 import { A_BOOLEAN, requireRules, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
 import { ApiError, type ApiStatus } from "../client/api_error.ts";
-import { Client, type RequestOptions, type WatchOptions } from "../client/client.ts";
+import { Client, type ListOptions as ItemOptions, type RequestOptions, type WatchOptions } from "../client/client.ts";
+import type { ListMeta } from "../client/list_splitter.ts";
 import type { Transport } from "../client/transport.ts";
 import type { KubeObject } from "../kube_object.ts";
 import { ApiServer } from "./api_server.ts";
@@ -39,6 +40,10 @@ class FreezingClient extends Client {
 
   override async *watch<E>(path: string, options: WatchOptions): AsyncGenerator<E, void> {
     for await (const event of super.watch<E>(path, options)) yield freeze(event);
+  }
+
+  override list<T>(path: string, options: ItemOptions<T>): Promise<{ metadata: ListMeta; size: number }> {
+    return super.list<T>(path, { ...options, onItem: (item) => options.onItem(freeze(item)) });
   }
 }
 

@@ -39,6 +39,22 @@ Deno.test("objects are cached as the transform returns them, without managed fie
   assertEquals("managedFields" in found.metadata, false);
 });
 
+for (const code of [undefined, 422]) {
+  const source = code === undefined ? "by a watch" : "in pages";
+  Deno.test(`in the cluster for tests, nobody can change objects of a cache that lists ${source}`, async () => {
+    using _time = new FakeTime();
+    const cluster = fakeCluster();
+    cluster.create(configMap("a", { x: "1" }));
+    if (code !== undefined) cluster.failNext({ verb: "watch" }, code);
+    await using started = startCache(cluster);
+    await started.cache.synced;
+    const created = await started.cache.create({ metadata: { namespace: "default", name: "b" }, data: { x: "1" } });
+    for (const object of [started.cache.get("default/a"), created] as unknown as Record<string, { x: string }>[]) {
+      for (const part of [object, object["metadata"]!, object["data"]!]) assertThrows(() => part["x"] = "2", TypeError);
+    }
+  });
+}
+
 Deno.test("errors of functions of the program are reported, and the objects are there", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
