@@ -13,7 +13,7 @@ import { freeze, type Stored } from "./objects.ts";
 import type { ObjectList } from "./list.ts";
 import { tooOld } from "./watch.ts";
 import { type CustomKind, definitionOf } from "./definitions.ts";
-import { apiVersionOf, placeOf, type Resource } from "./resource.ts";
+import { apiVersionOf, inVersion, placeOf, type Resource } from "./resource.ts";
 import { resourceOfKind } from "./resources.ts";
 import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
@@ -123,7 +123,8 @@ export class FakeCluster {
   get<T extends KubeObject = Stored>(apiVersion: string, kind: string, key: string): T | undefined {
     const [name, namespace] = key.split("/").reverse();
     const resource = this.#resourceOf(apiVersion, kind);
-    return this.#store.get(placeOf(resource, namespace, name!)) as T | undefined;
+    const found = this.#store.get(placeOf(resource, namespace, name!));
+    return found && freeze(inVersion(found, resource)) as KubeObject as T;
   }
 
   /** Returns the objects of a kind, by namespace and name. */

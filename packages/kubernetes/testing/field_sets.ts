@@ -93,7 +93,6 @@ export function merged(value: unknown, wanted: unknown, shapeOf: ShapeOf, names:
       if (!isWanted.has(kept.step)) result.push(kept);
     }
     result.push({ ...part, value: merged(before.get(part.step)?.value, part.value, shapeOf, part.names) });
-    if (part.step === next) present.shift();
   }
   return whole([...result, ...present.filter(({ step }) => !isWanted.has(step))], Array.isArray(wanted));
 }

@@ -72,7 +72,7 @@ export class Network implements Transport {
     const answer = typeof fault?.kind === "number"
       ? failed(parsed, fault.kind, fault.options)
       : this.#server.answer(parsed, request.body, request.headers);
-    if (this.#latency > 0) await arrival(request, (arrived) => setTimeout(arrived, this.#latency));
+    if (this.#latency > 0) await arrival(request, (arrived) => timer(arrived, this.#latency));
     if (fault?.kind === "lose" || this.isDown) throw connectionError("socket hang up", "ECONNRESET");
     this.requests[index] = { ...parsed, code: answer.code };
     return { status: answer.code, headers: headersOf(answer), body: this.#bodyOf(answer, request) };
@@ -122,6 +122,12 @@ export class Network implements Transport {
     }
     return result;
   }
+}
+
+/** Calls a function after a time in milliseconds. Returns the function that prevents this. */
+function timer(callback: () => void, ms: number): () => void {
+  const handle = setTimeout(callback, ms);
+  return () => clearTimeout(handle);
 }
 
 function failed(request: ClusterRequest, code: number, { reason, message, retryAfter }: FailureOptions): Answer {

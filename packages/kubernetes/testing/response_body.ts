@@ -5,20 +5,24 @@ export function connectionError(message: string, code: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** Resolves when the function that `start` gets is called. Rejects if the request is aborted, or waits for too long. */
-export function arrival(request: ApiRequest, start: (arrived: () => void) => void): Promise<void> {
+/**
+ * Resolves when the function that `start` gets is called. Rejects if the request is aborted, or waits for too long. In
+ * each case, calls the function that `start` returns, if any.
+ */
+export function arrival(request: ApiRequest, start: (arrived: () => void) => (() => void) | void): Promise<void> {
   const { signal, idleTimeout, method, path } = request;
   return new Promise((resolve, reject) => {
     const settle = (then: () => void) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
+      stop?.();
       then();
     };
     const abort = () => settle(() => reject(signal.reason));
     const late = connectionError(`${method} ${path}: nothing arrived for ${idleTimeout} ms`, "ETIMEDOUT");
     const timer = setTimeout(() => settle(() => reject(late)), idleTimeout);
     signal.addEventListener("abort", abort);
-    start(() => settle(resolve));
+    const stop = start(() => settle(resolve));
   });
 }
 
@@ -58,7 +62,7 @@ export class ResponseBody implements AsyncIterable<string> {
       for (;;) {
         while (this.#chunks.length > 0) yield this.#chunks.shift()!;
         if (this.#end) break;
-        await arrival(this.#request, (arrived) => this.#arrived = arrived);
+        await arrival(this.#request, (arrived) => void (this.#arrived = arrived));
       }
       if ("error" in this.#end) throw this.#end.error;
     } finally {

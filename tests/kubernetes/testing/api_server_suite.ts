@@ -165,6 +165,9 @@ function definition(kind: string, version: object, properties: object = {}): Bod
   };
 }
 
+/** Schema of a set of texts. */
+const SET = { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } };
+
 const WIDGET = definition("Widget", {
   subresources: { status: {}, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
   selectableFields: [{ jsonPath: ".spec.color" }],
@@ -175,9 +178,13 @@ const WIDGET = definition("Widget", {
     type: "array",
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["name"],
-    items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } },
+    items: {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string" }, port: { type: "integer" }, hosts: SET },
+    },
   },
-  tags: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+  tags: SET,
   words: { type: "array", items: { type: "string" } },
 });
 
@@ -752,6 +759,8 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     await place.patch(MAPS, "a", { data: { c: "3" } });
     const changed = await place.apply(MAPS, configMap("a", { data: { b: "4" } }));
     assertEquals([changed.data, changed.metadata.labels], [{ b: "4", c: "3" }, undefined]);
+    await place.apply(NOTES, note("a", { spec: { x: { y: 1 } } }));
+    assertEquals((await place.apply(NOTES, note("a"))).spec, undefined, "maps that become empty go");
   });
 
   test("apply doesn't take fields of other managers, unless it is forced to", async (place) => {
@@ -797,6 +806,16 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals((await place.apply(MAPS, configMap("a", { data: { a: "2", c: "1" } }))).data, { a: "2", c: "1" });
   });
 
+  test("an object without any managed field has managers from the first apply on", async (place) => {
+    await place.create(NOTES, note("a"));
+    const { metadata } = await place.patch(NOTES, "a", { spec: { x: 1 } });
+    assertEquals(metadata.managedFields, undefined);
+    const error = await assertFails(place.apply(NOTES, note("a", { spec: { x: 2 } })), 409, "Conflict");
+    assertEquals(error.details?.causes?.map(({ message, field }) => [message, field]), [
+      [`conflict with "before-first-apply" using ${GROUP}/v1`, ".spec.x"],
+    ]);
+  });
+
   test("apply merges owners by uid and finalizers one by one", async (place) => {
     const owner = (uid: string, controller: boolean) => ({
       apiVersion: "v1",
@@ -834,6 +853,10 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals(fields, ['.spec.ports[name="http"].port', ".spec.words"]);
     const left = await place.apply(WIDGETS, widget("a", { words: ["b"] }));
     assertEquals(left.spec, { ...two, words: ["b"] });
+    const withHost = (host: string) => widget("b", { ports: [{ name: "http", hosts: [host] }] });
+    await place.apply(WIDGETS, withHost("x"));
+    const { spec } = await place.apply(WIDGETS, withHost("y"), { fieldManager: "two" });
+    assertEquals(spec, { ports: [{ name: "http", hosts: ["x", "y"] }] }, "a set in an item of a list");
   });
 
   test("apply keeps the order of the configuration in lists of items with keys", async (place) => {

@@ -75,6 +75,12 @@ function watch(cluster: FakeCluster, query: Record<string, string | boolean> = {
   return { events, ended, stop: () => stopped.abort() };
 }
 
+/** Returns how a watch ended. Fails if it goes on. */
+async function endOf({ ended }: { readonly ended: Promise<string> }): Promise<string> {
+  assert(await isSettled(ended), "the watch goes on");
+  return await ended;
+}
+
 test("somebody else's writes take effect at once, and return frozen objects", async (cluster) => {
   const created = cluster.create({ ...configMap("a"), data: { color: "red" } });
   assertEquals(cluster.get("v1", "ConfigMap", "default/a"), created);
@@ -190,9 +196,9 @@ test("expired watches end with an error 410, and don't begin again", async (clus
   await settle();
   cluster.create(configMap("b"));
   cluster.expireWatches();
-  assertEquals([await first.ended, first.events], ["end", ["ADDED a", "ADDED b", "ERROR 410"]]);
+  assertEquals([await endOf(first), first.events], ["end", ["ADDED a", "ADDED b", "ERROR 410"]]);
   const second = watch(cluster, { resourceVersion: resourceVersion! });
-  assertEquals([await second.ended, second.events], ["end", ["ERROR 410"]]);
+  assertEquals([await endOf(second), second.events], ["end", ["ERROR 410"]]);
 });
 
 test("closed watches end, and can begin again", async (cluster) => {
@@ -200,27 +206,27 @@ test("closed watches end, and can begin again", async (cluster) => {
   const first = watch(cluster, { resourceVersion: resourceVersion! });
   await settle();
   cluster.closeWatches();
-  assertEquals(await first.ended, "end");
+  assertEquals(await endOf(first), "end");
   cluster.create(configMap("b"));
   const second = watch(cluster, { resourceVersion: resourceVersion! });
   await settle();
   second.stop();
-  assertEquals([await second.ended, second.events], ["stopped", ["ADDED b"]]);
+  assertEquals([await endOf(second), second.events], ["stopped", ["ADDED b"]]);
 });
 
 test("dropped connections break watches, and new ones work", async (cluster) => {
-  const { ended } = watch(cluster);
+  const watching = watch(cluster);
   await settle();
   cluster.dropConnections();
-  assertEquals(await ended, "no answer");
+  assertEquals(await endOf(watching), "no answer");
   await cluster.client.request("GET", MAPS);
 });
 
 test("a stopped server refuses connections until it starts", async (cluster) => {
-  const { ended } = watch(cluster);
+  const watching = watch(cluster);
   await settle();
   cluster.stop();
-  assertEquals(await ended, "no answer");
+  assertEquals(await endOf(watching), "no answer");
   await assertRejects(() => cluster.client.request("GET", MAPS), NoAnswerError, "ECONNREFUSED");
   cluster.start();
   await cluster.client.request("GET", MAPS);
@@ -326,12 +332,41 @@ test("a restored backup has the objects and versions of its time", async (cluste
   const snapshot = cluster.snapshot();
   const b = cluster.create(configMap("b"));
   cluster.delete(a);
-  const { ended } = watch(cluster);
+  const watching = watch(cluster);
   await settle();
   cluster.restore(snapshot);
-  assertEquals(await ended, "no answer");
+  assertEquals(await endOf(watching), "no answer");
   assertEquals(cluster.list("v1", "ConfigMap"), [a]);
   assertEquals(cluster.create(configMap("c")).metadata.resourceVersion, b.metadata.resourceVersion);
+});
+
+test("a watch from a version of before the restore tells no changes until that version is reached", async (cluster) => {
+  const snapshot = cluster.snapshot();
+  cluster.create(configMap("a"));
+  const { metadata: { resourceVersion } } = cluster.create(configMap("b"));
+  cluster.restore(snapshot);
+  const watching = watch(cluster, { resourceVersion: resourceVersion! });
+  await settle();
+  for (const name of ["c", "d", "e"]) cluster.create(configMap(name));
+  await settle();
+  watching.stop();
+  assertEquals([await endOf(watching), watching.events], ["stopped", ["ADDED e"]]);
+});
+
+timed("a request in flight gets no answer when the server stops", async (cluster, time) => {
+  const created = cluster.client.request("POST", MAPS, { body: configMap("a") });
+  created.catch(() => {});
+  await time.tickAsync(50);
+  cluster.stop();
+  await time.tickAsync(50);
+  await assertRejects(() => created, NoAnswerError);
+  assertEquals(namesOf(cluster), ["a"]);
+  cluster.client.close();
+}, { latency: 100 });
+
+test("an object of a kind without generations has none", (cluster) => {
+  const service = cluster.create({ apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec: { ports: [] } });
+  assertEquals(cluster.patch(service, { spec: { type: "ExternalName" } }).metadata.generation, undefined);
 });
 
 test("without the feature, a watch can't begin with a list", async (cluster) => {
