@@ -62,7 +62,8 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
       if (isShown) stdout.write(text);
     }
   };
-  const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
+  const [{ success, signal }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
+  if (signal !== null) output += `\n${part.name} was ended by ${signal}\n`;
   running.delete(child);
   const files = command === "test" ? timesIn(junit) : times.end(seconds());
   return { part, success, output, seconds: seconds(), files };
