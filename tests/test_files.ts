@@ -117,6 +117,13 @@ const sqliteFiles: readonly string[] = [
   "tests/sqlite/waking_test.ts",
 ];
 
+/** Test files of controllers for which the runtime matters: promises, signals, and contexts that follow calls. */
+const kubernetesFiles: readonly string[] = [
+  "tests/kubernetes/cache/own_writes_test.ts",
+  "tests/kubernetes/manager/finalizer_test.ts",
+  "tests/kubernetes/manager/manager_test.ts",
+];
+
 /**
  * Test files that always run on Bun, besides the contracts, queues, pools and limiters: one per package, and the tests
  * of code for which the runtime matters, such as servers, sockets, files, SQLite, and the order or size of built-in
@@ -133,15 +140,13 @@ const bunFiles: readonly string[] = [
   "tests/engine/error_text_test.ts",
   "tests/faults/full_map_test.ts",
   "tests/faults/handlers_test.ts",
-  "tests/kubernetes/cache/own_writes_test.ts",
-  "tests/kubernetes/lease/leader_lease_test.ts",
-  "tests/kubernetes/manager/controller_test.ts",
   "tests/opentelemetry/traced_handler_test.ts",
   "tests/prometheus/prometheus_metrics_test.ts",
   "tests/redis/connection_test.ts",
   "tests/redis/queue_test.ts",
   "tests/redis/tls_test.ts",
   "tests/simulate/simulate_test.ts",
+  ...kubernetesFiles,
   ...sqliteFiles,
 ];
 
@@ -152,4 +157,4 @@ export const bunTests: readonly string[] = [
 ];
 
 /** Test files that `deno task ok` runs on Node. `deno task test:node` runs all tests of SQLite. */
-export const nodeTests: readonly string[] = sqliteFiles;
+export const nodeTests: readonly string[] = [...kubernetesFiles, ...sqliteFiles];
