@@ -26,7 +26,7 @@ export async function serveCluster(cluster: FakeCluster): Promise<ServedCluster>
         ...(body !== "" && { body }),
         signal: closed.signal,
         idleTimeout: 3_600_000,
-        isWatch: request.url!.includes("watch=true"),
+        isAlone: request.url!.includes("watch=true"),
       });
       response.writeHead(status, headers as Record<string, string>);
       response.flushHeaders();

@@ -13,7 +13,7 @@ import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./
 import { ListWatch } from "./list_watch.ts";
 import type { OwnWrite, Target } from "./own_write.ts";
 import { discover, pathOf, type Resource } from "./resource.ts";
-import { fieldTest, labelTest } from "./selectors.ts";
+import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
 /** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
@@ -337,7 +337,7 @@ export class Cache<T extends KubeObject> {
 
   #selection(): (object: T) => boolean {
     const { namespaces, labelSelector = "", fieldSelector = "" } = this.#options;
-    const [hasLabels, hasFields] = [labelTest(labelSelector), fieldTest(fieldSelector)];
+    const [hasLabels, hasFields] = [labelTest(labelSelector), fieldTest(fieldTerms(fieldSelector))];
     return (object) =>
       (namespaces?.includes(object.metadata.namespace!) ?? true) && hasLabels(object.metadata.labels ?? {}) &&
       hasFields(object);

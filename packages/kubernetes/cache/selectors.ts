@@ -1,44 +1,63 @@
+/**
+ * Selectors of objects by their labels and fields. The server selects the objects of lists and watches; caches judge
+ * the objects of other answers.
+ */
+
 import type { KubeObject } from "../kube_object.ts";
 
 type Labels = Readonly<Record<string, string>>;
-type Test = (values: Labels) => boolean;
 
-/** A requirement with a set of values, such as `tier notin (a, b)`. */
-const IN_SET = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/;
-/** A requirement with one value, such as `tier=a`. */
-const EQUAL = /^([^=!\s]+)\s*(==?|!=)\s*(\S*)$/;
+/** Requirement of a field selector. */
+export interface FieldTerm {
+  /** Path of the field, such as `status.phase`. */
+  readonly path: string;
+  readonly value: string;
+  /** Whether the field must not have the value. */
+  readonly isNegative: boolean;
+}
+
+const LABEL_TERM = /^(!?)\s*([^\s!=,()]+)\s*(?:(==?|!=)\s*([^\s,()=!]*)|(in|notin)\s*\(([^()]*)\))?$/;
+const FIELD_TERM = /^([^=!]+)(==?|!=)([^=]*)$/;
 
 /**
- * Returns a function that reports whether a label selector selects labels. The server selects what it lists and
- * watches; this function judges objects that the server returned without a selector.
+ * Returns the test of a label selector, such as `app=web,tier in (a, b),!canary`.
+ *
+ * @throws {Error} If the selector has another form.
  */
-export function labelTest(selector: string): Test {
-  const tests = selector.split(/,(?![^(]*\))/).map((part) => part.trim()).filter((part) => part !== "").map(testOf);
-  return (labels) => tests.every((test) => test(labels));
+export function labelTest(selector: string): (labels: Labels) => boolean {
+  const terms = selector.split(/,(?![^(]*\))/).map((term) => term.trim()).filter(Boolean).map(labelTerm);
+  return (labels) => terms.every((meets) => meets(labels));
 }
 
-function testOf(requirement: string): Test {
-  const inSet = IN_SET.exec(requirement);
-  if (inSet) {
-    const values = inSet[3]!.split(",").map((value) => value.trim());
-    const isIn = inSet[2] === "in";
-    return (labels) => (inSet[1]! in labels && values.includes(labels[inSet[1]!]!)) === isIn;
-  }
-  const equal = EQUAL.exec(requirement);
-  if (equal) return (labels) => (labels[equal[1]!] === equal[3]) === (equal[2] !== "!=");
-  if (requirement.startsWith("!")) return (labels) => !(requirement.slice(1).trim() in labels);
-  return (labels) => requirement in labels;
+function labelTerm(term: string): (labels: Labels) => boolean {
+  const [, not, key = "", operator, value, set, values = ""] = LABEL_TERM.exec(term) ?? [];
+  if (!key || (not && (operator || set))) throw new Error(`unable to parse requirement: ${term}`);
+  if (!operator && !set) return (labels) => key in labels !== (not === "!");
+  const wanted = set ? values.split(",").map((one) => one.trim()) : [value!];
+  const isNegative = operator === "!=" || set === "notin";
+  return (labels) => (key in labels && wanted.includes(labels[key]!)) !== isNegative;
 }
 
-/** Returns a function that reports whether a field selector, such as `status.phase=Running`, selects an object. */
-export function fieldTest(selector: string): (object: KubeObject) => boolean {
-  const requirements = selector.split(",").map((part) => EQUAL.exec(part.trim())).filter((found) => found !== null);
-  return (object) =>
-    requirements.every(([, path, operator, value]) => (fieldOf(object, path!) === value) === (operator !== "!="));
+/**
+ * Returns the requirements of a field selector, such as `metadata.name=web`.
+ *
+ * @throws {Error} If the selector has another form.
+ */
+export function fieldTerms(selector: string): FieldTerm[] {
+  return selector.split(",").map((term) => term.trim()).filter(Boolean).map((term) => {
+    const [, path = "", operator, value = ""] = FIELD_TERM.exec(term) ?? [];
+    if (!operator) throw new Error(`invalid selector: '${selector}'; can't understand '${term}'`);
+    return { path, value, isNegative: operator === "!=" };
+  });
+}
+
+/** Returns the test of a field selector. An absent field has the value `""`. */
+export function fieldTest(terms: readonly FieldTerm[]): (object: KubeObject) => boolean {
+  return (object) => terms.every(({ path, value, isNegative }) => (fieldOf(object, path) === value) !== isNegative);
 }
 
 function fieldOf(object: KubeObject, path: string): string {
   let value: unknown = object;
-  for (const name of path.split(".")) value = (value as Record<string, unknown> | undefined)?.[name];
+  for (const name of path.split(".")) value = (value as Record<string, unknown> | null | undefined)?.[name];
   return String(value ?? "");
 }

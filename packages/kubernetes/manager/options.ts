@@ -10,6 +10,7 @@ import {
   timeoutRule,
 } from "@workqueue/core/internal";
 import type { CacheOptions } from "../cache/contract.ts";
+import { fieldTerms, labelTest } from "../cache/selectors.ts";
 import type { KubeObject } from "../kube_object.ts";
 import type { ControllerOptions, ManagerOptions } from "./contract.ts";
 
@@ -61,8 +62,14 @@ const OF_MANAGER: RulesOf<keyof ManagerOptions> = {
 };
 const OF_CACHE: RulesOf<keyof CacheOptions<KubeObject>> = {
   namespaces: NAMESPACES,
-  labelSelector: A_TEXT,
-  fieldSelector: A_TEXT,
+  labelSelector: [
+    (value: unknown) => isParsed(labelTest, value),
+    'must be a label selector, such as "app=web,!canary"',
+  ],
+  fieldSelector: [
+    (value: unknown) => isParsed(fieldTerms, value),
+    'must be a field selector, such as "metadata.name=a"',
+  ],
   indexes: FUNCTIONS,
   transform: A_FUNCTION,
   resync: timeoutRule(),
@@ -79,6 +86,16 @@ const OF_CONTROLLER: RulesOf<keyof ControllerOptions<KubeObject>> = {
   timeout: timeoutRule(),
   limiter: A_LIMITER,
 };
+
+function isParsed(parse: (text: string) => unknown, value: unknown): boolean {
+  if (typeof value !== "string" || value === "") return false;
+  try {
+    parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Checks the options of a manager. */
 export function requireManagerOptions(options: ManagerOptions): void {

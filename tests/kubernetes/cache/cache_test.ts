@@ -4,7 +4,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
 import { isNewer } from "../../../packages/kubernetes/cache/versions.ts";
-import { fieldTest, labelTest } from "../../../packages/kubernetes/cache/selectors.ts";
+import { fieldTerms, fieldTest, labelTest } from "../../../packages/kubernetes/cache/selectors.ts";
 import { settle } from "../fake_time.ts";
 import { configMap, startCache } from "./started_cache.ts";
 
@@ -98,7 +98,7 @@ Deno.test("selectors select as the server does", () => {
     assertEquals(labelTest(selector)(labels), expected, selector);
   }
   const pod = { metadata: { name: "a" }, status: { phase: "Running" } };
-  assertEquals(fieldTest("metadata.name=a,status.phase!=Failed")(pod), true);
-  assertEquals(fieldTest("spec.nodeName=")(pod), true);
-  assertEquals(fieldTest("spec.nodeName=b")(pod), false);
+  assertEquals(fieldTest(fieldTerms("metadata.name=a,status.phase!=Failed"))(pod), true);
+  assertEquals(fieldTest(fieldTerms("spec.nodeName="))(pod), true);
+  assertEquals(fieldTest(fieldTerms("spec.nodeName=b"))(pod), false);
 });

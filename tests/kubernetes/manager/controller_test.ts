@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import type { KubeObject } from "@workqueue/kubernetes";
+import { type KubeObject, Manager } from "@workqueue/kubernetes";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
 import { type ConfigMap, configMap } from "../cache/started_cache.ts";
 import { pass, settle, until } from "../fake_time.ts";
@@ -128,7 +128,6 @@ Deno.test("a change of an owned object is an event of its owner, also for owners
   const attempts: string[] = [];
   await using started = startManager(cluster, {}, {});
   await started.stop();
-  const { Manager } = await import("@workqueue/kubernetes");
   const manager = new Manager({ name: "tests", client: cluster.client });
   const namespaces = manager.cache("v1", "Namespace", { fieldSelector: "metadata.name=shop" });
   const secrets = manager.cache<ConfigMap>("v1", "Secret");
@@ -277,4 +276,55 @@ Deno.test("an attempt that takes too long is told to end, and its requests end",
   await pass(time, 10_100);
   assertEquals(reasons, ["TimeoutError"]);
   await until(time, () => started.secrets.size === 1, { within: 200 });
+});
+
+Deno.test("a write of another controller of the program ends a delay", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  const manager = new Manager({ name: "tests", client: cluster.client, onError() {} });
+  const configMaps = manager.cache<ConfigMap>("v1", "ConfigMap", { namespaces: ["default"] });
+  let [isPrepared, isDone] = [false, false];
+  manager.control(configMaps, {
+    name: "waiting",
+    async reconcile({ data }) {
+      await Promise.resolve();
+      if (!data?.["prepared"]) throw new Error("not prepared");
+      isDone = true;
+    },
+  });
+  manager.control(configMaps, {
+    name: "preparing",
+    async reconcile(object) {
+      if (isPrepared) await configMaps.patch(object, { data: { prepared: "yes" } });
+    },
+  });
+  const stop = new AbortController();
+  const ended = manager.run(stop.signal);
+  await pass(time, 600_000, 1000);
+  isPrepared = true;
+  cluster.patch(configMap("a"), { metadata: { labels: { now: "yes" } } });
+  await until(time, () => isDone, { within: 100 });
+  stop.abort();
+  await ended;
+});
+
+Deno.test("a run ends at once while the server doesn't answer", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  let isFailing = false;
+  await using started = startManager(cluster, ({ secrets }) => ({
+    async reconcile() {
+      if (isFailing) await secrets.apply({ metadata: { namespace: "default", name: "a" } });
+    },
+  }));
+  await settle();
+  isFailing = true;
+  cluster.patch(configMap("a"), { data: { x: "1" } });
+  cluster.stop();
+  await pass(time, 5000);
+  let isStopped = false;
+  started.stop().then(() => isStopped = true);
+  await until(time, () => isStopped, { within: 100 });
 });

@@ -163,6 +163,12 @@ Deno.test("options are checked", () => {
   assertThrows(create({ name: "a", client, metric: {} }), TypeError, 'did you mean "metrics"');
   const manager = new Manager({ name: "a", client });
   assertThrows(() => manager.cache("v1", "Pod", { namespaces: [] }), TypeError, "at least one name");
+  assertThrows(
+    () => manager.cache("v1", "Pod", { labelSelector: "app in shop" }),
+    TypeError,
+    "must be a label selector",
+  );
+  assertThrows(() => manager.cache("v1", "Pod", { fieldSelector: "name" }), TypeError, "must be a field selector");
   const pods = manager.cache("v1", "Pod");
   const control = (options: object) => () => manager.control(pods, options as never);
   assertThrows(control({}), TypeError, "'reconcile' must be a function");
