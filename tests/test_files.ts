@@ -117,9 +117,14 @@ const sqliteFiles: readonly string[] = [
   "tests/sqlite/waking_test.ts",
 ];
 
-/** Test files of controllers for which the runtime matters: promises, signals, and contexts that follow calls. */
+/**
+ * Test files of controllers for which the runtime matters: connections, commands, promises, signals, and contexts that
+ * follow calls.
+ */
 const kubernetesFiles: readonly string[] = [
   "tests/kubernetes/cache/own_writes_test.ts",
+  "tests/kubernetes/client/credentials_test.ts",
+  "tests/kubernetes/client/http_transport_test.ts",
   "tests/kubernetes/manager/finalizer_test.ts",
   "tests/kubernetes/manager/manager_test.ts",
 ];

@@ -6,8 +6,11 @@ import { Client, NoAnswerError, StaleConnectionError } from "@workqueue/kubernet
 import { join } from "node:path";
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { ClientRequest } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { Readable } from "node:stream";
 import { createServer } from "node:tls";
+import { Exchange } from "../../../packages/kubernetes/client/exchange.ts";
 import type { HttpTransport } from "../../../packages/kubernetes/client/http_transport.ts";
 import { keepAlive } from "../../../packages/kubernetes/client/keep_alive.ts";
 import { Authority, HAS_OPENSSL } from "../../redis/certificates.ts";
@@ -121,6 +124,17 @@ Deno.test("a body that breaks off throws", async () => {
   await assertRejects(async () => await textOf(await send(transport, { path: "/cut" })), Error);
 });
 
+Deno.test("a body that ends early throws, even if the runtime reports a normal end", async () => {
+  const sent = Object.assign(new EventEmitter(), { reusedSocket: false, destroy() {} }) as never as ClientRequest;
+  const request = { method: "GET", path: "/", headers: {}, isAlone: false, idleTimeout: 1000 };
+  const listener = { onArrival() {}, onBroken() {}, onEnd() {} };
+  const exchange = new Exchange(sent, { ...request, signal: new AbortController().signal }, listener);
+  const response = exchange.response();
+  sent.emit("response", Object.assign(Readable.from(["part"]), { statusCode: 200, headers: {}, complete: false }));
+  const { body } = await response;
+  await assertRejects(() => textOf({ status: 200, headers: {}, body }), Error, "the connection was closed");
+});
+
 Deno.test("a body that stops throws after the idle timeout, which each chunk begins again", async () => {
   using time = new FakeTime();
   let write: (text: string) => void;
@@ -232,9 +246,11 @@ Deno.test("a watch ends soon after a proxy has lost the server, and stays open w
   assert(asked >= 5 && asked <= 8, `${asked} requests`);
   isLost = true;
   const error = assertRejects(() => next, Error, "neither this connection nor another one received anything");
+  const { length: before } = server.requests;
   await pass(40);
   await error;
   const { length } = server.requests;
+  assertEquals(length - before <= 2, true);
   await pass(60);
   assertEquals(server.requests.length, length);
 });
