@@ -23,22 +23,22 @@ Deno.test("a cache lists by a watch, and then watches from the version of the li
   assertEquals([cluster.count(WATCHES), cluster.count(LISTS)], [2, 0]);
 });
 
-Deno.test("a watch lives for less than half a minute, and nothing is lost when it begins again", async () => {
+Deno.test("a watch lives for five to ten minutes, and nothing is lost when it begins again", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
   await started.cache.synced;
   for (let i = 0; i < 100; i++) {
-    await pass(time, 3000, 1000);
+    await pass(time, 30_000, 10_000);
     cluster.create(configMap(`${i}`));
     await settle();
     assertEquals(started.cache.size, i + 1);
   }
   const opened = cluster.count(WATCHES) - 2;
-  assertEquals(opened >= 300 / 27 - 1 && opened <= 300 / 22 + 1, true, `${opened} in five minutes`);
+  assertEquals(opened >= 5 - 1 && opened <= 10 + 1, true, `${opened} in fifty minutes`);
 });
 
-Deno.test("a connection that lets nothing pass is found within 35 seconds", async () => {
+Deno.test("a watch that the server doesn't end is on a connection that lets nothing pass", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
@@ -47,7 +47,7 @@ Deno.test("a connection that lets nothing pass is found within 35 seconds", asyn
   cluster.hang();
   cluster.start(); // new connections work
   cluster.create(configMap("a"));
-  await until(time, () => started.cache.size === 1, { within: 35_000 });
+  await until(time, () => started.cache.size === 1, { within: 631_000 });
 });
 
 for (const code of [400, 422, 500]) {
