@@ -16,7 +16,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
   WQ_CONNECTION: "The server cannot be reached, or the reply to a call was lost.",
   WQ_DATA_LOST: "The server has lost the data of a queue, as after `FLUSHALL` or an eviction.",
-  WQ_LEASE_LOST: "The lease on an item was lost, so other processes may work on the item.",
+  WQ_LEASE_LOST: "The lease on an item, or that of a leader, was lost, so other processes may do the work.",
   WQ_LIMITER: "One of a limiter's functions, such as `when`, returned an unusable value.",
   WQ_VERSION: "A package was loaded with a version of `@workqueue/core` other than its own.",
 };
