@@ -67,8 +67,8 @@ export class ApiServer {
 
   #write(verb: Verb, target: Target, body: unknown, query: URLSearchParams, headers: Headers): Stored {
     const writes = this.#writes;
-    if (verb === "create") return writes.create(target, fieldsOf(body));
-    if (verb === "update") return writes.update(target, fieldsOf(body));
+    if (verb === "create") return writes.create(target, withoutNulls(fieldsOf(body)));
+    if (verb === "update") return writes.update(target, withoutNulls(fieldsOf(body)));
     const type = headers["content-type"]?.split(";")[0];
     if (type === "application/merge-patch+json") {
       return writes.patch(target, (before) => mergePatch(before, fieldsOf(body)));
@@ -124,6 +124,10 @@ function parseBody(text: string): unknown {
 function fieldsOf(body: unknown): Fields {
   if (isFields(body)) return body;
   throw new Failure(400, "the object provided is unrecognized: it is not an object");
+}
+
+function withoutNulls(body: Fields): Fields {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {

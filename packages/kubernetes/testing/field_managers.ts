@@ -49,8 +49,9 @@ export function withApplied(
   const own = ownOf(entries, writer);
   const fields = appliedPaths(managedPart(config as Stored, shapeOf));
   const others = entries.filter((entry) => entry !== own);
-  const dropped = minus(own?.fields ?? [], union(fields, ...others.map((entry) => entry.fields)));
-  const after = without(merged(before ?? {}, config, shapeOf), dropped, shapeOf) as Stored;
+  const kept = union(fields, ...others.map((entry) => entry.fields));
+  const dropped = minus(own?.fields ?? [], kept);
+  const after = without(merged(before ?? {}, config, shapeOf), dropped, kept, shapeOf) as Stored;
   const { changed, gone } = compare(managedPart(before, shapeOf), managedPart(after, shapeOf));
   if (!force) requireNoConflicts(others, changed);
   const time = changed.size + gone.size > 0 ? timestamp() : own?.time;

@@ -97,23 +97,26 @@ export function merged(value: unknown, wanted: unknown, shapeOf: ShapeOf, names:
   return whole([...result, ...present.filter(({ step }) => !isWanted.has(step))], Array.isArray(wanted));
 }
 
-/** Returns a value without some fields, and without the maps and lists that this empties. */
+/**
+ * Returns a value without some fields, and without the maps and lists that this empties. As on a server, `null` remains
+ * of a map that somebody applied as an empty one.
+ */
 export function without(
   value: unknown,
-  paths: Set<string>,
+  dropped: Set<string>,
+  kept: Set<string>,
   shapeOf: ShapeOf,
   names: readonly string[] = [],
   path = "",
 ): unknown {
   const parts = partsOf(value, shapeOf, names) ?? [];
-  if (paths.has(path) && (isItem(path) || parts.length === 0)) return undefined;
+  if (dropped.has(path) && (isItem(path) || parts.length === 0)) return undefined;
   if (parts.length === 0) return value;
-  const kept = parts.map((part) => ({
-    ...part,
-    value: without(part.value, paths, shapeOf, part.names, path + part.step),
-  }))
-    .filter((part) => part.value !== undefined);
-  return kept.length === 0 ? undefined : whole(kept, Array.isArray(value));
+  const left = parts.map((part) => {
+    return { ...part, value: without(part.value, dropped, kept, shapeOf, part.names, path + part.step) };
+  }).filter((part) => part.value !== undefined);
+  if (left.length > 0) return whole(left, Array.isArray(value));
+  return kept.has(path) ? null : undefined;
 }
 
 /** Returns a set of paths as `fieldsV1` contains it. */

@@ -1,4 +1,4 @@
-/** Rules of the metadata of objects. */
+/** Rules of objects, most of them of their metadata. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectMeta } from "../kube_object.ts";
@@ -25,8 +25,9 @@ export function cleaned(metadata: { readonly [F in keyof ObjectMeta]: unknown })
   return Object.fromEntries(Object.entries(metadata).filter(isKept));
 }
 
-/** Throws if the metadata of an object breaks rules. */
-export function requireMetadata(resource: Resource, { metadata }: Stored, before?: Stored): void {
+/** Throws if an object breaks rules that hold for all kinds. */
+export function requireObject(resource: Resource, object: Stored, before?: Stored): void {
+  const { metadata } = object;
   const { name = "", labels = {}, finalizers = [] } = metadata;
   const causes = [
     ...nameCauses(resource, name),
@@ -34,6 +35,7 @@ export function requireMetadata(resource: Resource, { metadata }: Stored, before
     ...namesCauses("metadata.labels", Object.values(labels), LABEL_VALUE),
     ...namesCauses("metadata.finalizers", finalizers, QUALIFIED),
     ...ownerCauses(metadata),
+    ...resource.isCustom ? nullCauses(object) : [],
     ...before ? changeCauses(metadata, before.metadata) : [],
   ];
   if (causes.length > 0) throw invalid(resource, name, causes);
@@ -60,6 +62,12 @@ function ownerCauses({ ownerReferences = [] }: ObjectMeta): Cause[] {
   if (controllers.length < 2) return causes;
   const why = `Only one reference can have Controller set to true. Found "true" in references for`;
   return [...causes, invalidValue(field, ownerReferences, `${why} ${controllers.join(" and ")}`)];
+}
+
+function nullCauses(object: Stored): Cause[] {
+  const message = 'Invalid value: "null": must be an object';
+  return Object.keys(object).filter((field) => object[field] === null)
+    .map((field) => ({ reason: "FieldValueTypeInvalid", message, field }));
 }
 
 function changeCauses(next: ObjectMeta, before: ObjectMeta): Cause[] {

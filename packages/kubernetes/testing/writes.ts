@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { withDefaults } from "./defaults.ts";
 import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
-import { cleaned, requireMetadata } from "./metadata.ts";
+import { cleaned, requireObject } from "./metadata.ts";
 import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
 import { CLEANUP } from "./definitions.ts";
 import { apiVersionOf, inVersion, placeOf } from "./resource.ts";
@@ -52,7 +52,7 @@ export class Writes {
         generation: resource.hasGeneration ? 1 : undefined,
       }),
     });
-    requireMetadata(resource, object);
+    requireObject(resource, object);
     const place = placeOf(resource, namespace, name);
     if (this.#store.get(place)) {
       throw failureOf(409, resource, name, `${resource.plural} "${name}" already exists`, { reason: "AlreadyExists" });
@@ -153,7 +153,7 @@ export class Writes {
   #replace(target: Target, before: Stored, wanted: Stored, operation: Writer["operation"] = "Update"): Stored {
     requireVersion(target, before, wanted.metadata.resourceVersion);
     const next = withGeneration(target.resource, before, written(target, before, wanted));
-    requireMetadata(target.resource, next, before);
+    requireObject(target.resource, next, before);
     return shown(target, this.#commit(target, before, managed(target, before, next, operation)));
   }
 

@@ -897,6 +897,18 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     );
   });
 
+  test("an empty map can't replace the only fields that a manager applied", async (place) => {
+    await place.apply(WIDGETS, widget("a", { color: "red" }));
+    const error = await assertFails(place.apply(WIDGETS, widget("a")), 422, "Invalid");
+    assertEquals(error.details?.causes?.map(({ reason, field }) => [reason, field]), [[
+      "FieldValueTypeInvalid",
+      "spec",
+    ]]);
+    await place.apply(MAPS, configMap("a", { data: { x: "1" } }));
+    assertEquals((await place.apply(MAPS, configMap("a", { data: {} }))).data, undefined);
+    assertEquals((await place.create(WIDGETS, { ...widget("b"), spec: null })).spec, undefined);
+  });
+
   test("apply checks its request", async (place) => {
     await assertFails(place.apply(MAPS, configMap("a"), {}), 422, "Invalid");
     await assertFails(place.apply(MAPS, { metadata: { name: "a" } }), 400, "BadRequest");
