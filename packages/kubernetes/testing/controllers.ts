@@ -1,8 +1,8 @@
 /** Controllers of the cluster: they collect garbage, empty namespaces, and establish custom resource definitions. */
 
 import type { OwnerReference } from "../kube_object.ts";
-import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
 import { CLEANUP, DEFINITION_PLACES, isEstablished } from "./definitions.ts";
+import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
 import { placeOf, qualified } from "./resource.ts";
 import { resourceOfKind } from "./resources.ts";
 import type { Change, Store } from "./store.ts";

@@ -8,15 +8,15 @@ import type { KubeObject } from "../kube_object.ts";
 import { ApiServer } from "./api_server.ts";
 import { type ClusterRequest, parseRequest, type Verb } from "./cluster_request.ts";
 import { Controllers } from "./controllers.ts";
+import { type CustomKind, definitionOf } from "./definitions.ts";
+import type { ObjectList } from "./list.ts";
 import { type FailureKind, type FailureOptions, isMatch, Network, type RequestMatch } from "./network.ts";
 import { freeze, type Stored } from "./objects.ts";
-import type { ObjectList } from "./list.ts";
-import { tooOld } from "./watch.ts";
-import { type CustomKind, definitionOf } from "./definitions.ts";
 import { apiVersionOf, inVersion, placeOf, type Resource } from "./resource.ts";
 import { resourceOfKind } from "./resources.ts";
 import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
+import { tooOld } from "./watch.ts";
 import { type DeleteOptions, Writes } from "./writes.ts";
 
 /** Options of {@linkcode fakeCluster}. */
@@ -62,12 +62,15 @@ export interface ListOptions {
 
 /**
  * Cluster in this process, for unit tests of controllers. It answers as a real API server does: with resource versions,
- * conflicts, watches, finalizers and field managers. Garbage collection, and the deletion of namespaces, happen in the
- * microtask after the change. There are no nodes, so nothing runs, and no defaults, except those that controllers rely
- * on: the data of a secret, and the phases of pods and namespaces.
+ * conflicts, watches, finalizers and field managers. The cluster collects garbage, and empties deleted namespaces, in the
+ * microtask after a change. Works under fake time.
  *
- * The methods named after verbs act as somebody else: they change the cluster at once, and are subject to no faults.
- * Objects are frozen.
+ * The cluster has no nodes, so pods never run. It doesn't check objects against schemas, and fills in only the defaults
+ * that controllers rely on: the data of secrets, and the phases of pods and namespaces. It refuses JSON patches and
+ * strategic merge patches.
+ *
+ * The methods `create`, `get`, `list`, `patch`, `apply` and `delete` act as another client: they take effect at once, and
+ * no fault concerns them. All objects are frozen.
  *
  * @example Usage
  * ```ts

@@ -3,9 +3,9 @@
 import type { ApiRequest, ApiResponse, Transport } from "../client/transport.ts";
 import type { Answer, ApiServer } from "./api_server.ts";
 import { type ClusterRequest, parseRequest } from "./cluster_request.ts";
-import type { WatchEvent } from "./watch.ts";
 import { arrival, connectionError, ResponseBody } from "./response_body.ts";
 import { Failure, forbidden } from "./status.ts";
+import type { WatchEvent } from "./watch.ts";
 
 /** Requests that are meant: those with the given fields, or those for which the function returns `true`. */
 export type RequestMatch = Partial<ClusterRequest> | ((request: ClusterRequest) => boolean);
@@ -20,7 +20,7 @@ export type FailureKind = number | "drop" | "lose" | "hang";
 export interface FailureOptions {
   /** Number of requests that fail. @default {1} */
   readonly times?: number;
-  /** Reason in the answer. @default the usual one of the code */
+  /** Reason in the answer. Default: the usual one for the code. */
   readonly reason?: string;
   /** Message in the answer. */
   readonly message?: string;

@@ -2,10 +2,10 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { withDefaults } from "./defaults.ts";
+import { CLEANUP } from "./definitions.ts";
 import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
 import { cleaned, requireObject } from "./metadata.ts";
 import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { CLEANUP } from "./definitions.ts";
 import { apiVersionOf, inVersion, placeOf } from "./resource.ts";
 import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
 import type { Store } from "./store.ts";
