@@ -1,4 +1,4 @@
-import { ChurnMap } from "../lib/base/churn_map.ts";
+import { MarkingMap } from "../lib/base/marking_map.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /** Returns the delay after a number of failures, in milliseconds. The number is 1 after the first failure. */
@@ -20,7 +20,7 @@ export interface FailureCounts {
 /** Failure counts that never expire. */
 class LastingCounts implements FailureCounts {
   readonly forgetAfter: number = Infinity;
-  readonly #counts = new ChurnMap<unknown, number>();
+  readonly #counts = new MarkingMap<unknown, number>();
 
   add(key: unknown, delayAfter: DelayAfter): number {
     const count = this.get(key) + 1;

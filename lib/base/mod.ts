@@ -36,6 +36,7 @@ export {
   type Rule,
 } from "./arguments.ts";
 export { ChurnMap } from "./churn_map.ts";
+export { MarkingMap } from "./marking_map.ts";
 export { requireDuration, timeoutRule } from "./duration_arguments.ts";
 export { ErrorOutput } from "./error_output.ts";
 export { argumentError, inspect, invalidArgument } from "./errors.ts";

@@ -24,18 +24,18 @@ export type LargeMap<K, V> = Map<K, V> | PartedMap<K, V>;
  * characters. Keys that are equal at these characters are in one part, which grows like any other `Map`. So are keys
  * that are neither strings nor numbers.
  */
-class PartedMap<K, V> {
+export class PartedMap<K, V> {
   size: number;
   /** The parts and, at the end, the map that has been divided. */
-  readonly #maps: Map<K, V>[];
+  readonly maps: Map<K, V>[];
   /** Number of parts swept so far. */
   #sweeps = 0;
 
   /** Takes over a map, which must not be used afterwards. */
   constructor(map: Map<K, V>) {
     this.size = map.size;
-    this.#maps = Array.from({ length: PARTS }, () => new Map());
-    this.#maps.push(map);
+    this.maps = Array.from({ length: PARTS }, () => new Map());
+    this.maps.push(map);
   }
 
   get(key: K): V | undefined {
@@ -57,37 +57,17 @@ class PartedMap<K, V> {
     if (this.#mapOf(key).delete(key)) this.size--;
   }
 
-  *keys(): Generator<K, void> {
-    for (const [key] of this) yield key;
-  }
-
-  /** Iterates over the keys of the map that has been divided, and then takes a key from each part in turn. */
-  *[Symbol.iterator](): Generator<[K, V], void> {
-    yield* this.#maps[PARTS]!;
-    let iterators = this.#maps.slice(0, PARTS).map((map) => map.entries());
-    while (iterators.length > 0) {
-      const unfinished: typeof iterators = [];
-      for (const iterator of iterators) {
-        const { done, value } = iterator.next();
-        if (done) continue;
-        unfinished.push(iterator);
-        yield value;
-      }
-      iterators = unfinished;
-    }
-  }
-
   /** Removes the entries of the next part that are not to be kept. */
   sweepPart(isKept: (value: V, key: K) => boolean): void {
-    const i = this.#sweeps++ % this.#maps.length;
-    const map = this.#maps[i]!;
-    const kept = this.#maps[i] = copyOf(map, isKept);
+    const i = this.#sweeps++ % this.maps.length;
+    const map = this.maps[i]!;
+    const kept = this.maps[i] = copyOf([map], isKept);
     this.size -= map.size - kept.size;
   }
 
   #mapOf(key: K): Map<K, V> {
-    const divided = this.#maps[PARTS]!;
-    return divided.size > 0 && divided.has(key) ? divided : this.#maps[hashOf(key) & (PARTS - 1)]!;
+    const divided = this.maps[PARTS]!;
+    return divided.size > 0 && divided.has(key) ? divided : this.maps[hashOf(key) & (PARTS - 1)]!;
   }
 }
 
@@ -106,14 +86,16 @@ export function noRoom(size: number, cause: unknown): RangeError {
  * left after a call for each part. Returns the map that takes the place of `map`.
  */
 export function swept<K, V>(map: LargeMap<K, V>, isKept: (value: V, key: K) => boolean): LargeMap<K, V> {
-  if (map instanceof Map || map.size < MAX_KEYS / 4) return copyOf(map, isKept);
+  if (map instanceof Map) return copyOf([map], isKept);
+  if (map.size < MAX_KEYS / 4) return copyOf(map.maps, isKept);
   map.sweepPart(isKept);
   return map;
 }
 
-function copyOf<K, V>(entries: Iterable<[K, V]>, isKept: (value: V, key: K) => boolean): Map<K, V> {
+/** Returns a map of the entries of some maps that are to be kept. */
+function copyOf<K, V>(maps: readonly Map<K, V>[], isKept: (value: V, key: K) => boolean): Map<K, V> {
   const copy = new Map<K, V>();
-  for (const [key, value] of entries) if (isKept(value, key)) copy.set(key, value);
+  for (const map of maps) for (const [key, value] of map) if (isKept(value, key)) copy.set(key, value);
   return copy;
 }
 
