@@ -5,8 +5,8 @@ import { suggest } from "./suggest.ts";
 
 /** Reports whether a value is an object with all of these methods. */
 export function hasMethods(value: unknown, ...methods: string[]): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
+  return typeof value === "object" &&
+    methods.every((method) => typeof (value as Record<string, unknown> | null)?.[method] === "function");
 }
 
 /**
@@ -88,10 +88,11 @@ export function requireObject(action: string, options: unknown): asserts options
  * @throws {RangeError} If a value that is a number breaks its rule.
  */
 export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
-  requireOptions(action, options, Object.keys(rules));
-  for (const [option, rule] of Object.entries(rules)) {
+  const known = Object.keys(rules);
+  requireOptions(action, options, known);
+  for (const option of known) {
     const value = (options as Record<string, unknown>)[option];
-    if (value !== undefined) requireRule(action, option, value, rule);
+    if (value !== undefined) requireRule(action, option, value, rules[option]!);
   }
 }
 

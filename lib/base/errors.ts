@@ -155,17 +155,10 @@ function isArray(value: object): boolean {
 
 /** Describes a value for a message. Doesn't run any of the value's own code, such as its `toString`. */
 export function inspect(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return quote(shorten(value));
-    case "bigint":
-      return `${value}n`;
-    case "symbol":
-    case "function":
-      return `a ${typeof value}`;
-    case "object":
-      return value === null ? "null" : isArray(value) ? "an array" : "an object";
-    default:
-      return Object.is(value, -0) ? "-0" : String(value);
-  }
+  const type = typeof value;
+  if (type === "string") return quote(shorten(value as string));
+  if (type === "bigint") return `${value}n`;
+  if (type === "symbol" || type === "function") return `a ${type}`;
+  if (type === "object" && value !== null) return isArray(value as object) ? "an array" : "an object";
+  return Object.is(value, -0) ? "-0" : String(value);
 }

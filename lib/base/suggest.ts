@@ -10,31 +10,33 @@ const MAX_NAMES = 200;
  * otherwise `""`.
  */
 export function suggest(given: string, known: readonly string[]): string {
-  if (given.length > MAX_LENGTH || known.length > MAX_NAMES) return "";
-  let best: string | undefined;
+  let hint = "";
+  if (given.length > MAX_LENGTH || known.length > MAX_NAMES) return hint;
   let least = Infinity;
   for (const name of known) {
     if (name.length > MAX_LENGTH) continue;
-    const most = Math.max(6, given.length, name.length) / 3;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
-    if (distance <= most && distance < least && distance < name.length) [best, least] = [name, distance];
+    const most = Math.max(6, given.length, name.length) / 3;
+    if (distance > most || distance >= Math.min(least, name.length)) continue;
+    least = distance;
+    hint = `; did you mean ${JSON.stringify(name)}?`;
   }
-  return best === undefined ? "" : `; did you mean ${JSON.stringify(best)}?`;
+  return hint;
 }
 
 /**
- * Returns the Levenshtein distance (1965), computed with the Wagner–Fischer algorithm (1974). Keeps only the previous
- * row in memory.
+ * Returns the Levenshtein distance (1965), computed with the Wagner–Fischer algorithm (1974). Keeps only one row in
+ * memory.
  */
 function editDistance(a: string, b: string): number {
-  let row = [...Array(b.length + 1).keys()];
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1));
+  const row = [...Array(b.length + 1).keys()];
+  for (let i = 0; i < a.length; i++) {
+    let diagonal = row[0]!++;
+    for (let j = 0; j < b.length; j++) {
+      const substituted = diagonal + (a[i] === b[j] ? 0 : 1);
+      diagonal = row[j + 1]!;
+      row[j + 1] = Math.min(substituted, diagonal + 1, row[j]! + 1);
     }
-    row = next;
   }
   return row[b.length]!;
 }
