@@ -128,6 +128,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     }
   }
 
+  protected override get type(): string {
+    return "Delaying";
+  }
+
   /** Retries that wait for budget; `undefined` if retries need none. */
   get retries(): BlockedRetries | undefined {
     return this.#retries;

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { NONE, type Records } from "../structures/records.ts";
 import type { Order, OrderGroups } from "./order.ts";
@@ -85,7 +86,9 @@ export class DisciplineOrder<T> implements Order {
     const now = this.awaitsDone ? this.#clock.now() : 0; // first, because the clock may throw
     const entry: unknown = this.#discipline.pop();
     const record = Entry.recordOf(this, entry);
-    if (record === NONE) return NONE;
+    if (record === NONE) {
+      throw argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
+    }
     (entry as Entry<T>).isIn = false;
     (entry as Entry<T>).poppedAt = now;
     if (!this.awaitsDone) this.#records.setEntry(record, undefined);

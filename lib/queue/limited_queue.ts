@@ -46,6 +46,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     });
   }
 
+  protected override get type(): string {
+    return "RateLimiting";
+  }
+
   /** Whether the queue keeps given-up items. */
   get keepsGivenUp(): boolean {
     return false;

@@ -1,6 +1,5 @@
 import { setReplaceableBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
-import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { QueueGroups } from "../contracts/queue_inspection.ts";
 import type { Records } from "../structures/records.ts";
@@ -44,7 +43,11 @@ export interface Order {
    */
   push(record: number): void;
 
-  /** Removes the next record and returns it; `NONE` if there is none. */
+  /**
+   * Removes the next record and returns it; `NONE` if there is none.
+   *
+   * @throws An error if there is a next record, but a discipline of the user doesn't return its entry.
+   */
   pop(): number;
 
   /**
@@ -73,11 +76,6 @@ export interface OrderGroups extends QueueGroups, Pick<QueueDiscipline<unknown>,
    * only numbers. The layers above a work queue accept any duration.
    */
   readDuration?(action: string, option: string, duration: unknown): number;
-}
-
-/** Creates the error for a discipline that returned something other than a ready item of its queue. */
-export function noReadyItem(): Error {
-  return argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
 }
 
 /**

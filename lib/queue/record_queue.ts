@@ -9,7 +9,7 @@ import { NONE, PLACE, Records } from "../structures/records.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { measuringOf } from "./opt_ins.ts";
 import { priorityOf } from "./options.ts";
-import { noReadyItem, type Order, type OrderGroups, orderOf } from "./order.ts";
+import { type Order, type OrderGroups, orderOf } from "./order.ts";
 import {
   AGAIN,
   BLOCKED,
@@ -396,7 +396,6 @@ export abstract class RecordQueue<T> {
     if (this.tellsTaken) this.beforeTaken();
     const refused = this.#refused === undefined ? undefined : this.#refused.shift();
     const record = refused ?? this.order.pop();
-    if (record === NONE) throw noReadyItem();
     if (this.tellsTaken && refused === undefined) this.taken(record);
     const number = ++this.handedOut | 0; // a 32-bit number, because it is the link
     const page = records.pageOf(record);

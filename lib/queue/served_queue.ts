@@ -206,9 +206,13 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     };
   }
 
+  /** Kind of queue, for its title. */
+  protected get type(): string {
+    return "Work";
+  }
+
   override toString(): string {
-    const type = "addRateLimited" in this ? "RateLimiting" : "addAfter" in this ? "Delaying" : "Work";
-    return titleOf(`${type}Queue`, this.name);
+    return titleOf(`${this.type}Queue`, this.name);
   }
 
   [Symbol.dispose](): void {
