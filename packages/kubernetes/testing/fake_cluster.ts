@@ -62,15 +62,15 @@ export interface ListOptions {
 
 /**
  * Cluster in this process, for unit tests of controllers. It answers as a real API server does: with resource versions,
- * conflicts, watches, finalizers and field managers. The cluster collects garbage, and empties deleted namespaces, in the
- * microtask after a change. Works under fake time.
+ * conflicts, watches, finalizers and field managers. It collects garbage, and empties deleted namespaces, in the
+ * microtask after the change. Works under fake time.
  *
  * The cluster has no nodes, so pods never run. It doesn't check objects against schemas, and fills in only the defaults
  * that controllers rely on: the data of secrets, and the phases of pods and namespaces. It refuses JSON patches and
  * strategic merge patches.
  *
- * The methods `create`, `get`, `list`, `patch`, `apply` and `delete` act as another client: they take effect at once, and
- * no fault concerns them. All objects are frozen.
+ * The methods `create`, `get`, `list`, `patch`, `apply` and `delete` act as another client: they take effect at once,
+ * and no fault concerns them. All objects are frozen.
  *
  * @example Usage
  * ```ts
