@@ -11,6 +11,7 @@ import type { Cluster } from "./cluster.ts";
 import { ControllerProcess } from "./controller_process.ts";
 import { changeMany, createMany, greeting, untilInOrder } from "./greetings.ts";
 import { onEachRuntime } from "./real_tests.ts";
+import { grant, OF_GREETER } from "./rights.ts";
 
 const NAMESPACE = "default";
 
@@ -22,21 +23,6 @@ async function usersOf(runtime: string, kubeconfigs: readonly string[]): Promise
   const text = new TextDecoder().decode(stdout);
   if (text === "") throw new Error(new TextDecoder().decode(stderr));
   return JSON.parse(text);
-}
-
-/** Lets a user do what the greeter does. */
-async function allowGreeter({ admin }: Cluster, user: string): Promise<void> {
-  const roles = "/apis/rbac.authorization.k8s.io/v1";
-  const rules = [
-    { apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["*"] },
-    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["*"] },
-  ];
-  await admin.create(`${roles}/clusterroles`, { metadata: { name: "greeter" }, rules });
-  await admin.create(`${roles}/clusterrolebindings`, {
-    metadata: { name: "greeter" },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "greeter" },
-    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
-  });
 }
 
 /** Writes a program that prints credentials as `client-go` expects them of a plugin. Returns its path. */
@@ -90,7 +76,7 @@ onEachRuntime("each way to verify the server and to authenticate", async (runtim
   });
 
   await t.step("a token that is rotated while the controller runs, in a file and by a program", async () => {
-    await allowGreeter(cluster, "controller");
+    await grant(cluster.admin, OF_GREETER);
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: plugin(cluster, tokenFile, 3600) };
     const starts = [{ tokenFile }, { exec }].map((user, i) =>
       ControllerProcess.greeter(runtime, cluster.kubeconfig({ user }), {

@@ -8,6 +8,7 @@ export type Send = (method: string, path: string, body?: unknown, type?: string)
 
 const NAMESPACE = "default";
 const NAMES = 12;
+const KEYS = 3;
 const UNLABELED = 3;
 const MERGE = "application/merge-patch+json";
 const FINALIZER = "example.dev/greet";
@@ -80,13 +81,13 @@ export class Actions {
   /** Changes an object, or creates it. */
   async #change(name: string): Promise<undefined> {
     const path = configMaps(NAMESPACE, name);
-    const data = { [`key-${this.#pick(3)}`]: `text ${++this.#texts}` };
+    const data = { [`key-${this.#pick(KEYS)}`]: this.#text() };
     if (await this.#find(path) !== undefined) await this.#send("PATCH", path, { data }, MERGE);
-    else await this.#send("POST", configMaps(NAMESPACE), this.#object(name, data));
+    else await this.#send("POST", configMaps(NAMESPACE), this.#object(name));
   }
 
   async #touch(name: string): Promise<undefined> {
-    const annotations = { "example.com/touched": String(++this.#texts) };
+    const annotations = { "example.com/touched": this.#text() };
     await this.#send("PATCH", configMaps(NAMESPACE, name), { metadata: { annotations } }, MERGE);
   }
 
@@ -102,16 +103,15 @@ export class Actions {
     const { metadata } = await this.#send("PATCH", path, { metadata: { finalizers: null } }, MERGE);
     this.#forced.add(metadata.uid);
     await this.#send("DELETE", path);
-    const data = { text: `text ${++this.#texts}` };
     while (await this.#find(path) !== undefined) { // the controller has added its finalizer meanwhile
       await this.#send("PATCH", path, { metadata: { finalizers: null } }, MERGE).catch(() => {});
     }
-    await this.#send("POST", configMaps(NAMESPACE), this.#object(name, data));
+    await this.#send("POST", configMaps(NAMESPACE), this.#object(name));
   }
 
   /** Creates an object with a finalizer of its own, which the controller must not remove. */
   async #hold(name: string): Promise<undefined> {
-    const object = this.#object(name, { text: `text ${++this.#texts}` });
+    const object = this.#object(name);
     object.metadata.finalizers = [OTHER_FINALIZER];
     await this.#send("POST", configMaps(NAMESPACE), object);
   }
@@ -120,14 +120,9 @@ export class Actions {
     await this.#send("DELETE", secrets(NAMESPACE, name));
   }
 
-  /** Changes one of the texts in a secret. A text that is added would stay, because it belongs to somebody else. */
   async #spoilSecret(name: string): Promise<undefined> {
-    const path = secrets(NAMESPACE, name);
-    const { data = {}, metadata } = await this.#send("GET", path);
-    const keys = Object.keys(data);
-    const spoiled = { [keys[this.#pick(keys.length)]!]: btoa(`spoiled ${++this.#texts}`) };
-    const { resourceVersion } = metadata; // if the text was removed meanwhile, this would add it
-    await this.#send("PATCH", path, { data: spoiled, metadata: { resourceVersion } }, MERGE);
+    const data = { [`key-${this.#pick(KEYS)}`]: btoa(this.#text()) };
+    await this.#send("PATCH", secrets(NAMESPACE, name), { data }, MERGE);
   }
 
   /** Removes the owner of a secret. */
@@ -144,9 +139,15 @@ export class Actions {
     }
   }
 
-  #object(name: string, data: Readonly<Record<string, string>>) {
+  /** Returns a new object. All have the same keys: a key of a secret would stay if somebody else has set it. */
+  #object(name: string) {
+    const data = Object.fromEntries(Array.from({ length: KEYS }, (_, i) => [`key-${i}`, this.#text()]));
     const metadata: Record<string, unknown> = { name, labels: { greet: "yes" } };
     return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
+  }
+
+  #text(): string {
+    return `text ${++this.#texts}`;
   }
 
   #note(name: string, object: string, cleanedUp: string | undefined): void {

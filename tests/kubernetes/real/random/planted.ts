@@ -28,7 +28,7 @@ export const PLANTED: readonly Planted[] = [
     name: "a watch that has ended doesn't begin again",
     file: "cache/list_watch.ts",
     find: "await this.#wait(error, wasOpen, signal).catch(() => {});",
-    replace: "if (wasOpen) return;",
+    replace: "if (wasOpen) return;\n      await this.#wait(error, wasOpen, signal).catch(() => {});",
   },
   {
     name: "an older object replaces a newer one",
