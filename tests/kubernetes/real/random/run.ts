@@ -41,12 +41,14 @@ export async function randomRun(runtime: string, seed: number, seconds: number):
   const struck: string[] = [];
   const some = () => 500 + pick(5000);
   let isServerAway = false;
-  const restartServer = async (compacts: boolean) => {
-    isServerAway = true;
-    if (compacts) await cluster.compact();
-    await cluster.api.restart();
-    isServerAway = false;
-  };
+  let restarts: Promise<void> = Promise.resolve(); // one after the other
+  const restartServer = (compacts: boolean) =>
+    restarts = restarts.then(async () => {
+      isServerAway = true;
+      if (compacts) await cluster.compact();
+      await cluster.api.restart();
+      isServerAway = false;
+    });
   const faults: Readonly<Record<string, (replica: Replica) => Promise<void> | void>> = {
     close: ({ proxy }) => proxy.close(),
     closeOften: async ({ proxy }) => {
