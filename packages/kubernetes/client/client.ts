@@ -1,5 +1,14 @@
 import { type Duration, systemClock } from "@workqueue/core";
-import { requireRule, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
+import {
+  A_FUNCTION,
+  A_STRING,
+  hasMethods,
+  requireRule,
+  requireRules,
+  type Rule,
+  timeoutRule,
+  tryParseDuration,
+} from "@workqueue/core/internal";
 import process from "node:process";
 import { ApiError, type ApiStatus } from "./api_error.ts";
 import { Credentials } from "./credentials.ts";
@@ -77,15 +86,40 @@ const MAX_WAIT = 30_000;
 const LONGEST_OPENING = 30_000;
 const NOT_ACCEPTED = `nothing arrived for ${LONGEST_OPENING} ms`;
 
+const A_TRANSPORT: Rule = [(value: unknown) => hasMethods(value, "send", "reset"), "must be a transport"];
+const OF_CLIENT = { transport: A_TRANSPORT, headers: A_FUNCTION, refresh: A_FUNCTION };
+
 const NEVER = new AbortController().signal;
 
-/** Client of an API server. */
+/**
+ * Client of an API server.
+ *
+ * Requests that the server is too busy for are repeated after the time that it asks for (`Retry-After`), up to ten
+ * times. After a response with the status 401, credentials are read again.
+ *
+ * @example Usage
+ * ```ts
+ * import { fakeCluster } from "@workqueue/kubernetes/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { client } = fakeCluster(); // in a program: Client.fromEnvironment()
+ * const { major } = await client.request<{ major: string }>("GET", "/version");
+ *
+ * assertEquals(major, "1");
+ * ```
+ */
 export class Client {
   readonly #options: ClientOptions;
   readonly #reachability: Reachability;
 
-  /** Creates a client. */
+  /**
+   * Creates a client.
+   *
+   * @throws {TypeError} If an option is missing, unknown or of the wrong type.
+   */
   constructor(options: ClientOptions) {
+    requireRules("create client", options, OF_CLIENT);
+    requireRule("create client", "transport", options.transport, A_TRANSPORT);
     this.#options = options;
     this.#reachability = new Reachability(async (signal) => {
       await textOf((await this.#try("GET", "/version", { signal, timeout: "5s", isAlone: true })).body);
@@ -113,8 +147,9 @@ export class Client {
    *
    * @throws {Error} If there is no server, or its kubeconfig can't be used. The code is `WQ_CONFIG`.
    */
-  static fromEnvironment({ context }: { context?: string } = {}): Client {
-    const access = accessOf(process.env, context);
+  static fromEnvironment(options: { context?: string } = {}): Client {
+    requireRules("create client", options, { context: A_STRING });
+    const access = accessOf(process.env, options.context);
     const credentials = new Credentials(access);
     const transport = new HttpTransport({ server: access.cluster.server, tls: () => credentials.tls() });
     return new Client({ transport, headers: () => credentials.headers(), refresh: () => credentials.refresh() });
@@ -221,6 +256,7 @@ export class Client {
       ...(body !== undefined && { "content-type": contentType }),
       ...await this.#options.headers?.(),
     };
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
     options.onSent?.();
     const opening = new AbortController(); // a watch may be quiet for longer than a server may take to accept it
     const timer = isAlone && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
@@ -229,7 +265,7 @@ export class Client {
         method,
         path: path + textOfQuery(query),
         headers,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...json,
         signal: isAlone ? AbortSignal.any([signal, opening.signal]) : signal,
         idleTimeout: tryParseDuration(timeout)!,
         isAlone: isAlone ?? false,

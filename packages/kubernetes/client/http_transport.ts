@@ -1,3 +1,4 @@
+import { A_FUNCTION, requireRule, requireRules, type Rule } from "@workqueue/core/internal";
 import { Buffer } from "node:buffer";
 import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -18,6 +19,11 @@ export interface HttpTransportOptions {
 /** Longest time in milliseconds in which a quiet server must answer. */
 const ASK_TIMEOUT = 15_000;
 
+const A_SERVER: Rule = [
+  (value: unknown) => typeof value === "string" && /^https?:/.test(value) && URL.canParse(value),
+  "must be a URL such as https://10.0.0.1:6443",
+];
+
 const NO_TLS: TlsOptions = {};
 
 /** Sends requests over connections that are kept for later requests. Each watch has a connection of its own. */
@@ -29,8 +35,15 @@ export class HttpTransport implements Transport {
   /** Headers of the latest request, with its credentials. */
   #headers: ApiRequest["headers"] = {};
 
-  /** Creates a transport. Connects when the first request is sent. */
-  constructor({ server, tls = () => NO_TLS }: HttpTransportOptions) {
+  /**
+   * Creates a transport. Connects when the first request is sent.
+   *
+   * @throws {TypeError} If an option is missing, unknown or of the wrong type.
+   */
+  constructor(options: HttpTransportOptions) {
+    requireRules("create transport", options, { server: A_SERVER, tls: A_FUNCTION });
+    const { server, tls = () => NO_TLS } = options;
+    requireRule("create transport", "server", server, A_SERVER);
     this.#server = new URL(server);
     this.#tls = tls;
     const request = { method: "GET", path: "/version", signal: new AbortController().signal, isAlone: false };

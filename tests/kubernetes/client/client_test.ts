@@ -1,8 +1,8 @@
 /** Tests of the client with a transport of the test: requests, errors, retries and watches. */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { ApiError, Client, NoAnswerError, StaleConnectionError } from "@workqueue/kubernetes";
+import { ApiError, Client, HttpTransport, NoAnswerError, StaleConnectionError } from "@workqueue/kubernetes";
 import { flush } from "../../queue_helpers.ts";
 import { StubTransport } from "./stub_transport.ts";
 
@@ -190,7 +190,16 @@ Deno.test("options are checked", async () => {
   const { signal } = new AbortController();
   const watch = client.watch(POD, { signal, idleTimeout: "soon" });
   await assertRejects(() => watch.next(), TypeError, "'idleTimeout' must be a duration");
+  const cyclic: Record<string, unknown> = {};
+  cyclic["self"] = cyclic;
+  await assertRejects(() => client.request("PUT", POD, { body: cyclic }), TypeError);
   assertEquals(transport.requests.length, 0);
+  const create = (options: object) => () => new Client(options as never);
+  assertThrows(create({}), TypeError, "Cannot create client: 'transport' must be a transport, got undefined");
+  assertThrows(create({ transport, header: {} }), TypeError, 'did you mean "headers"');
+  assertThrows(create({ transport, refresh: {} }), TypeError, "'refresh' must be a function");
+  assertThrows(() => Client.fromEnvironment({ context: [] as never }), TypeError, "'context' must be a string");
+  assertThrows(() => new HttpTransport({ server: "localhost:80" }), TypeError, "'server' must be a URL");
 });
 
 Deno.test("a watch yields its events and ends with its response", async () => {

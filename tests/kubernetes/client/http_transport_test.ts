@@ -217,6 +217,21 @@ Deno.test("each watch has a connection of its own, which ends with it", async ()
   await Promise.all(ended);
 });
 
+Deno.test("a reset lets a request end, and then closes its connection", async () => {
+  let end: () => void;
+  await using server = await ApiServer.start((_request, response) => {
+    response.write("a");
+    end = () => response.end("b");
+  });
+  using transport = transportTo({ server: server.url });
+  const response = await send(transport);
+  const closed = new Promise((resolve) => server.connections[0]!.once("close", resolve));
+  transport.reset();
+  end!();
+  assertEquals(await textOf(response), "ab");
+  await closed;
+});
+
 /** Opens a watch. Returns its chunks. */
 async function openWatch(transport: HttpTransport): Promise<AsyncIterator<string>> {
   const { body } = await send(transport, { path: "/watch", isAlone: true, idleTimeout: 3_600_000 });
