@@ -39,7 +39,7 @@ const LOOK = 1000;
  *   async reconcile(configMap) {
  *     const { namespace, name, labels } = configMap.metadata;
  *     if (labels?.copy !== "yes") return;
- *     const copy = { metadata: { namespace, name: `${name}-copy` }, data: configMap.data };
+ *     const copy = { metadata: { namespace, name: `${name}-copy` }, data: configMap.data ?? {} };
  *     await configMaps.apply(copy, { owner: configMap });
  *     stop.abort();
  *   },
