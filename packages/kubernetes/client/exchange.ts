@@ -20,6 +20,8 @@ export class Exchange {
   readonly #listener: ExchangeListener;
   /** Why the exchange ended early. Later errors are consequences of the first one. */
   #failure: { readonly error: unknown } | undefined;
+  /** Error of the connection. The response says only that it was aborted. */
+  #cause: Error | undefined;
   #isReused = false;
   #timer: unknown;
   #heardAt = systemClock.now();
@@ -41,6 +43,7 @@ export class Exchange {
     return new Promise((resolve, reject) => {
       let hasResponse = false;
       const fail = (error: Error) => {
+        this.#cause = error;
         if (hasResponse) return; // the body fails by itself
         const isStale = this.#isReused && this.#failure === undefined;
         reject(this.#fail(isStale ? new StaleConnectionError(error.message, { cause: error }) : error));
@@ -60,7 +63,7 @@ export class Exchange {
           resolve({ status: statusCode, headers: headers as ApiResponse["headers"], body: this.#body(response) });
         })
         .on("error", fail)
-        .once("close", () => fail(new Error("the connection was closed")));
+        .once("close", () => !hasResponse && fail(new Error("the connection was closed")));
     });
   }
 
@@ -81,7 +84,7 @@ export class Exchange {
       }
       if (this.#failure !== undefined || !response.complete) throw new Error("the connection was closed");
     } catch (error) {
-      throw this.#fail(error);
+      throw this.#fail(this.#cause ?? error);
     } finally {
       this.#end();
     }

@@ -124,15 +124,29 @@ Deno.test("a body that breaks off throws", async () => {
   await assertRejects(async () => await textOf(await send(transport, { path: "/cut" })), Error);
 });
 
-Deno.test("a body that ends early throws, even if the runtime reports a normal end", async () => {
+/** Begins an exchange without a connection, whose response the test gives. */
+async function exchangeOf(response: Readable): Promise<{ sent: ClientRequest; text: () => Promise<string> }> {
   const sent = Object.assign(new EventEmitter(), { reusedSocket: false, destroy() {} }) as never as ClientRequest;
   const request = { method: "GET", path: "/", headers: {}, isAlone: false, idleTimeout: 1000 };
   const listener = { onArrival() {}, onBroken() {}, onEnd() {} };
   const exchange = new Exchange(sent, { ...request, signal: new AbortController().signal }, listener);
-  const response = exchange.response();
-  sent.emit("response", Object.assign(Readable.from(["part"]), { statusCode: 200, headers: {}, complete: false }));
-  const { body } = await response;
-  await assertRejects(() => textOf({ status: 200, headers: {}, body }), Error, "the connection was closed");
+  const answer = exchange.response();
+  sent.emit("response", Object.assign(response, { statusCode: 200, headers: {}, complete: false }));
+  const found = await answer;
+  return { sent, text: () => textOf(found) };
+}
+
+Deno.test("a body that ends early throws, even if the runtime reports a normal end", async () => {
+  const { text } = await exchangeOf(Readable.from(["part"]));
+  await assertRejects(text, Error, "the connection was closed");
+});
+
+Deno.test("a body that breaks off throws the error of the connection", async () => {
+  const response = new Readable({ read() {} });
+  const { sent, text } = await exchangeOf(response);
+  sent.emit("error", new Error("read ETIMEDOUT"));
+  response.destroy(new Error("aborted"));
+  await assertRejects(text, Error, "read ETIMEDOUT");
 });
 
 Deno.test("a body that stops throws after the idle timeout, which each chunk begins again", async () => {
