@@ -36,7 +36,6 @@ const PAGES_ON_OTHERS: readonly string[] = [
 
 /** Names of other products, by the pages that name them. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
-  "docs/controller.md": ["replicas", "strategy"], // Kubernetes
   "docs/from-bullmq.md": ["getFailed", "getJobCounts", "retryJobs"],
   "docs/from-p-queue.md": ["clear", "onIdle", "onSizeLessThan", "setPriority"],
   "docs/operate.md": ["absent"], // Prometheus
