@@ -68,14 +68,12 @@ export type DeepReadonly<T> = T extends readonly (infer E)[] ? readonly DeepRead
   : T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
   : T;
 
-/** Object to create or to apply: the fields that are set, and metadata. */
+/** Object to create or to apply: the fields that are set, and metadata. Undefined fields are left out. */
 export type Wanted<T extends KubeObject> =
-  & DeepReadonly<Partial<Omit<T, "metadata">>>
-  & {
-    readonly metadata: ObjectMeta;
-  };
+  & { readonly [K in Exclude<keyof T, "metadata">]?: DeepReadonly<T[K]> | undefined }
+  & { readonly metadata: ObjectMeta };
 
 /** Changes to an object, as a merge patch: `null` removes a field, and a list is replaced as a whole. */
 export type MergePatch<T> = T extends readonly unknown[] ? DeepReadonly<T>
-  : T extends object ? { readonly [K in keyof T]?: MergePatch<T[K]> | null }
+  : T extends object ? { readonly [K in keyof T]?: MergePatch<T[K]> | null | undefined }
   : T;

@@ -52,6 +52,7 @@ export function startCache(
     async [Symbol.asyncDispose]() {
       stop.abort(new Error("the test is over"));
       await ended;
+      cluster.client.close(); // or it asks a stopped cluster for ever
     },
   };
 }

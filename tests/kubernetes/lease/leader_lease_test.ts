@@ -72,6 +72,7 @@ Deno.test("the holder stops at its deadline, also while a request hangs, before 
   const passed = await until(time, () => a.events.length === 2, { within: 10_100 });
   assertEquals([a.events[1], passed > 8000], ["lost: WQ_LEASE_LOST", true]);
   assertThrows(() => a.lease.check(), Error, "The lease of the leader was lost");
+  cluster.client.close();
 });
 
 Deno.test("the deadline counts from the time when a renewal was sent, not when its answer came", async () => {
@@ -84,6 +85,7 @@ Deno.test("the deadline counts from the time when a renewal was sent, not when i
   cluster.hang();
   const passed = await until(time, () => a.events.length === 2, { within: 10_000 });
   assertEquals(passed <= 6000, true, `${passed} ms after an answer that took 4 s`);
+  cluster.client.close();
 });
 
 Deno.test("the holder stops if another process holds the lease", async () => {

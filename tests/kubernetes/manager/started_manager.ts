@@ -45,6 +45,9 @@ export function startManager(
     errors,
     ended,
     stop,
-    [Symbol.asyncDispose]: () => stop().catch(() => {}),
+    async [Symbol.asyncDispose]() {
+      await stop().catch(() => {});
+      cluster.client.close(); // or it asks a stopped cluster for ever
+    },
   };
 }
