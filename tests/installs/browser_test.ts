@@ -6,12 +6,12 @@
 import { assertEquals } from "@std/assert";
 import type { Browser } from "playwright-core";
 import { bundle } from "../bundle.ts";
-import { hasChromium, launchChromium } from "../chromium.ts";
+import { hasChromium, launchChromium, openPage } from "../chromium.ts";
 import { expectedFindings, Project } from "./project.ts";
 
 /** Loads a module in an empty page and waits until it has printed a line. */
 async function printedBy(browser: Browser, script: string): Promise<string> {
-  const page = await browser.newPage();
+  const page = await openPage(browser);
   const thrown = page.waitForEvent("pageerror").then((error) => Promise.reject(error));
   const printed = page.waitForEvent("console").then((message) => message.text());
   await page.addScriptTag({ type: "module", content: script });

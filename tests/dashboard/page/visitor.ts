@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
 import type { Browser, Locator, Page } from "playwright-core";
-import { hasChromium, launchChromium } from "../../chromium.ts";
+import { hasChromium, launchChromium, openPage } from "../../chromium.ts";
 
 let browser: Promise<Browser> | undefined;
 
@@ -40,7 +40,7 @@ Deno.test.afterAll(async () => await (await browser)?.close());
  */
 export async function visit(url: string, options: VisitorOptions = {}): Promise<Visitor> {
   browser ??= launchChromium();
-  const page = await (await browser).newPage({
+  const page = await openPage(await browser, {
     viewport: { width: options.width ?? 1280, height: 900 },
     colorScheme: "light",
     reducedMotion: "reduce",

@@ -69,8 +69,6 @@ async function sees(visitor: Visitor, result: SimulationReport): Promise<void> {
   const expected = textOf(result, 90);
   await visitor.page.waitForFunction(
     `document.getElementById("report").textContent === ${JSON.stringify(expected)}`,
-    undefined,
-    { timeout: 30_000 },
   );
 }
 

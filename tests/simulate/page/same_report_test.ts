@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { simulate } from "@workqueue/simulate";
 import { bundleForBrowsers } from "../../../docs/playground/build.ts";
-import { hasChromium, launchChromium } from "../../chromium.ts";
+import { hasChromium, launchChromium, openPage } from "../../chromium.ts";
 import { runtimes } from "../../runtimes.ts";
 import { VARIED_CONFIG, VARIED_LOAD } from "../varied_load.ts";
 
@@ -42,7 +42,7 @@ Deno.test({
   fn: async () => {
     const browser = await launchChromium();
     try {
-      const page = await browser.newPage();
+      const page = await openPage(browser);
       const thrown = page.waitForEvent("pageerror").then((error) => Promise.reject(error));
       const printed = page.waitForEvent("console").then((message) => message.text());
       await page.addScriptTag({ type: "module", content: await bundleForBrowsers(SCRIPT) });
