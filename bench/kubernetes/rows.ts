@@ -157,6 +157,15 @@ export async function measureMany(contender: Contender, scale: Scale): Promise<M
     Object.assign(figures, { "many: writes": writes, "many: reads": reads, "many: conflicts": conflicts });
     await process.end();
   }
+  {
+    const begin = performance.now();
+    const { process } = await contender.start(cluster, kubeconfig);
+    await using _process = process;
+    await reaction(admin, NAMESPACE, "old-0", "restart");
+    figures["restart: change"] = performance.now() - begin;
+    await process.end();
+    await untilInOrder(admin, NAMESPACE);
+  }
   const begin = performance.now();
   const { process, attempts } = await contender.start(cluster, kubeconfig);
   await using _process = process;

@@ -102,7 +102,7 @@ export class Actions {
     const path = configMaps(NAMESPACE, name);
     const { metadata } = await this.#send("PATCH", path, { metadata: { finalizers: null } }, MERGE);
     this.#forced.add(metadata.uid);
-    await this.#send("DELETE", path);
+    if (await this.#find(path) !== undefined) await this.#send("DELETE", path); // it is gone if it was being deleted
     while (await this.#find(path) !== undefined) { // the controller has added its finalizer meanwhile
       await this.#send("PATCH", path, { metadata: { finalizers: null } }, MERGE).catch(() => {});
     }
