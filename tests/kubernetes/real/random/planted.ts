@@ -121,9 +121,9 @@ export const PLANTED: readonly Planted[] = [
     replace: "this.#clock.now() - this.#seen!.at < leaseDurationSeconds * 300) return false;",
   },
   {
-    name: "a lease has no deadline",
+    name: "the deadline of a lease passes unnoticed",
     file: "lease/leader_lease.ts",
-    find: "return this.#heldUntil !== undefined && this.#clock.now() < this.#heldUntil;",
-    replace: "return this.#heldUntil !== undefined;",
+    find: "    const left = Math.max(",
+    replace: "    if (signal) return;\n    const left = Math.max(",
   },
 ];
