@@ -1,23 +1,17 @@
 import { systemClock } from "@workqueue/core";
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
-import { ApiError } from "../client/api_error.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
-import { sleep } from "../client/sleep.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
 import { AppliedValues, applyBody, groupOf, withoutOldOwner } from "./applied.ts";
-import { attempts } from "./attempt.ts";
-import { Backoff } from "./backoff.ts";
 import type { Change } from "./change.ts";
-import { isConflict } from "./conflict.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
-import type { OwnWrite, Target } from "./own_write.ts";
-import { discover, pathOf, type Resource } from "./resource.ts";
+import type { Target } from "./own_write.ts";
+import { type NamedTarget, ObjectRequests } from "./requests.ts";
+import { KindResource, pathOf } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
-/** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
-const MAX_ABSENT = 5000;
 /** Difference of the times between two resyncs from their mean, as a share of it. */
 const RESYNC_JITTER = 0.1;
 
@@ -51,7 +45,8 @@ export class Cache<T extends KubeObject> {
   readonly #applied = new AppliedValues();
   readonly #listeners: ((change: Change<T>) => void)[] = [];
   readonly #listWatches: readonly ListWatch<T>[];
-  #resource: Resource | undefined;
+  readonly #resource: KindResource;
+  readonly #requests: ObjectRequests<T>;
   #onSynced!: () => void;
 
   /** @internal */
@@ -68,6 +63,8 @@ export class Cache<T extends KubeObject> {
       onChange: (change) => this.#change(change),
       onError: this.#report,
     });
+    this.#resource = new KindResource(context.client, apiVersion, kind, this.#report);
+    this.#requests = new ObjectRequests(context.client, context.fieldManager, this.#resource, this.#store);
     this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
   }
 
@@ -100,7 +97,7 @@ export class Cache<T extends KubeObject> {
   async create(object: Wanted<T>): Promise<DeepReadonly<T>> {
     const body = { ...object, apiVersion: this.apiVersion, kind: this.kind };
     const { namespace, name, generateName } = object.metadata;
-    const path = pathOf(await this.#resourceOf(object as KubeObject), namespace);
+    const path = pathOf(await this.#resource.of(object as KubeObject), namespace);
     return await this.#write({ namespace, name, generateName }, "POST", path, { body });
   }
 
@@ -119,7 +116,7 @@ export class Cache<T extends KubeObject> {
     const { namespace, name, resourceVersion } = (object as KubeObject).metadata;
     const { metadata } = changes as Partial<KubeObject>;
     const body = { ...changes as object, metadata: { ...metadata, resourceVersion } };
-    const path = pathOf(await this.#resourceOf(object as KubeObject), namespace, name, subresource);
+    const path = pathOf(await this.#resource.of(object as KubeObject), namespace, name, subresource);
     return await this.#write({ namespace, name }, "PATCH", path, { body, contentType: "application/merge-patch+json" });
   }
 
@@ -138,7 +135,7 @@ export class Cache<T extends KubeObject> {
     const ownerReferences = withoutOldOwner(found, body);
     if (ownerReferences) await this.patch(found as DeepReadonly<T>, { metadata: { ownerReferences } } as never);
     const { namespace, name } = body.metadata;
-    const path = pathOf(await this.#resourceOf(body), namespace, name);
+    const path = pathOf(await this.#resource.of(body), namespace, name);
     const options = { query: { force }, body, contentType: "application/apply-patch+yaml" };
     const answer = await this.#write({ namespace, name }, "PATCH", path, options);
     this.#applied.add(body, answer as KubeObject);
@@ -154,21 +151,10 @@ export class Cache<T extends KubeObject> {
    */
   async delete(object: DeepReadonly<T> | string, options: DeleteOptions = {}): Promise<void> {
     const key = typeof object === "string" ? object : keyOf(object as KubeObject);
-    const target = targetOf(key);
-    const known = this.#store.get(key);
     const uid = typeof object === "string" ? undefined : (object as KubeObject).metadata.uid;
     const preconditions = { ...(uid !== undefined && { uid }), ...options.preconditions };
     const body = { apiVersion: "v1", kind: "DeleteOptions", ...options, preconditions };
-    const path = pathOf(await this.#resourceOf({ metadata: target }), target.namespace, target.name);
-    await this.#send<KubeObject & { details?: { uid?: string } }>(target, "DELETE", path, { body }, (write, answer) => {
-      const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = answer.metadata ?? {};
-      const isLeft = deletionTimestamp && (finalizers?.length || deletionGracePeriodSeconds);
-      if (isLeft) return this.#store.answer(write, answer as T);
-      const gone = answer.kind === "Status" ? known : answer as T;
-      if (gone && (answer.details?.uid ?? gone.metadata.uid) === gone.metadata.uid) this.#store.forget(write, gone);
-    }).catch((error) => {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-    });
+    await this.#requests.remove(targetOf(key), body);
   }
 
   /**
@@ -177,22 +163,7 @@ export class Cache<T extends KubeObject> {
    * @internal
    */
   async fetch(key: string): Promise<DeepReadonly<T> | undefined> {
-    const target = targetOf(key);
-    const known = this.#store.get(key);
-    const path = pathOf(await this.#resourceOf({ metadata: target }), target.namespace, target.name);
-    const signal = attempts.getStore()?.signal;
-    const write = this.#store.begin(target, attempts.getStore());
-    let object: T | undefined;
-    try {
-      object = await this.#context.client.request<T>("GET", path, { ...(signal && { signal }) });
-      this.#store.answer(write, object);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-      if (known) this.#store.forget(write, known);
-    } finally {
-      this.#store.end(write, object);
-    }
-    return object as DeepReadonly<T> | undefined;
+    return await this.#requests.read(targetOf(key)) as DeepReadonly<T> | undefined;
   }
 
   /**
@@ -216,7 +187,7 @@ export class Cache<T extends KubeObject> {
 
   /** Whether the objects have a namespace; `undefined` before the server was asked. */
   get isNamespaced(): boolean | undefined {
-    return this.#resource?.isNamespaced;
+    return this.#resource.known?.isNamespaced;
   }
 
   /** Time since every watch was open, in milliseconds. */
@@ -229,7 +200,7 @@ export class Cache<T extends KubeObject> {
     const denied = this.#listWatches.find(({ isSynced, denied }) => !isSynced && denied)?.denied;
     if (denied === undefined) return undefined;
     const { verb, namespace, error } = denied;
-    const resource = [this.#resource?.plural ?? this.kind, groupOf(this.apiVersion)].filter(Boolean).join(".");
+    const resource = [this.#resource.known?.plural ?? this.kind, groupOf(this.apiVersion)].filter(Boolean).join(".");
     const where = namespace === undefined ? "in all namespaces" : `in namespace "${namespace}"`;
     return new Error(`Cannot ${verb} ${resource} ${where}: permission denied`, { cause: error });
   }
@@ -254,66 +225,9 @@ export class Cache<T extends KubeObject> {
     systemClock.clearTimeout(timer);
   }
 
-  /** Sends a request that writes an object. Resolves with the object of the answer, as it is cached. */
+  /** Sends a request that writes an object. */
   async #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
-    const take = (write: OwnWrite<T>, answer: T) => this.#store.answer(write, answer);
-    const answer = await this.#send<T>(target, method, path, options, take);
-    const cached = this.#store.get(keyOf(answer));
-    const isCached = cached?.metadata.resourceVersion === answer.metadata.resourceVersion;
-    return (isCached ? cached : answer) as DeepReadonly<T>;
-  }
-
-  async #send<R extends KubeObject>(
-    target: Target,
-    method: string,
-    path: string,
-    { query, ...options }: RequestOptions,
-    take: (write: OwnWrite<T>, answer: R) => void,
-  ): Promise<R> {
-    const author = attempts.getStore();
-    const write = this.#store.begin(target, author);
-    let answer: R | undefined;
-    try {
-      const fieldManager = method === "DELETE" ? undefined : this.#context.fieldManager;
-      const signal = author && { signal: author.signal, ...(author.check && { onSent: author.check }) };
-      answer = await this.#context.client.request<R>(method, path, {
-        query: { ...query, fieldManager },
-        ...options,
-        ...signal,
-      });
-      take(write, answer);
-      return answer;
-    } catch (error) {
-      // The object is not what the cache holds. A status without its own part answers 404, too, so it may be there.
-      const isOutdated = isConflict(error) || error instanceof ApiError && error.status === 404 && method === "PATCH";
-      if (isOutdated) await this.fetch(keyOf({ metadata: target as never })).catch(() => {});
-      throw error;
-    } finally {
-      this.#store.end(write, answer as T | undefined);
-    }
-  }
-
-  /** Returns the resource of the kind. Throws if the server doesn't know it, or the object lacks a namespace. */
-  async #resourceOf({ metadata: { namespace } }: DeepReadonly<KubeObject>): Promise<Resource> {
-    const { client } = this.#context;
-    const signal = attempts.getStore()?.signal ?? new AbortController().signal;
-    this.#resource ??= await discover(client, this.apiVersion, this.kind, signal);
-    if (this.#resource === undefined) throw new Error(`The server doesn't know ${this.kind} of ${this.apiVersion}`);
-    if (this.#resource.isNamespaced === (namespace !== undefined)) return this.#resource;
-    const rule = this.#resource.isNamespaced ? "needs a namespace" : "has no namespace";
-    throw argumentError(`write ${this.kind}`, `an object of this kind ${rule}`, TypeError);
-  }
-
-  /** Resolves with the path of the objects once the server knows their kind. */
-  async #path(namespace: string | undefined, signal: AbortSignal): Promise<string> {
-    const backoff = new Backoff();
-    while (this.#resource === undefined) {
-      this.#resource = await discover(this.#context.client, this.apiVersion, this.kind, signal);
-      if (this.#resource !== undefined) break;
-      if (backoff.isFresh) this.#report(new Error(`The server doesn't know ${this.kind} of ${this.apiVersion} yet`));
-      await sleep(backoff.next(MAX_ABSENT), signal);
-    }
-    return pathOf(this.#resource, this.#resource.isNamespaced ? namespace : undefined);
+    return await this.#requests.write(target, method, path, options) as DeepReadonly<T>;
   }
 
   #listWatch(namespace: string | undefined): ListWatch<T> {
@@ -325,8 +239,8 @@ export class Cache<T extends KubeObject> {
       kind: this.kind,
       namespace,
       selectors: { labelSelector, fieldSelector },
-      path: (signal) => this.#path(namespace, signal),
-      onAbsent: () => this.#resource = undefined,
+      path: (signal) => this.#resource.pathIn(namespace, signal),
+      onAbsent: () => this.#resource.forget(),
       onSynced: () => {
         if (this.#listWatches.every(({ isSynced }) => isSynced)) this.#onSynced();
       },
@@ -351,7 +265,7 @@ export class Cache<T extends KubeObject> {
   readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
 }
 
-function targetOf(key: string): { namespace?: string; name: string } {
+function targetOf(key: string): NamedTarget {
   const [namespace, name] = key.includes("/") ? key.split("/") : [undefined, key];
   return { ...(namespace !== undefined && { namespace }), name: name! };
 }

@@ -232,7 +232,7 @@ Deno.test("a cache waits for its kind, and follows a kind that is deleted and de
   const cluster = fakeCluster();
   await using started = startCache(cluster, {}, "Website");
   await pass(time, 600_000, 1000);
-  assertEquals(started.errors, ["The server doesn't know Website of example.dev/v1 yet"]);
+  assertEquals(started.errors, ["The server doesn't know Website of example.dev/v1"]);
   const definition = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
