@@ -1,16 +1,17 @@
 /** Callbacks of pools that wait for a change of a throttle. */
 export class Listeners {
-  readonly #callbacks = new Set<() => void>();
+  /** Callbacks, keyed by their unsubscribe functions, because the same callback may be added several times. */
+  readonly #callbacks = new Map<() => void, () => void>();
 
   /** Adds a callback. Returns an unsubscribe function. */
   add(callback: () => void): () => void {
-    const listener = () => callback(); // unique for each call, even with the same function
-    this.#callbacks.add(listener);
-    return () => void this.#callbacks.delete(listener);
+    const stop = () => void this.#callbacks.delete(stop);
+    this.#callbacks.set(stop, callback);
+    return stop;
   }
 
   /** Calls all callbacks, except those that are added or removed meanwhile. */
   tell(): void {
-    for (const callback of [...this.#callbacks]) if (this.#callbacks.has(callback)) callback();
+    for (const stop of [...this.#callbacks.keys()]) this.#callbacks.get(stop)?.();
   }
 }

@@ -8,8 +8,3 @@ export function isSameKey(one: unknown, other: unknown): boolean {
 
 /** Key that stands for `undefined` in calls to limiters, where an `undefined` key means that the item is the key. */
 export const UNDEFINED_KEY: unknown = ["undefined"];
-
-/** Returns a key as limiters get it. */
-export function limiterKey(key: unknown): unknown {
-  return key === undefined ? UNDEFINED_KEY : key;
-}

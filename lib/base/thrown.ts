@@ -4,25 +4,30 @@
  * @module
  */
 
-import { RETRY_AFTER } from "./brands.ts";
+import { RETRY_AFTER, TERMINAL } from "./brands.ts";
 import { inspect } from "./errors.ts";
 
-/** Returns the brand of a thrown value, possibly from another copy of the package. */
-export function brandOf(thrown: unknown, brand: symbol | "scope"): unknown {
-  try {
-    return (thrown as Record<symbol | string, unknown> | null | undefined)?.[brand];
-  } catch {
-    return undefined;
-  }
+/** Wishes of a handler that threw a `TerminalError` or a `RetryAfterError`, possibly of another copy of the package. */
+export interface Asked {
+  /** Whether the item is given up at once. */
+  isTerminal: boolean;
+  /** Minimum delay in milliseconds; 0 if none was asked for. */
+  minDelay: number;
+  /** Scope of the delay, if more than the item is delayed: `"group"` or `"queue"`, unless the error is malformed. */
+  scope: unknown;
 }
 
-/**
- * Returns the minimum delay, in milliseconds, of a `RetryAfterError`, possibly from another copy of the package.
- * Returns 0 for any other error.
- */
-export function retryAfterOf(thrown: unknown): number {
-  const delay = brandOf(thrown, RETRY_AFTER);
-  return Number.isFinite(delay) ? delay as number : 0;
+/** Returns what a thrown value asks for. */
+export function askedBy(thrown: unknown): Asked {
+  const asked: Asked = { isTerminal: false, minDelay: 0, scope: undefined };
+  try {
+    const error = thrown as Record<symbol | "scope", unknown>;
+    asked.isTerminal = error[TERMINAL] === true;
+    if (Number.isFinite(error[RETRY_AFTER])) Object.assign(asked, { minDelay: error[RETRY_AFTER], scope: error.scope });
+  } catch {
+    // It is no object, or a property throws. The properties that could be read count.
+  }
+  return asked;
 }
 
 const MAX_LENGTH = 300;

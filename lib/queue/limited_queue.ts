@@ -2,7 +2,7 @@ import { NOT_COUNTED } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, invalidArgument, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
-import { limiterKey } from "../base/keys.ts";
+import { UNDEFINED_KEY } from "../base/keys.ts";
 import type {
   GivenUpOptions,
   GivenUpPage,
@@ -271,4 +271,9 @@ function delayOf(
 /** Returns a promise that rejects, for a queue that keeps no given-up items. */
 function keepsNone(action: string): Promise<never> {
   return Promise.reject(argumentError(action, "the queue keeps none; set the option 'keepGivenUp'", Error));
+}
+
+/** Returns a key as limiters get it. */
+function limiterKey(key: unknown): unknown {
+  return key === undefined ? UNDEFINED_KEY : key;
 }

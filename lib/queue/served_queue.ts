@@ -251,7 +251,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     this.#isServing = true;
     try {
       while (this.#getters.length > 0 && this.length > 0) {
-        const getter = this.#getters.shift();
+        const getter = this.#getters.remove();
         try {
           getter.resolve(this.handOut());
         } catch (error) {
@@ -324,7 +324,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     try {
       this.serve();
     } catch (error) {
-      if (this.#getters.length > 0) this.#getters.shift().reject(error);
+      if (this.#getters.length > 0) this.#getters.remove().reject(error);
     }
   }
 

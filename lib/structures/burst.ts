@@ -125,7 +125,7 @@ export class Burst {
   async #serveLine(): Promise<void> {
     this.#begin();
     while (this.#line.length > 0 && !this.#isTooLong) {
-      this.#line.shift().resolve();
+      this.#line.remove().resolve();
       await undefined; // lets the worker run until it awaits something
       this.#pieces++;
       this.#look();

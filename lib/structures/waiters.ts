@@ -3,7 +3,7 @@ interface Links {
   next: Links;
 }
 
-interface Waiter<T> extends Links {
+export interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
   /** Signal that ends the wait, and its listener; `undefined` if the waiter has none. */
@@ -41,7 +41,7 @@ export class Waiters<T> {
       const waiter: Waiter<T> = { previous: end.previous, next: end, resolve, reject, signal, abort: undefined };
       if (signal !== undefined) {
         waiter.abort = () => {
-          this.#remove(waiter);
+          this.remove(waiter);
           reject(signal.reason);
           this.#onAbort?.();
         };
@@ -54,23 +54,19 @@ export class Waiters<T> {
   }
 
   /**
-   * Removes the first waiter and returns it. There must be at least one waiter. The caller must resolve or reject the
-   * waiter, because the waiter's signal no longer has an effect.
+   * Removes a waiter, by default the first, and returns it. There must be at least one waiter. The caller must resolve
+   * or reject the waiter, because the waiter's signal no longer has an effect.
    */
-  shift(): Pick<Waiter<T>, "resolve" | "reject"> {
-    const first = this.#end.next as Waiter<T>;
-    this.#remove(first);
-    return first;
-  }
-
-  serveAll(value: T): void {
-    while (this.length > 0) this.shift().resolve(value);
-  }
-
-  #remove({ previous, next, signal, abort }: Waiter<T>): void {
+  remove(waiter: Waiter<T> = this.#end.next as Waiter<T>): Waiter<T> {
+    const { previous, next, signal, abort } = waiter;
     previous.next = next;
     next.previous = previous;
     this.length--;
     if (abort !== undefined) signal!.removeEventListener("abort", abort);
+    return waiter;
+  }
+
+  serveAll(value: T): void {
+    while (this.length > 0) this.remove().resolve(value);
   }
 }

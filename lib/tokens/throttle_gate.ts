@@ -1,7 +1,7 @@
 import { requireCost } from "../base/arguments.ts";
 import { GATE, setReplaceableBrand } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
-import { retryAfterOf } from "../base/thrown.ts";
+import { askedBy } from "../base/thrown.ts";
 import type { Gate, GatedPool, GatePermit, OpenGate } from "../contracts/gate.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle } from "../contracts/throttle.ts";
 import type { WorkLease } from "../contracts/work_source.ts";
@@ -14,21 +14,24 @@ class HeldPermit<T> implements GatePermit<T> {
   readonly #gate: ThrottleGate<T>;
   readonly #permit: Permit;
   /** Permits of other throttles, which the pool got during the attempt. They end with this one. */
-  readonly #adopted = new Map<OwnThrottle, Permit>();
-  readonly #beganAt: number;
+  #adopted: Map<OwnThrottle, Permit> | undefined = undefined;
+  /** Time of the grant; `undefined` if the throttle makes no use of durations. */
+  readonly #beganAt: number | undefined;
   #outcome: AttemptResult["outcome"] = "succeeded";
   #hasEnded = false;
 
-  constructor(gate: ThrottleGate<T>, permit: Permit, beganAt: number) {
+  constructor(gate: ThrottleGate<T>, permit: Permit, beganAt: number | undefined) {
     this.#gate = gate;
     this.#permit = permit;
     this.#beganAt = beganAt;
   }
 
   begin(item: T): void {
-    const cost = this.#gate.pool.settings.cost?.(item) ?? 1;
-    requireCost("begin attempt", cost);
-    this.#permit.begin(cost);
+    const { cost } = this.#gate.pool.settings;
+    if (cost === undefined) return this.#permit.begin(1);
+    const booked = cost(item) ?? 1;
+    requireCost("begin attempt", booked);
+    this.#permit.begin(booked);
   }
 
   charge(cost: number): void {
@@ -37,27 +40,30 @@ class HeldPermit<T> implements GatePermit<T> {
 
   fail(error: unknown, hasTimedOut: boolean): void {
     this.#outcome = "failed";
-    const isOverload = hasTimedOut || retryAfterOf(error) > 0 || this.#gate.pool.settings.isOverload?.(error) === true;
+    const isOverload = hasTimedOut || askedBy(error).minDelay > 0 ||
+      this.#gate.pool.settings.isOverload?.(error) === true;
     if (isOverload) this.#outcome = "overloaded";
   }
 
   end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    let now = this.#beganAt;
+    const beganAt = this.#beganAt;
+    let durationMs = 0;
     try {
-      if (result === undefined) now = this.#gate.now();
+      if (result === undefined && beganAt !== undefined) durationMs = Math.max(this.#gate.clock.now() - beganAt, 0);
     } finally { // even if the clock throws, because the throttle would count the attempt forever
-      result ??= { outcome: this.#outcome, durationMs: Math.max(now - this.#beganAt, 0) };
-      endAll([...this.#adopted.values(), this.#permit], result);
+      result ??= { outcome: this.#outcome, durationMs };
+      if (this.#adopted === undefined) this.#permit.end(result);
+      else endAll([...this.#adopted.values(), this.#permit], result);
     }
   }
 
   /** Takes a permit of another throttle. Does nothing if there is one already. */
   adopt(throttle: OwnThrottle): void {
-    if (this.#hasEnded || throttle === this.#gate.throttle || this.#adopted.has(throttle)) return;
+    if (this.#hasEnded || throttle === this.#gate.throttle || this.#adopted?.has(throttle)) return;
     const permit = throttle.adopt?.();
-    if (permit) this.#adopted.set(throttle, permit);
+    if (permit) (this.#adopted ??= new Map()).set(throttle, permit);
   }
 }
 
@@ -72,18 +78,24 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
   readonly throttle: OwnThrottle;
   needsItem = false;
   readonly #line: ThrottleLine;
-  readonly #endWatch: () => void;
+  readonly #isRemote: boolean;
+  /**
+   * Ends the watch of the source. A local source is watched from the time when the pool must await an item or a permit,
+   * until an item comes.
+   */
+  #endWatch: (() => void) | undefined = undefined;
   /** Permit of the item that was taken last, until its attempt begins. */
   #permit: HeldPermit<T> | undefined = undefined;
   /** Item that arrived when no permit was granted. */
   #kept: WorkLease<T> | undefined = undefined;
-  /** Whether an item or the end of the source is awaited with `watch`. */
+  /** Whether an item or the end of the source is awaited with `watch`, possibly while handlers take others. */
   #isIdle = false;
 
   constructor(throttle: Throttle, pool: GatedPool<T>) {
     this.pool = pool;
     this.clock = pool.settings.clock;
-    this.#endWatch = pool.source.watch(this.#look);
+    this.#isRemote = pool.source.isRemote;
+    if (this.#isRemote) this.#watch();
     this.#line = lineOf(throttleOf(throttle));
     this.throttle = this.#line.throttle;
     this.#line.join(this);
@@ -103,40 +115,35 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
 
   tryTake(): WorkLease<T> | undefined {
     const { pool } = this;
+    const { source } = pool;
     this.needsItem = false;
     if (pool.isWaiting) return undefined;
-    const { length, isOver, isRemote } = pool.source;
-    const isEnd = isOver || pool.isShutDown;
-    if (this.#kept !== undefined || (length === "unknown" ? !isEnd : length > 0)) {
-      const permit = this.#ask();
-      if (permit === undefined) return undefined;
-      if (!pool.mayStart) return void this.putBack(permit); // `acquire` has paused the pool, for example
-      this.#permit = permit;
-    } else {
-      this.#line.leave(this);
-      this.#isIdle = !isRemote && !isEnd;
-      if (this.#isIdle) return undefined;
+    const length = this.#kept === undefined ? source.length : 1;
+    if (length === 0 || length === "unknown") {
+      const isEnd = source.isOver || pool.isShutDown;
+      if (length === 0 || isEnd) {
+        this.#line.leave(this);
+        this.#isIdle = !this.#isRemote && !isEnd;
+        if (!this.#isIdle) this.needsItem = true;
+        else if (this.#watch() && source.length !== 0) this.#look(); // an item has become ready with time
+        return undefined;
+      }
     }
-    this.needsItem = true;
-    return this.#takeItem();
-  }
-
-  /** Takes the kept item or the next one. If there is none, gives the permit back. */
-  #takeItem(): WorkLease<T> | undefined {
-    let lease = this.#takeKept();
-    try {
-      return lease ??= this.pool.source.tryTake();
-    } finally {
-      const permit = lease === undefined ? this.takePermit() : undefined;
-      if (permit !== undefined) this.putBack(permit);
-    }
-  }
-
-  /** Returns a permit. If none is granted now, adds the pool to the line. */
-  #ask(): HeldPermit<T> | undefined {
-    const now = this.now(); // first, because the clock may throw
+    const now = this.#now(); // first, because the clock may throw
     const answer = this.#line.ask(this);
-    return typeof answer === "number" ? undefined : new HeldPermit(this, answer, now);
+    if (typeof answer === "number") return void this.#watch();
+    const permit = new HeldPermit(this, answer, now);
+    if (!pool.mayStart) return void this.putBack(permit); // `acquire` has paused the pool, for example
+    this.needsItem = true;
+    let lease = this.#kept; // not before `acquire`, which may have made the pool hand the item back
+    this.#kept = undefined;
+    try {
+      lease ??= source.tryTake();
+    } finally {
+      if (lease === undefined) this.putBack(permit);
+      else this.#permit = permit;
+    }
+    return lease;
   }
 
   keep(lease: WorkLease<T>): void {
@@ -146,10 +153,6 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
   takeBack(): WorkLease<T> | undefined {
     this.#isIdle = false;
     this.#line.leave(this);
-    return this.#takeKept();
-  }
-
-  #takeKept(): WorkLease<T> | undefined {
     const kept = this.#kept;
     this.#kept = undefined;
     return kept;
@@ -173,19 +176,32 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
   adopt(held: HeldPermit<T> | undefined): HeldPermit<T> | undefined {
     const { throttle } = this;
     held?.adopt(throttle);
-    const now = this.now();
+    const now = this.#now();
     const permit = held ? undefined : throttle.adopt?.();
     return permit ? new HeldPermit(this, permit, now) : held;
   }
 
   end(): void {
-    this.#endWatch();
+    this.#unwatch();
     this.#line.quit(this);
   }
 
-  /** Returns the time; 0 if the throttle makes no use of durations. */
-  now(): number {
-    return this.throttle.ignoresDurations ? 0 : this.clock.now();
+  /** Returns the time; `undefined` if the throttle makes no use of durations. */
+  #now(): number | undefined {
+    return this.throttle.ignoresDurations ? undefined : this.clock.now();
+  }
+
+  /** Watches the source. Reports whether the watch is new. */
+  #watch(): boolean {
+    if (this.#endWatch !== undefined) return false;
+    this.#endWatch = this.pool.source.watch(this.#look);
+    return true;
+  }
+
+  #unwatch(): void {
+    const end = this.#endWatch;
+    this.#endWatch = undefined; // first, because the clock may throw
+    end?.();
   }
 
   /**
@@ -194,11 +210,12 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
    */
   readonly #look = (): void => {
     const { pool } = this;
-    const { length, isOver, isRemote } = pool.source;
-    if (isRemote && isOver) pool.takeBack();
+    const { length, isOver } = pool.source;
+    if (this.#isRemote && isOver) pool.takeBack();
     else if (pool.isShutDown || (this.#isIdle ? length === 0 && !isOver : length !== 0 || !this.isInLine)) return;
     this.#isIdle = false;
     soon(() => pool.fill());
+    if (!this.#isRemote) this.#unwatch();
   };
 }
 

@@ -83,7 +83,7 @@ export class ThrottleLine {
   /** Lets the pools in the line ask, one after the other, until one is refused. */
   serve(): void {
     this.#hasChanged = true;
-    if (this.#isServing) return;
+    if (this.#isServing || (this.#first === undefined && this.#others.size === 0)) return;
     this.#isServing = true;
     try {
       this.#clearTimer?.();

@@ -50,7 +50,7 @@ export class TokenLine {
       throw error;
     } finally {
       if (this.#queued.length === 0) this.#isBusy = false;
-      else this.#queued.shift().resolve(grant?.usableAt);
+      else this.#queued.remove().resolve(grant?.usableAt);
     }
   }
 

@@ -12,8 +12,6 @@ export interface AttemptTerms {
   readonly queue: string;
   /** Clock of the pool. */
   readonly clock: Clock;
-  /** Timeout of an attempt in milliseconds; `undefined` for no limit. */
-  readonly timeout: number | undefined;
   /** Signal of the pool. When it aborts, the signal of every running attempt aborts too. */
   readonly signal: AbortSignal | undefined;
 }
@@ -25,10 +23,8 @@ export interface TimedOut {
   readonly at: number;
 }
 
-/** State that few attempts have: those with a timeout or a permit, and those whose handlers read their signal. */
-interface RareState<T> {
-  /** Permit of the pool's throttle. */
-  permit?: GatePermit<T> | undefined;
+/** State that few attempts have: those with a timeout, and those whose handlers read their signal. */
+interface RareState {
   timer?: unknown;
   /**
    * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does
@@ -45,14 +41,19 @@ export interface Worker<T> {
   readonly terms: AttemptTerms;
   /** Attempt whose handler is running; `undefined` if none is. */
   attempt: Attempt<T> | undefined;
+  /** Time at which the running handler first awaited something; `undefined` before. */
+  began?: Moment | undefined;
+  /** Permit of the attempt, if the pool has a throttle. */
+  permit?: GatePermit<T> | undefined;
 }
+
+/** Worker whose handler is running. */
+export type RunningWorker<T> = Worker<T> & { readonly attempt: Attempt<T> };
 
 /** A call to the handler. */
 export interface Attempt<T> extends WorkAttempt<T> {
   readonly worker: Worker<T>;
-  /** Time at which the handler first awaited something; `undefined` before, and if it never awaits. */
-  began: Moment | undefined;
-  rare: RareState<T> | undefined;
+  rare: RareState | undefined;
 }
 
 function hasEnded<T>(attempt: Attempt<T>): boolean {
@@ -73,7 +74,7 @@ export function startTimer<T>(attempt: Attempt<T>, timeout: number, onTimeout: (
 }
 
 /** Stops the timer and the forwarding of signals. */
-export function stop({ stopListening, timer }: RareState<never>, clock: Clock): void {
+export function stop({ stopListening, timer }: RareState, clock: Clock): void {
   stopListening?.();
   if (timer !== undefined) clock.clearTimeout(timer);
 }
@@ -91,7 +92,7 @@ function controllerOf<T>(attempt: Attempt<T>): AbortController {
 }
 
 /** Aborts the controller when the signal aborts. */
-function listenTo(signal: AbortSignal, controller: AbortController, rare: RareState<never>): void {
+function listenTo(signal: AbortSignal, controller: AbortController, rare: RareState): void {
   const abort = () => controller.abort(signal.reason);
   if (signal.aborted) return abort();
   signal.addEventListener("abort", abort, { once: true });
@@ -148,7 +149,7 @@ export class AttemptContext<T> implements HandlerContext {
     return (cost) => {
       requireCost("charge", cost);
       if (hasEnded(this.#attempt)) throw argumentError("charge", "the attempt has ended", Error);
-      this.#attempt.rare?.permit?.charge(cost);
+      this.#attempt.worker.permit?.charge(cost);
     };
   }
 }

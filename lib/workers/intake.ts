@@ -4,7 +4,7 @@ import type { Gate, GatedPool, OpenGate } from "../contracts/gate.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import { burst, soon } from "../structures/burst.ts";
-import type { Attempt } from "./attempt.ts";
+import type { RunningWorker } from "./attempt.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import type { PoolState } from "./view.ts";
@@ -82,7 +82,14 @@ export class Intake<T> implements GatedPool<T> {
    * @param isRested Whether a pause has just ended. Then, one item may be taken without another pause.
    */
   fill(isRested = false): void {
-    for (let lease = this.take(isRested); lease !== undefined; lease = this.take()) this.#workers.work(lease);
+    const slots = this.#slots;
+    while (slots.taken < slots.count) {
+      const lease = this.take(isRested);
+      if (lease === undefined) break;
+      isRested = false;
+      this.#workers.work(lease);
+    }
+    if (slots.taken >= slots.count) this.source.giveBackUnused();
     if (this.isShutDown || this.state === "stopping") this.#pool.endIfIdle();
   }
 
@@ -91,11 +98,7 @@ export class Intake<T> implements GatedPool<T> {
    * start.
    */
   take(isRested = false): WorkLease<T> | undefined {
-    if (this.#isPausing) return undefined;
-    if (this.#slots.taken >= this.#slots.count) {
-      this.source.giveBackUnused();
-      return undefined;
-    }
+    if (this.#isPausing || this.#slots.taken >= this.#slots.count) return undefined;
     if (this.#makesPauses && !isRested && burst.isTooLong() && isRealTime(systemClock)) {
       void this.#pause();
       return undefined;
@@ -183,14 +186,12 @@ export class Intake<T> implements GatedPool<T> {
   }
 
   /** Switches to the gate of a new throttle, which counts the running attempts. Returns the old gate. */
-  changeGate(running: Iterable<Attempt<T>>): Gate<T> | undefined {
+  changeGate(running: Iterable<RunningWorker<T>>): Gate<T> | undefined {
     const old = this.gate;
     this.takeBack();
     this.#openGate();
-    for (const attempt of this.gate === undefined ? [] : running) {
-      if (attempt.rare?.timedOut !== undefined) continue;
-      const permit = this.gate!.adopt(attempt.rare?.permit);
-      if (permit !== undefined) (attempt.rare ??= {}).permit = permit;
+    for (const worker of this.gate === undefined ? [] : running) {
+      if (worker.attempt.rare?.timedOut === undefined) worker.permit = this.gate!.adopt(worker.permit);
     }
     return old;
   }

@@ -1,7 +1,6 @@
-import { TERMINAL } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import { argumentError } from "../base/errors.ts";
-import { brandOf, retryAfterOf } from "../base/thrown.ts";
+import { askedBy } from "../base/thrown.ts";
 import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
 import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
@@ -62,14 +61,13 @@ export class Outcomes<T> {
    */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
-    const { lease, number, rare } = attempt;
+    const { lease, number, rare, worker: { permit } } = attempt;
     const timedOut = rare?.timedOut;
-    if (rare?.permit !== undefined) this.#try(attempt, () => rare.permit!.fail(thrown, timedOut !== undefined));
-    const isTerminal = brandOf(thrown, TERMINAL) === true;
+    if (permit !== undefined) this.#try(attempt, () => permit.fail(thrown, timedOut !== undefined));
+    const { isTerminal, minDelay, scope } = askedBy(thrown);
     const isInterrupted = signal?.aborted === true && !isTerminal && timedOut === undefined;
     if (isInterrupted && this.#try(attempt, () => this.handBack(attempt))) return;
-    const minDelay = retryAfterOf(thrown);
-    if (minDelay > 0 && this.#try(attempt, () => this.#pauses(attempt, thrown, minDelay))) return;
+    if (minDelay > 0 && this.#try(attempt, () => this.#pauses(attempt, scope, minDelay))) return;
     // A timeout has already been reported. If the lease was lost, the failure is reported as the cause of the
     // lost-lease error.
     if (timedOut === undefined && !lease.signal?.aborted) this.#reports.failed(thrown, attempt);
@@ -97,8 +95,7 @@ export class Outcomes<T> {
    * Pauses the group of the item or the whole queue, if a `RetryAfterError` asks for this, and hands the item back.
    * Returns `false` if the attempt is a failure nevertheless.
    */
-  #pauses(attempt: Attempt<T>, thrown: unknown, ms: number): boolean {
-    const scope = brandOf(thrown, "scope");
+  #pauses(attempt: Attempt<T>, scope: unknown, ms: number): boolean {
     if (scope !== "group" && scope !== "queue") return false;
     if (this.#source.pause(attempt, scope, ms)) return attempt.rare?.timedOut === undefined && this.handBack(attempt);
     if (!this.#hasReportedScope) this.#reports.error(impossibleScope(scope), attempt);

@@ -3,7 +3,7 @@ import type { Throttle } from "../contracts/throttle.ts";
 import type { WorkSource } from "../contracts/work_source.ts";
 import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
 import type { Moment } from "../structures/burst.ts";
-import type { Attempt } from "./attempt.ts";
+import type { RunningWorker } from "./attempt.ts";
 import type { Failure, Reports } from "./reports.ts";
 
 /** State of a pool: it takes items, is paused, takes no more items, or has ended along with all its handlers. */
@@ -17,8 +17,8 @@ export interface ViewedPool<T> {
   readonly active: number;
   /** Number of running handlers that have passed their timeout. */
   readonly abandoned: number;
-  /** Iterates over the attempts whose handlers are running. */
-  readonly running: Iterable<Attempt<T>>;
+  /** Iterates over the workers whose handlers are running. */
+  readonly running: Iterable<RunningWorker<T>>;
   readonly reports: Reports<T>;
   readonly settings: { readonly concurrency: number; readonly clock: Clock; readonly throttle?: Throttle | undefined };
 }
@@ -40,8 +40,8 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
 /** Lists the items whose attempts started first. */
 function listRunning<T>(pool: ViewedPool<T>, limit: number): RunningItem<T>[] {
   const now = pool.settings.clock.now();
-  const attempts = [...pool.running].sort((a, b) => beganAt(a) - beganAt(b)).slice(0, limit);
-  return attempts.map(({ lease: { item }, number, began, rare }) => ({
+  const workers = [...pool.running].sort((a, b) => beganAt(a) - beganAt(b)).slice(0, limit);
+  return workers.map(({ began, attempt: { lease: { item }, number, rare } }) => ({
     item,
     attempt: number,
     runningMs: began === undefined ? 0 : since(began, now),
@@ -53,7 +53,7 @@ function listRunning<T>(pool: ViewedPool<T>, limit: number): RunningItem<T>[] {
  * Returns the start time of an attempt, for sorting. An attempt whose handler has not awaited anything yet sorts last.
  * `Infinity` would not work, because the difference of two infinities is `NaN`.
  */
-function beganAt({ began }: Attempt<unknown>): number {
+function beganAt({ began }: RunningWorker<unknown>): number {
   return began?.time ?? Number.MAX_VALUE;
 }
 

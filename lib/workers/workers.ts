@@ -1,9 +1,8 @@
-import type { GatePermit } from "../contracts/gate.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BurstTime } from "../structures/burst.ts";
-import { type Attempt, AttemptContext, startTimer, stop, type Worker } from "./attempt.ts";
+import { type Attempt, AttemptContext, type RunningWorker, startTimer, stop, type Worker } from "./attempt.ts";
 import { Intake, type IntakePool, type Takers } from "./intake.ts";
 import type { Outcomes } from "./outcome.ts";
 import type { Reports } from "./reports.ts";
@@ -38,14 +37,14 @@ export class Workers<T> implements Takers<T> {
     this.intake = new Intake(pool, this.slots, this);
   }
 
-  /** Iterates over the attempts whose handlers are running. */
-  *running(): Iterable<Attempt<T>> {
-    for (const { attempt } of this.busy) if (attempt !== undefined) yield attempt;
+  /** Iterates over the workers whose handlers are running. */
+  *running(): Iterable<RunningWorker<T>> {
+    for (const worker of this.busy) if (worker.attempt !== undefined) yield worker as RunningWorker<T>;
   }
 
   /** Processes the item, and then other items as long as the intake returns any. Never rejects. */
   async work(lease: WorkLease<T>): Promise<void> {
-    const worker: Worker<T> = { terms: this.#pool.settings, attempt: undefined };
+    const worker: Worker<T> = { terms: this.#pool.settings, attempt: undefined, began: undefined, permit: undefined };
     this.busy.add(worker);
     for (let next: WorkLease<T> | undefined = lease; next !== undefined;) {
       const returned = this.#handle(worker, next);
@@ -71,9 +70,9 @@ export class Workers<T> implements Takers<T> {
     const { handler, settings, time, active } = this.#pool; // `this.#pool.handler(…)` would make the pool its `this`
     const { intake, slots } = this;
     for (let lease: WorkLease<T> | undefined = first; lease !== undefined;) {
-      const permit = intake.gate === undefined ? undefined : intake.gate.takePermit();
+      const permit = worker.permit = intake.gate === undefined ? undefined : intake.gate.takePermit();
       slots.taken++;
-      const attempt = worker.attempt = this.#begin(worker, lease, permit);
+      const attempt = worker.attempt = this.#begin(worker, lease);
       if (attempt === undefined) {
         slots.taken--;
         if (permit !== undefined) this.orFail(() => intake.gate!.putBack(permit));
@@ -86,7 +85,7 @@ export class Workers<T> implements Takers<T> {
         if (settings.timeout !== undefined) startTimer(attempt, settings.timeout, this.#onTimeout);
         const returned = handler(lease.item, new AttemptContext(attempt));
         if (returned !== undefined) {
-          attempt.began = time.now();
+          worker.began = time.now();
           return returned;
         }
         this.#outcomes.succeed(attempt, undefined);
@@ -101,7 +100,7 @@ export class Workers<T> implements Takers<T> {
    * Begins an attempt, in the same turn of the event loop as its handler. Returns `undefined` if it may not begin: the
    * item has then been handed back, by the source or, if the source threw, by this method.
    */
-  #begin(worker: Worker<T>, lease: WorkLease<T>, permit?: GatePermit<T>): Attempt<T> | undefined {
+  #begin(worker: Worker<T>, lease: WorkLease<T>): Attempt<T> | undefined {
     const { key } = lease;
     let number;
     try {
@@ -112,7 +111,7 @@ export class Workers<T> implements Takers<T> {
       this.orFail(() => lease[Symbol.dispose]()); // this alone would mark the item as done
     }
     if (number === undefined) return undefined;
-    return { lease, key, number, worker, began: undefined, rare: permit && { permit } };
+    return { lease, key, number, worker, rare: undefined };
   }
 
   /** Ends an attempt whose outcome is settled, and takes the worker's next item. */
@@ -121,7 +120,7 @@ export class Workers<T> implements Takers<T> {
     const { lease, rare } = attempt;
     if (active !== undefined) active.dec();
     this.slots.taken--;
-    worker.attempt = undefined;
+    worker.attempt = worker.began = undefined;
     if (rare !== undefined) this.#try(attempt, () => stop(rare, settings.clock));
     if (rare?.timedOut !== undefined) this.slots.endAbandoned();
     try {
@@ -129,7 +128,7 @@ export class Workers<T> implements Takers<T> {
     } catch (error) { // a discipline or a third-party source threw
       reports.error(error, attempt);
     }
-    if (rare?.permit !== undefined) this.#try(attempt, () => rare.permit!.end());
+    if (worker.permit !== undefined) this.#try(attempt, () => worker.permit!.end());
     return this.intake.take();
   }
 
@@ -138,8 +137,8 @@ export class Workers<T> implements Takers<T> {
    * no other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
-    const { permit, timedOut } = attempt.rare!;
-    const { error } = timedOut!;
+    const { rare, worker: { permit } } = attempt;
+    const { error } = rare!.timedOut!;
     this.#outcomes.failEarly(attempt, error);
     const excess = this.slots.abandon();
     if (excess !== undefined) this.#pool.reports.error(excess, attempt);

@@ -48,17 +48,19 @@ async function callsOf(kind: string, items: number): Promise<Map<string, number>
 const [COUNTED, BEFORE] = [20, 5];
 
 const BOUNDS = {
-  plain: { calls: 276, files: 22 },
-  whole: { calls: 680, files: 48 },
+  plain: { calls: 260, files: 21 },
+  whole: { calls: 582, files: 40 },
 };
 
 for (const [kind, most] of Object.entries(BOUNDS)) {
   Deno.test(`calls: one item on a ${kind} queue: at most ${most.calls} calls in ${most.files} files`, async () => {
-    const [before, after] = await Promise.all([BEFORE, BEFORE + COUNTED].map((items) => callsOf(kind, items)));
+    const runs = [BEFORE, BEFORE + COUNTED, BEFORE + COUNTED].map((items) => callsOf(kind, items));
+    const [before, after, again] = await Promise.all(runs);
     let calls = 0;
     const files = new Set<string>();
     for (const [place, count] of after!) {
-      const counted = count - (before!.get(place) ?? 0);
+      // On a busy machine, a pool makes pauses now and then, which take many calls.
+      const counted = Math.min(count, again!.get(place) ?? 0) - (before!.get(place) ?? 0);
       if (counted < COUNTED / 2) continue; // it happens now and then, for example when the event loop gets a turn
       calls += counted / COUNTED;
       files.add(place.split(" ")[0]!);

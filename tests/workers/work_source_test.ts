@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
+  adaptThrottle,
   createConcurrencyThrottle,
   createExponentialLimiter,
   createRateLimitingQueue,
@@ -573,6 +574,25 @@ Deno.test("permits are acquired by a source that does so itself, and else by the
     assertEquals([it.began, throttle.tokens], [["a"], takesPermits ? 2 : 1]);
     void it.pool.stop();
   }
+});
+
+Deno.test("an item that is handed back while the throttle is asked for its permit begins no attempt", async () => {
+  let asked = 0;
+  const throttle = adaptThrottle({
+    acquire() {
+      if (++asked === 2) { // the first permit found no item
+        it.pool.pause();
+        it.pool.resume();
+      }
+      return { begin() {}, charge() {}, end() {} };
+    },
+  });
+  const it = new Setup({ throttle, concurrency: 2 });
+  await flush();
+  await it.source.bring("a");
+  assertEquals([it.began, it.source.log], [[], ["handedBack a", "dispose a"]]);
+  await it.source.settle("a", true);
+  await it.pool.stop();
 });
 
 for (const limit of [undefined, 5]) {
