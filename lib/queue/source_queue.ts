@@ -14,6 +14,8 @@ interface SourceAttempt<T> extends WorkAttempt<T> {
 
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
+type RetryEnding = Ending & { readonly kind: "failed" | "requeue" };
+
 /** Layer 3 that pools take their work from. Any number of pools may share the queue. */
 export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
@@ -43,12 +45,8 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
       case "succeeded":
         break;
       case "failed":
-      case "requeue": {
-        const hasFailed = ending.kind === "failed";
-        const minDelay = hasFailed ? ending.minDelay : 0;
-        const priority = hasFailed ? lease.priority : ending.priority ?? lease.priority;
-        return this.retry(lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
-      }
+      case "requeue":
+        return this.#retry(attempt, ending, report);
       case "handedBack":
         return this.handBack(lease);
       case "givenUp":
@@ -66,6 +64,14 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
     } catch (error) {
       report(error, attempt);
     }
+  }
+
+  #retry(attempt: SourceAttempt<T>, ending: RetryEnding, report: Report<T>): void {
+    const { lease } = attempt;
+    const hasFailed = ending.kind === "failed";
+    const minDelay = hasFailed ? ending.minDelay : 0;
+    const priority = hasFailed ? lease.priority : ending.priority ?? lease.priority;
+    this.retry(lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
   }
 
   timedOut({ lease }: SourceAttempt<T>): void {

@@ -24,7 +24,7 @@ export interface TimedOut {
 }
 
 /** State that few attempts have: those with a timeout, and those whose handlers read their signal. */
-interface RareState {
+export interface RareState {
   timer?: unknown;
   /**
    * The timeout, if the attempt has timed out. An attempt that has timed out has failed, whatever its handler does

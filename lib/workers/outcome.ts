@@ -49,10 +49,11 @@ export class Outcomes<T> {
    */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
     if (attempt.rare?.timedOut !== undefined) throw attempt.rare.timedOut.error;
-    const ending = outcome === undefined
-      ? SUCCEEDED
-      : requestedEnding(outcome, () => this.#source.takesBack(attempt, "requeue"));
-    this.#carryOut(attempt, ending);
+    this.#carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#requested(attempt, outcome));
+  }
+
+  #requested(attempt: Attempt<T>, outcome: Outcome): Ending {
+    return requestedEnding(outcome, () => this.#source.takesBack(attempt, "requeue"));
   }
 
   /**

@@ -1,8 +1,17 @@
+import type { GatePermit } from "../contracts/gate.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BurstTime } from "../structures/burst.ts";
-import { type Attempt, AttemptContext, type RunningWorker, startTimer, stop, type Worker } from "./attempt.ts";
+import {
+  type Attempt,
+  AttemptContext,
+  type RareState,
+  type RunningWorker,
+  startTimer,
+  stop,
+  type Worker,
+} from "./attempt.ts";
 import { Intake, type IntakePool, type Takers } from "./intake.ts";
 import type { Outcomes } from "./outcome.ts";
 import type { Reports } from "./reports.ts";
@@ -19,7 +28,10 @@ export interface WorkersPool<T> extends IntakePool<T> {
   readonly active: Meter | undefined;
 }
 
-/** Workers of a pool: each calls the handler for an item, carries out the outcome, and takes the next item. */
+/**
+ * Workers of a pool: each calls the handler for an item, carries out the outcome, and takes the next item. Closures are
+ * in methods of their own, because a function with a closure allocates its variables at each call.
+ */
 export class Workers<T> implements Takers<T> {
   readonly slots: Slots;
   readonly intake: Intake<T>;
@@ -75,7 +87,7 @@ export class Workers<T> implements Takers<T> {
       const attempt = worker.attempt = this.#begin(worker, lease);
       if (attempt === undefined) {
         slots.taken--;
-        if (permit !== undefined) this.orFail(() => intake.gate!.putBack(permit));
+        if (permit !== undefined) this.#putBack(permit);
         lease = intake.take();
         continue;
       }
@@ -105,31 +117,49 @@ export class Workers<T> implements Takers<T> {
     let number;
     try {
       number = this.#source.attemptOf(lease);
-    } catch (error) { // a third-party source threw
-      this.#pool.fail(error);
-      this.orFail(() => this.#outcomes.handBack({ lease, key, number: 1 }));
-      this.orFail(() => lease[Symbol.dispose]()); // this alone would mark the item as done
+    } catch (error) {
+      this.#refuse(lease, error);
     }
     if (number === undefined) return undefined;
     return { lease, key, number, worker, rare: undefined };
   }
 
+  /** Hands back an item for which a third-party source threw. */
+  #refuse(lease: WorkLease<T>, error: unknown): void {
+    this.#pool.fail(error);
+    this.orFail(() => this.#outcomes.handBack({ lease, key: lease.key, number: 1 }));
+    this.orFail(() => lease[Symbol.dispose]()); // this alone would mark the item as done
+  }
+
+  #putBack(permit: GatePermit<T>): void {
+    this.orFail(() => this.intake.gate!.putBack(permit));
+  }
+
   /** Ends an attempt whose outcome is settled, and takes the worker's next item. */
   #end(worker: Worker<T>, attempt: Attempt<T>): WorkLease<T> | undefined {
-    const { active, reports, settings } = this.#pool;
+    const { active, reports } = this.#pool;
     const { lease, rare } = attempt;
+    const { permit } = worker;
     if (active !== undefined) active.dec();
     this.slots.taken--;
     worker.attempt = worker.began = undefined;
-    if (rare !== undefined) this.#try(attempt, () => stop(rare, settings.clock));
-    if (rare?.timedOut !== undefined) this.slots.endAbandoned();
+    if (rare !== undefined) this.#stop(attempt, rare);
     try {
       lease[Symbol.dispose]();
     } catch (error) { // a discipline or a third-party source threw
       reports.error(error, attempt);
     }
-    if (worker.permit !== undefined) this.#try(attempt, () => worker.permit!.end());
+    if (permit !== undefined) this.#endPermit(attempt, permit);
     return this.intake.take();
+  }
+
+  #stop(attempt: Attempt<T>, rare: RareState): void {
+    this.#try(attempt, () => stop(rare, this.#pool.settings.clock));
+    if (rare.timedOut !== undefined) this.slots.endAbandoned();
+  }
+
+  #endPermit(attempt: Attempt<T>, permit: GatePermit<T>): void {
+    this.#try(attempt, () => permit.end());
   }
 
   /**
