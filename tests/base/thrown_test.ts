@@ -46,6 +46,11 @@ for (const [how, callback] of Object.entries(failures)) {
     assertEquals(errors, [BROKEN]);
   });
 
+  Deno.test(`call safely: if the callback ${how} and there is no onError, that is dropped`, async () => {
+    callSafely(callback);
+    await flush(); // an unhandled rejection would fail the test
+  });
+
   Deno.test(`call safely: if onError ${how}, that is dropped`, async () => {
     for (const broken of Object.values(failures)) {
       let calls = 0;
