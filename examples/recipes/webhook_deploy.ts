@@ -22,6 +22,8 @@ const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
 interface Started {
   child: ChildProcess;
   lines: Interface;
+  /** Resolves when the process has printed a line, and so handles SIGTERM. */
+  ready: Promise<unknown>;
 }
 
 function start(name: string, script: string): Started {
@@ -29,11 +31,12 @@ function start(name: string, script: string): Started {
   const child = spawn(process.execPath, [...RUN, file], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface(child.stdout);
   lines.on("line", (line) => console.log(`${name} ${line}`));
-  return { child, lines };
+  return { child, lines, ready: once(lines, "line") };
 }
 
 /** Stops a process with SIGTERM, as an orchestrator does. */
-async function stop({ child }: Started): Promise<void> {
+async function stop({ child, ready }: Started): Promise<void> {
+  await ready;
   const ended = once(child, "close");
   process.kill(child.pid!, "SIGTERM"); // after `child.kill`, Deno reports no exit code
   const [code] = await ended;
@@ -57,7 +60,8 @@ async function push(repository: string): Promise<void> {
 }
 
 const busy = Promise.race(workers.map(async (worker) => {
-  await once(worker.lines, "line");
+  await worker.ready;
+  await once(worker.lines, "line"); // the first item
   return worker;
 }));
 for (let i = 1; i <= 6; i++) await push(`acme/${i}`);

@@ -42,3 +42,4 @@ process.once("SIGTERM", async () => {
   clearTimeout(timer);
   console.log("drained");
 });
+console.log("ready");
