@@ -74,16 +74,8 @@ class Group extends Taker<Group> {
   number = 0;
   /** Whether the group's ready records depend on the time. */
   isTimed: boolean;
-  readonly #isBounded: boolean;
 
-  constructor(
-    name: unknown,
-    within: Order,
-    weight: number,
-    rate: StartRate | undefined,
-    mean: Mean | undefined,
-    isBounded: boolean,
-  ) {
+  constructor(name: unknown, within: Order, weight: number, rate: StartRate | undefined, mean: Mean | undefined) {
     super();
     this.name = name;
     this.within = within;
@@ -91,12 +83,6 @@ class Group extends Taker<Group> {
     this.rate = rate;
     this.isTimed = rate !== undefined;
     this.mean = mean;
-    this.#isBounded = isBounded;
-  }
-
-  /** Whether the number of processing records matters to this order or to the inner order. */
-  get countsProcessing(): boolean {
-    return this.#isBounded || this.pause !== undefined || this.within.awaitsDone;
   }
 
   setPause(pause: Pause | undefined): void {
@@ -148,6 +134,8 @@ export class FairOrder implements Order, OrderGroups {
   readonly #groupOf: GroupOf;
   readonly #weights: ReadonlyMap<unknown, number> | undefined;
   readonly #maxPerGroup: number;
+  /** Whether the number of processing records of each group matters. */
+  readonly #countsProcessing: boolean;
   readonly #ratePerGroup: Rate | undefined;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
@@ -189,6 +177,7 @@ export class FairOrder implements Order, OrderGroups {
     this.#maxPerGroup = maxPerGroup;
     this.#ratePerGroup = ratePerGroup;
     if (by === "time") this.#runs = [];
+    this.#countsProcessing = by === "time" || maxPerGroup < Infinity;
     this.#makeWithin = within;
     this.usesTime = within !== undefined;
   }
@@ -269,7 +258,8 @@ export class FairOrder implements Order, OrderGroups {
       return record;
     } finally {
       this.#settle(group, now, true);
-      if (this.#turns.isEmpty) this.#moveTo(this.#latestFinish);
+      if (this.#turns.length === 0) this.#now = this.#latestFinish;
+      this.#forgetIdle();
     }
   }
 
@@ -337,9 +327,8 @@ export class FairOrder implements Order, OrderGroups {
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
     const rate = this.#ratePerGroup && new StartRate(this.#ratePerGroup);
-    const isByTime = this.#runs !== undefined;
-    const isBounded = isByTime || this.#maxPerGroup < Infinity;
-    const made = new Group(name, this.#newWithin(), weight, rate, isByTime ? new Mean() : undefined, isBounded);
+    const mean = this.#runs && new Mean();
+    const made = new Group(name, this.#newWithin(), weight, rate, mean);
     const other = this.#groups.get(name); // `within` may have added items to the queue and so created the group
     if (other !== undefined) return other;
     this.#groups.set(name, made);
@@ -369,14 +358,14 @@ export class FairOrder implements Order, OrderGroups {
       if (this.#runs !== undefined) this.#runs[record] = { beganAt: now, charged: cost / group.cost };
     }
     if (group.pause !== undefined) group.pause.probe = record;
-    if (group.countsProcessing) {
+    if (this.#countsProcessing || group.pause !== undefined || group.within.awaitsDone) {
       this.awaitsDone = true;
       group.processing++;
       this.#homes[record] = group;
     } else if (this.#makeWithin !== undefined) this.#homes[record] = undefined;
     group.finish = group.start + cost;
     this.#latestFinish = Math.max(this.#latestFinish, group.finish);
-    this.#moveTo(Math.max(this.#now, group.start));
+    this.#now = Math.max(this.#now, group.start);
   }
 
   /** Charges a group for the time that an item took, instead of the estimate. */
@@ -390,11 +379,6 @@ export class FairOrder implements Order, OrderGroups {
     if (more === 0 || group.round === undefined) return;
     this.#turns.remove(group);
     this.#turns.set(group, group.start + more); // may be earlier than virtual time: the group was charged too much
-  }
-
-  #moveTo(time: number): void {
-    this.#now = time;
-    this.#forgetIdle();
   }
 
   /** Time from which the order's times count. */

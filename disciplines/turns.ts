@@ -25,13 +25,11 @@ export abstract class Taker<T> {
  * added to the newest round only, so rounds with the same start are in order, too.
  */
 export class Turns<T extends Taker<T>> {
+  /** Number of takers with a turn. */
+  length = 0;
   readonly #rounds = new NumberHeap<Round<T>>();
   #newest: Round<T> | undefined;
   #newestStart = 0;
-
-  get isEmpty(): boolean {
-    return this.#rounds.length === 0;
-  }
 
   /** Taker of the next turn; `undefined` if there is none. */
   get top(): T | undefined {
@@ -61,6 +59,7 @@ export class Turns<T extends Taker<T>> {
     if (next === undefined) round.last = previous;
     else next.previous = previous;
     taker.round = taker.previous = taker.next = undefined;
+    this.length--;
     if (round.first !== undefined) return;
     this.#rounds.remove(round.slot);
     if (round === this.#newest) this.#newest = undefined;
@@ -90,6 +89,7 @@ export class Turns<T extends Taker<T>> {
   }
 
   #append(taker: T, round: Round<T>): void {
+    this.length++;
     const { last } = round;
     taker.round = round;
     taker.previous = last;

@@ -111,16 +111,14 @@ class SystemTimer {
   #start(ms: number): void {
     // Calls the functions without an object, because browsers throw if `this` is an object other than the global one.
     const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis;
-    const handle = setTimeout(() => this.#fire(), ms);
+    const handle = setTimeout(() => {
+      if (followGlobals()) return; // the source of time changed: the timer was restarted, and might not be due yet
+      timers.delete(this);
+      this.#callback();
+    }, ms);
     this.#handle = handle;
     this.#clear = () => clearTimeout(handle);
     if (!this.#keepsAlive) unref(handle);
-  }
-
-  #fire(): void {
-    if (followGlobals()) return; // the source of time changed: the timer was restarted, and might not be due yet
-    timers.delete(this);
-    this.#callback();
   }
 }
 

@@ -24,7 +24,7 @@ export interface BudgetedQueue {
   push(record: number): void;
   /** Called when the number of blocked retries, or the time from which one may be let through, may have changed. */
   changed(count: number): void;
-  /** Called after `changed` when the options have changed: pending calls and their timer must be brought up to date. */
+  /** Called when the options have changed: pending calls and their timer must be brought up to date. */
   follow(): void;
 }
 
@@ -70,6 +70,11 @@ export class BlockedRetries {
     this.open(now);
   }
 
+  /** Lets retries through if time alone made budget for them. */
+  look(now: number): void {
+    if (now >= this.opensAt) this.open(now);
+  }
+
   /** Records that a first attempt has begun. */
   deposit(now: number): void {
     this.#budget.deposit(now);
@@ -106,13 +111,8 @@ export class BlockedRetries {
     }
   }
 
-  #follow(): void {
-    this.#queue.changed(this.length);
-    this.#queue.follow();
-  }
-
   #changed(): void {
-    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#follow());
+    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#queue.follow());
     else this.#unwatch = this.#unwatch?.() as undefined;
     try {
       this.#queue.changed(this.#records.length);

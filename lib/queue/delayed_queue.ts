@@ -14,7 +14,7 @@ import { NumberHeap } from "../structures/number_heap.ts";
 import { NONE } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE } from "../structures/watchers.ts";
-import type { BlockedRetries, MakesRetries } from "./blocked_retries.ts";
+import type { MakesRetries } from "./blocked_retries.ts";
 import { PAUSE } from "./groups.ts";
 import { measuringOf, RETRIES } from "./opt_ins.ts";
 import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
@@ -30,12 +30,16 @@ import {
   RETRY_DELAYED,
 } from "./positions.ts";
 import type { RecordLease } from "./record_lease.ts";
-import { ServedQueue } from "./served_queue.ts";
-import { Slices } from "./slices.ts";
+import { type Batch, ServedQueue } from "./served_queue.ts";
 
 const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay, in milliseconds, after which a due item is added again if adding it failed. */
 const ADD_AGAIN_DELAY = 1000;
+
+/** Longest time for which one slice of due items blocks the event loop, in milliseconds. */
+const MAX_SLICE = 10;
+/** Number of items in a slice between two reads of the clock. */
+const ITEMS_PER_LOOK = 16;
 
 /** Number of hand-outs in a burst for which a budget reads the system clock only once. */
 const HAND_OUTS_PER_LOOK = 16;
@@ -51,8 +55,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   readonly #replaces: boolean;
   /** Whether adds are folded into the retries of keys whose attempt failed. */
   protected readonly folds: boolean;
-  /** Retries that wait for budget; `undefined` if retries need none. */
-  readonly #retries: BlockedRetries | undefined;
   /** Time that was read before the next item is handed out, if a budget needs it. */
   #takenAt = 0;
   /** Burst in which further hand-outs share that time, and how many may yet do so. */
@@ -72,7 +74,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #flushed: NumberHeap<number> | undefined = undefined;
   /** Delayed records into whose delay an add was folded, so that a shutdown finds them without a look at all others. */
   readonly #folded = new Set<number>();
-  readonly #slices: Slices;
   readonly #errors: ErrorOutput;
   /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
@@ -98,21 +99,15 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.folds = addWhileDelayed === "fold";
     this.#onDrop = onDrop;
     this.#errors = new ErrorOutput(() => this.time.now());
-    this.#slices = new Slices(this.time, (time) => this.beginBatch(time), {
-      isNothingDue: (time) =>
-        this.#flushed !== undefined ? this.#flushed.length === 0 : !(this.#delays.smallest <= time),
-      makeNextReady: () => this.#addNextDue((this.#flushed ?? this.#delays).pop()!),
-      onBatchEnd: () => this.#flushed = undefined,
-    });
     if (retryBudget !== undefined) {
       this.tellsTaken = true;
-      this.#retries = (retryBudget as object as MakesRetries)[RETRIES]({
+      this.retries = (retryBudget as object as MakesRetries)[RETRIES]({
         records: this.records,
         push: (record) => this.pushToOrder(record),
         changed: (count) => {
           this.waiting = count;
-          if (this.isShutDown) this.opensAt = this.#retries!.opensAt;
-          else if (!this.#clearIfIdle()) this.#setDelayTimer();
+          if (count > 0) this.isPlain = false;
+          this.followRetries();
         },
         follow: () => this.serve(),
       });
@@ -130,11 +125,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
 
   protected override get type(): string {
     return "Delaying";
-  }
-
-  /** Retries that wait for budget; `undefined` if retries need none. */
-  get retries(): BlockedRetries | undefined {
-    return this.#retries;
   }
 
   get delayed(): number {
@@ -160,7 +150,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     now: number,
   ): void {
     if (this.ignoresAdds && !this.takesRetry(record)) return;
-    this.delayItem(record, key, item, ms, priority, this.#retries === undefined ? 0 : NEEDS_BUDGET, hasFailed, now);
+    this.delayItem(record, key, item, ms, priority, this.retries === undefined ? 0 : NEEDS_BUDGET, hasFailed, now);
   }
 
   /** Returns the time at which a delayed item is due, by the queue's clock; `undefined` if the item is not delayed. */
@@ -174,7 +164,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const record = lease.recordIn(this.records);
     if (!this.ignoresAdds) this.addNow(key, item, priority);
     else if (this.takesRetry(record)) this.delayItem(record, key, item, 0, priority);
-    if (this.#retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
+    if (this.retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   cancelDelayed(item: T): boolean {
@@ -251,13 +241,13 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   protected override pushMarked(record: number, marks: number): void {
-    if (marks === NEEDS_BUDGET) return this.#retries!.enter(record, this.time.now());
+    if (marks === NEEDS_BUDGET) return this.retries!.enter(record, this.time.now());
     this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
     this.pushToOrder(record);
   }
 
   protected override unblock(record: number): void {
-    if (!this.folds) this.#retries!.letThrough(record);
+    if (!this.folds) this.retries!.letThrough(record);
   }
 
   protected override beforeTaken(): void {
@@ -276,7 +266,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   protected override taken(record: number): void {
-    if ((this.records.stateOf(record) & REPEATED) === 0) this.#retries!.deposit(this.#takenAt);
+    if ((this.records.stateOf(record) & REPEATED) === 0) this.retries!.deposit(this.#takenAt);
   }
 
   /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
@@ -334,16 +324,16 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     hasFailed = false,
     now?: number,
   ): void {
+    const state = record === NONE ? 0 : this.records.stateOf(record);
     // If the key was done before its attempt ended, nothing is folded.
-    const folds = hasFailed && this.folds && record !== NONE &&
-      (this.records.stateOf(record) & (POSITION | DELAYED)) !== 0;
-    if (ms <= 0 || (this.#replaces && record !== NONE && this.#isComing(record, folds))) {
+    const folds = hasFailed && this.folds && (state & (POSITION | DELAYED)) !== 0;
+    if (ms <= 0 || (this.#replaces && isComing(state, folds))) {
       if (record === NONE) this.addNew(key, item, priority, marks);
-      else this.addToKnown(record, this.records.stateOf(record), item, priority, marks);
+      else this.addToKnown(record, state, item, priority, marks);
       // An add during the failed attempt is folded into the retry, so it doesn't make the retry a first attempt.
       if (folds && this.positionIn(record) === AGAIN) this.mark(record, marks);
     } else {
-      this.#delay(key, record, item, (now ?? this.time.now()) + ms, priority, marks);
+      this.#delay(key, record, state, item, ms, priority, marks === 0 ? 0 : RETRY_DELAYED, now ?? this.time.now());
       if (folds) this.#fold(record);
       if (this.#delayedGauge !== undefined) this.#measureDelayed();
     }
@@ -365,26 +355,20 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (priority > this.records.delayPriorityOf(record)) this.records.setDelayPriority(record, priority);
   }
 
-  /** Reports whether a key is ready, or will be once it is done. A key that `folds` does not become ready then. */
-  #isComing(record: number, folds = false): boolean {
-    const position = this.positionIn(record);
-    return position === AGAIN ? !folds : position !== 0 && position < PROCESSING;
-  }
-
-  protected override addBesideDelay(record: number, item: T, priority: number, marks: number): void {
-    if (!this.#isDelayed(record)) return this.addToRecord(record, item, priority, marks);
+  protected override addBesideDelay(record: number, state: number, item: T, priority: number, marks: number): void {
+    if (!this.#isDelayed(record)) return this.addToRecord(record, state, item, priority, marks);
     // An older delayed item must not be handed out after a newer item with the same key.
     const newest = this.#newest(record, item);
-    if ((this.records.stateOf(record) & FOLDING) !== 0) {
+    if ((state & FOLDING) !== 0) {
       this.#folded.add(record);
       this.records.setDelayedItem(record, newest);
       return this.#raise(record, priority);
     }
     if (!this.#replaces) {
       this.records.setDelayedItem(record, newest);
-      return this.addToRecord(record, newest, priority, marks);
+      return this.addToRecord(record, state, newest, priority, marks);
     }
-    this.addToRecord(record, newest, Math.max(priority, this.records.delayPriorityOf(record)), marks);
+    this.addToRecord(record, state, newest, Math.max(priority, this.records.delayPriorityOf(record)), marks);
     if (this.#isDelayed(record)) this.#endDelay(record); // unless the discipline has ended it
     this.#clearIfIdle();
     this.#tellLess();
@@ -392,52 +376,64 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
 
   /** Returns the newest item of a key if the given item is processing; otherwise, returns the given item. */
   #newest(record: number, item: T): T {
-    if (this.keyOf === undefined || record === NONE) return item;
+    if (this.keyOf === undefined) return item;
     const newest = this.newestOf(record, item);
     if (newest === undefined) return item;
     return this.#isDelayed(record) ? this.records.delayedItemOf(record) as T : newest;
   }
 
-  /** Delays an item. */
-  #delay(key: unknown, record: number, item: T, deadline: number, priority: number, marks: number): void {
+  /** Delays an item. `kind` is `RETRY_DELAYED` for a retry that needs budget, and otherwise 0. */
+  #delay(
+    key: unknown,
+    record: number,
+    state: number,
+    item: T,
+    ms: number,
+    priority: number,
+    kind: number,
+    now: number,
+  ): void {
     const { records } = this;
-    const newest = this.#newest(record, item);
-    const kind = marks === 0 ? 0 : RETRY_DELAYED;
-    const heap = this.#heapOf(record);
+    const deadline = now + ms;
+    const newest = this.keyOf === undefined || record === NONE ? item : this.#newest(record, item);
+    const heap = (state & DELAYED) === 0 ? undefined : this.#heapOf(record);
     if (heap === undefined) {
       if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
-      this.#beginDelay(record, newest, deadline, priority, kind);
+      this.#beginDelay(record, state, newest, deadline, priority, kind);
     } else {
       records.setDelayedItem(record, newest);
       this.#raise(record, priority);
       const slot = records.slotOf(record);
       if (deadline < heap.numberOf(slot)) { // the earlier deadline applies
-        records.setState(record, records.stateOf(record) & ~RETRY_DELAYED | kind);
+        records.setState(record, state & ~RETRY_DELAYED | kind);
         heap.decrease(slot, deadline);
       }
     }
-    if (deadline < this.#dueTimerAt) this.#setDelayTimer();
+    if (deadline < this.#dueTimerAt) this.#setDelayTimer(now);
   }
 
-  #beginDelay(record: number, item: T, deadline: number, priority: number, kind: number): void {
-    const { records } = this;
-    records.setState(record, records.stateOf(record) & ~DELAY | DELAYED | kind);
-    records.setDelay(record, this.#delays.push(record, deadline), item, priority);
+  #beginDelay(record: number, state: number, item: T, deadline: number, priority: number, kind: number): void {
+    this.records.setDelay(record, state & ~DELAY | DELAYED | kind, this.#delays.push(record, deadline), item, priority);
   }
 
   /** Ends the delay of a key before it is due. */
   #endDelay(record: number): void {
     this.#heapOf(record)!.remove(this.records.slotOf(record));
-    if (this.#clearDelay(record, this.records.stateOf(record)) === 0) this.records.free(record);
+    this.#forgetDelay(record, this.records.stateOf(record));
   }
 
-  /** Clears the delay of a key in its record. Returns the rest of its state. */
-  #clearDelay(record: number, state: number): number {
+  /** Clears a delay in the record of its key, which is not added. */
+  #forgetDelay(record: number, state: number): void {
+    const rest = this.#withoutDelay(record, state);
+    if (rest === 0) this.records.free(record);
+    else this.records.setState(record, rest);
+  }
+
+  /** Lets go of the item of a delay that ends. Returns the state of the record without the delay. */
+  #withoutDelay(record: number, state: number): number {
     if ((state & FOLDING) !== 0) this.#folded.delete(record);
-    const rest = state & ~DELAY;
-    this.records.setState(record, rest);
     if (this.keyOf !== undefined) this.records.setDelayedItem(record, undefined);
-    return rest;
+    return state & ~DELAY;
   }
 
   /**
@@ -452,10 +448,11 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const priority = records.delayPriorityOf(record);
     const key = records.keyOf(record);
     try {
-      this.addDue(record, this.#clearDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
+      this.addDue(record, this.#withoutDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
-      const isKept = records.of(key) === record && this.#isComing(record);
-      if (!isKept) this.#beginDelay(record, item, this.time.now() + ADD_AGAIN_DELAY, priority, 0);
+      const rest = records.stateOf(record);
+      const isKept = records.of(key) === record && isComing(rest);
+      if (!isKept) this.#beginDelay(record, rest, item, this.time.now() + ADD_AGAIN_DELAY, priority, 0);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)));
     }
@@ -478,9 +475,9 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (this.#flushed === undefined) this.#flushed = delays;
     else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
-    this.#retries?.open();
-    if (this.#slices.batch?.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
-    this.#slices.addNext();
+    this.retries?.open();
+    if (this.batch?.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
+    this.#addSlice();
     this.#setDelayTimer();
   }
 
@@ -488,9 +485,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #moveToFlush(from: NumberHeap<number>, moved: Iterable<number>): void {
     const { records } = this;
     for (const record of moved) {
-      const slot = this.#flushed!.push(record, from.numberOf(records.slotOf(record)));
-      const [item, priority] = [records.delayedItemOf(record), records.delayPriorityOf(record)];
-      records.setDelay(record, slot, item, priority);
+      records.setSlot(record, this.#flushed!.push(record, from.numberOf(records.slotOf(record))));
     }
   }
 
@@ -498,18 +493,12 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (this.#flushFailure !== undefined) throw this.#flushFailure.error;
   }
 
-  /** Earliest time at which there is something to do; `Infinity` if there is none. */
-  get #earliest(): number {
-    if (this.#retries === undefined || this.isShutDown) return this.#delays.smallest;
-    return Math.min(this.#delays.smallest, this.#retries.opensAt);
-  }
-
   /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
-  #setDelayTimer(): void {
-    if (this.#slices.batch?.isAdding) return; // the timer is set after the slice
-    const next = this.#slices.batch !== undefined ? -Infinity : this.#earliest;
+  #setDelayTimer(time?: number): void {
+    if (this.batch?.isAdding) return; // the timer is set after the slice
+    const next = this.batch === undefined ? this.#delays.smallest : -Infinity;
     if (next >= this.#dueTimerAt) return;
-    const now = this.time.now();
+    const now = time ?? this.time.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
     // Rounded up: timers take whole milliseconds, and a timer that fires early would have to be set again.
     const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
@@ -526,22 +515,54 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.time.clearTimeout(this.#delayTimer);
   }
 
-  /** Clears the timer if there is nothing to do at any time. Reports whether that is so. */
-  #clearIfIdle(): boolean {
-    const isIdle = this.#earliest === Infinity && this.#slices.batch === undefined;
-    if (isIdle) this.#clearDelayTimer();
-    return isIdle;
+  /** Clears the timer if no item is delayed. */
+  #clearIfIdle(): void {
+    if (this.#delays.smallest === Infinity && this.batch === undefined) this.#clearDelayTimer();
   }
 
   #wakeForDelays(): void {
     this.#dueTimerAt = Infinity;
     try {
-      this.#retries?.open(this.time.now());
-      this.#slices.addNext();
+      if (this.waiting > 0) this.retries!.look(this.time.now()); // blocked retries go before items that are due now
+      this.#addSlice();
     } finally {
       this.#setDelayTimer();
       this.#tellLess();
     }
+  }
+
+  /**
+   * Makes due items ready, the first slice of a new batch or the next one of the current batch, so that the event loop
+   * is never blocked for long. Items that become due during a batch are in the next batch.
+   */
+  #addSlice(): void {
+    const now = this.time.now();
+    const batch = this.batch ??= { time: now, readyAt: Math.max(now, this.latestReadyAt), isAdding: false };
+    const outer = this.batchReadyAt; // set if this slice runs within another slice
+    this.batchReadyAt = batch.readyAt;
+    batch.isAdding = this.mayBeHeld = true;
+    let isOver = true;
+    try {
+      isOver = this.#addDue(batch, now);
+    } finally {
+      this.batchReadyAt = outer;
+      batch.isAdding = false;
+      if (isOver && this.batch === batch) this.batch = this.#flushed = undefined;
+    }
+  }
+
+  /** Makes the items of one slice ready. Reports whether the batch is over. */
+  #addDue(batch: Batch, now: number): boolean {
+    for (let count = 1; this.batch === batch; count++) { // a discipline may shut the queue down
+      const flushed = this.#flushed;
+      if (flushed === undefined ? !(this.#delays.smallest <= batch.time) : flushed.length === 0) return true;
+      if (count % ITEMS_PER_LOOK === 0 && isRealTime(this.time)) {
+        burst.isTooLong(); // starts a burst if there is none, so that the slice's time counts toward the burst's limit
+        if (this.time.now() >= now + MAX_SLICE) return false;
+      }
+      this.#addNextDue((flushed ?? this.#delays).pop()!);
+    }
+    return true;
   }
 
   /**
@@ -561,11 +582,11 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
         this.records.setState(record, this.records.stateOf(record) & ~RETRY_DELAYED);
       }
     }
-    this.#slices.cancel();
+    this.batch = undefined;
     this.#clearIfIdle();
     if (delays.length + (flushed?.length ?? 0) > folded.length) this.#forgetDropped();
     if (folded.length > 0) {
-      this.#slices.addNext();
+      this.#addSlice();
       this.#setDelayTimer();
     }
     return () => {
@@ -581,7 +602,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       if (done) return false;
       const state = this.records.stateOf(record);
       const isDropped = (state & DELAYED) !== 0 && !this.#isDelayed(record);
-      if (isDropped && this.#clearDelay(record, state) === 0) this.records.free(record);
+      if (isDropped) this.#forgetDelay(record, state);
       return true;
     }, this.time);
   }
@@ -635,7 +656,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #closeWhenNothingIsLeft(): void {
     if (this.#isEnding && this.delayed === 0) {
       this.#isEnding = false;
-      this.#leaveRetries();
       super.shutDown();
       this.#clearIfIdle();
     }
@@ -652,18 +672,13 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
 
   #close(): void {
     this.#endWatch();
-    this.#leaveRetries();
     super.shutDownWithDrain().then(() => this.#drainers.serveAll());
     this.#clearIfIdle();
   }
+}
 
-  /** Called before a shutdown. From then on, only calls and pools that wait for blocked retries need a timer. */
-  #leaveRetries(): void {
-    if (this.#retries !== undefined) this.opensAt = this.#retries.opensAt;
-  }
-
-  protected override openBudget(): void {
-    const now = this.time.now();
-    if (now >= this.opensAt) this.#retries!.open(now);
-  }
+/** Reports whether a key is ready, or will be once it is done. A key that `folds` does not become ready then. */
+function isComing(state: number, folds = false): boolean {
+  const position = state & POSITION;
+  return position === AGAIN ? !folds : position !== 0 && position < PROCESSING;
 }

@@ -73,48 +73,53 @@ export class FailedKeys {
    * @param now The current time, if it is known.
    */
   countOf(record: number, now?: number): number {
-    if (!this.#isKnown(record) || this.#forgetIfExpired(record, now)) return 0;
-    return this.#fieldsOf(record).numbers[2 * (record & PLACE)]!;
+    return this.#fieldsOf(record, now)?.numbers[2 * (record & PLACE)] ?? 0;
   }
 
-  /** Returns the end of the last delay after a failure of a key. */
+  /** Returns the end of the last delay after a failure of a key, which must have failures. */
   endOf(record: number): number {
-    return this.#fieldsOf(record).ends[record & PLACE]!;
+    return this.#records.pageOf(record).failures!.ends[record & PLACE]!;
   }
 
   /** Reports whether the last attempt at a key failed. Forgets the failures of the key if they have expired. */
   isFailing(record: number): boolean {
-    if (!this.#isKnown(record) || this.#forgetIfExpired(record)) return false;
-    return (this.#records.stateOf(record) & FAILING) !== 0;
+    return this.#fieldsOf(record) !== undefined && (this.#records.stateOf(record) & FAILING) !== 0;
   }
 
-  /** Counts a failure of a key. `end` is the end of the delay after it. Returns the record of the key. */
-  count(before: number, key: unknown, item: unknown, end: number): number {
-    const record = this.#isKnown(before) ? before : this.#begin(before, key, item);
-    const { numbers, ends } = this.#fieldsOf(record);
-    const place = record & PLACE;
-    numbers[2 * place]!++;
-    ends[place] = end;
-    const expiring = this.#expiring;
-    if (expiring === undefined) return record;
-    const slot = numbers[2 * place + 1]!;
-    if (slot === NONE) numbers[2 * place + 1] = expiring.push(record, end);
-    else expiring.decrease(slot, end); // a later end is set when the earlier one has come
-    return record;
+  /** Returns the time of the first failure of a key; `undefined` if the key has none, or the time was not set. */
+  firstFailureOf(record: number): number | undefined {
+    return this.#fieldsOf(record)?.times?.[record & PLACE];
   }
 
-  /** Notes that a key is delayed for longer after a failure that is not counted. */
-  extend(record: number, end: number): void {
-    if (this.#isKnown(record) && end > this.endOf(record)) this.#fieldsOf(record).ends[record & PLACE] = end;
-  }
-
-  /** Sets whether the last attempt at a key failed. Returns the record of the key. */
-  setFailing(before: number, key: unknown, item: unknown, hasFailed: boolean): number {
+  /**
+   * Notes a failure of a key, or the end of an attempt at it. Returns the record of the key.
+   *
+   * @param end End of the delay that follows.
+   * @param isCounted Whether the failure is counted.
+   * @param hasFailed Whether the latest attempt at the key failed; `undefined` if there was no attempt.
+   */
+  note(
+    before: number,
+    key: unknown,
+    item: unknown,
+    end: number,
+    isCounted: boolean,
+    hasFailed: boolean | undefined,
+  ): number {
     const records = this.#records;
-    const record = this.#isKnown(before) ? before : this.#begin(before, key, item);
-    const state = records.stateOf(record);
-    if (hasFailed === ((state & FAILING) !== 0)) return record;
-    records.setState(record, state ^ FAILING);
+    const state = before === NONE ? 0 : records.stateOf(before);
+    if ((state & REMEMBERED) === 0 && !isCounted && hasFailed !== true) return before;
+    const record = (state & REMEMBERED) === 0 ? this.#begin(before, state, key, item) : before;
+    const { numbers, ends } = records.pageOf(record).failures!;
+    const place = record & PLACE;
+    if (isCounted) {
+      numbers[2 * place]!++;
+      ends[place] = end;
+      if (this.#expiring !== undefined) this.#expire(record, numbers, end);
+    } else if (end > ends[place]!) ends[place] = end;
+    const wasFailing = (state & FAILING) !== 0;
+    if (hasFailed === undefined || hasFailed === wasFailing) return record;
+    records.setState(record, records.stateOf(record) ^ FAILING);
     if (hasFailed) {
       this.#failing++;
       return record;
@@ -123,17 +128,11 @@ export class FailedKeys {
     return records.has(record, key) ? record : records.of(key); // a watcher may have changed the queue
   }
 
-  /** Returns the time of the first failure of a key; `undefined` if the key has none, or the time was not set. */
-  firstFailureOf(record: number): number | undefined {
-    if (!this.#isKnown(record) || this.#forgetIfExpired(record)) return undefined;
-    return this.#fieldsOf(record).times?.[record & PLACE];
-  }
-
   /** Forgets the failures of a key. */
   forget(record: number): void {
-    if (!this.#isKnown(record)) return;
     const records = this.#records;
     const state = records.stateOf(record);
+    if ((state & REMEMBERED) === 0) return;
     const key = records.keyOf(record);
     const slot = this.#slotOf(record);
     if (slot !== NONE) this.#expiring!.remove(slot);
@@ -149,7 +148,8 @@ export class FailedKeys {
 
   /** Forgets the failures of a few keys that have expired. */
   forgetExpired(now: number): void {
-    const expiring = this.#expiring!;
+    const expiring = this.#expiring;
+    if (expiring === undefined) return;
     for (let count = 0; count < FEW && this.#hasExpired(now); count++) {
       const record = expiring.top!;
       if (!this.#forgetIfExpired(record, now)) {
@@ -182,38 +182,47 @@ export class FailedKeys {
   }
 
   /** Begins to remember the failures of a key: none so far. Returns the record of the key. */
-  #begin(record: number, key: unknown, item: unknown): number {
+  #begin(before: number, state: number, key: unknown, item: unknown): number {
     const records = this.#records;
-    if (record === NONE) record = records.take(key, REMEMBERED, item, 0);
-    else {
-      const state = records.stateOf(record);
+    const record = before === NONE ? records.take(key, REMEMBERED, item, 0) : before;
+    if (before !== NONE) {
       records.setState(record, state | REMEMBERED);
       if ((state & POSITION) === 0) records.setItem(record, item);
     }
+    const place = record & PLACE;
     const fields = records.pageOf(record).failures ??= new FailureFields();
-    fields.numbers[2 * (record & PLACE)] = 0;
-    fields.numbers[2 * (record & PLACE) + 1] = NONE;
-    if (this.keepsTimes) (fields.times ??= new Float64Array(PAGE))[record & PLACE] = this.#queue.clock.now();
+    fields.numbers[2 * place] = 0;
+    fields.numbers[2 * place + 1] = NONE;
+    fields.ends[place] = -Infinity;
+    if (this.keepsTimes) (fields.times ??= new Float64Array(PAGE))[place] = this.#queue.clock.now();
     this.size++;
     return record;
   }
 
-  #fieldsOf(record: number): FailureFields {
-    return this.#records.pageOf(record).failures!;
+  /** Returns the fields of a key whose failures are remembered and have not expired; `undefined` for any other key. */
+  #fieldsOf(record: number, now?: number): FailureFields | undefined {
+    if (record === NONE) return undefined;
+    const { fields, failures } = this.#records.pageOf(record);
+    if ((fields[2 * (record & PLACE)]! & REMEMBERED) === 0) return undefined;
+    return this.#expiring !== undefined && this.#forgetIfExpired(record, now) ? undefined : failures;
+  }
+
+  /** Notes that the failures of a key expire after a time. */
+  #expire(record: number, numbers: Int32Array, end: number): void {
+    const place = record & PLACE;
+    const slot = numbers[2 * place + 1]!;
+    if (slot === NONE) numbers[2 * place + 1] = this.#expiring!.push(record, end);
+    else this.#expiring!.decrease(slot, end); // a later end is set when the earlier one has come
   }
 
   /** Returns the slot in the heap of keys whose failures expire; {@linkcode NONE} if the key is not in the heap. */
   #slotOf(record: number): number {
-    return this.#fieldsOf(record).numbers[2 * (record & PLACE) + 1]!;
-  }
-
-  #isKnown(record: number): boolean {
-    return record !== NONE && (this.#records.stateOf(record) & REMEMBERED) !== 0;
+    return this.#records.pageOf(record).failures!.numbers[2 * (record & PLACE) + 1]!;
   }
 
   /** Forgets the failures of a key if they have expired. Reports whether they had. */
   #forgetIfExpired(record: number, now?: number): boolean {
-    if (this.#expiring === undefined || this.#slotOf(record) === NONE) return false;
+    if (this.#slotOf(record) === NONE) return false;
     const { after, clock, expired } = this.#queue;
     if (this.endOf(record) + after!.ms > (now ?? clock.now())) return false;
     const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];

@@ -65,19 +65,14 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures.forgetExpired(now);
     const before = this.records.of(key);
     const failures = this.failures.countOf(before, now);
-    const dueAt = this.#dueAt(before, failures);
+    const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
     const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     const ms = delayOf(delay, dueAt, minDelay, now);
     let record = this.records.has(before, key) ? before : this.records.of(key); // the limiter may have changed it
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
-      record = this.#note(record, key, item, now + ms, delay);
+      record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
     this.retryAfter(record, key, item, ms, priority, false, now);
-  }
-
-  /** Returns the end of the previous delay of a key; `undefined` if there was none. */
-  #dueAt(record: number, failures: number): number | undefined {
-    return failures === 0 ? undefined : this.failures.endOf(record);
   }
 
   /**
@@ -97,16 +92,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     throw limiterError(ADD, method, "of the limiter must return a finite number of milliseconds", delay);
   }
 
-  /** Counts a failure, or notes the end of the delay after one that is not counted. Returns the record of the key. */
-  #note(record: number, key: unknown, item: T, end: number, delay: number | typeof NOT_COUNTED): number {
-    if (delay !== NOT_COUNTED) return this.failures.count(record, key, item, end);
-    this.failures.extend(record, end);
-    return record;
-  }
-
   forget(item: T): void {
-    const key = this.key(item);
-    this.#forgetFailures(this.#mayRemember ? this.records.of(key) : NONE, key, item);
+    this.forgetKey(this.key(item), item);
   }
 
   numRequeues(item: T): number {
@@ -161,13 +148,13 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.failures.forgetExpired(now);
     const before = lease.recordIn(this.records);
     const failures = this.failures.countOf(before, now);
-    const dueAt = this.#dueAt(before, failures);
-    const startedAt = Math.min(this.#startOf(lease, dueAt) ?? now, now);
+    const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
+    const startedAt = Math.min(startOf(lease, dueAt) ?? now, now);
     const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     try {
       const ms = delayOf(delay, dueAt, minDelay, now);
-      let record = this.#note(lease.recordIn(this.records), key, item, now + ms, delay);
-      record = this.failures.setFailing(record, key, item, hasFailed);
+      const isCounted = delay !== NOT_COUNTED;
+      const record = this.failures.note(lease.recordIn(this.records), key, item, now + ms, isCounted, hasFailed);
       this.retryAfter(record, key, item, ms, priority, hasFailed, now);
     } catch (error) {
       report(error);
@@ -197,7 +184,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Notes that an attempt has failed although it has not ended. */
   beginFailing(lease: RecordLease<T>): void {
     this.failures.countOf(lease.recordIn(this.records)); // forgets failures that have expired
-    this.failures.setFailing(lease.recordIn(this.records), lease.key, lease.item, true);
+    this.failures.note(lease.recordIn(this.records), lease.key, lease.item, -Infinity, false, true);
   }
 
   /**
@@ -208,20 +195,12 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const record = lease.recordIn(this.records);
     const failures = this.failures.countOf(record);
     if (failures < maxRetries) return true;
-    if (this.#limiter.countsFailures !== "some") return false;
-    const dueAt = this.#dueAt(record, failures);
-    const startedAt = this.#startOf(lease, dueAt);
-    if (this.#limiter.next === undefined || startedAt === undefined || !(startedAt < dueAt!)) return false;
+    if (this.#limiter.countsFailures !== "some" || this.#limiter.next === undefined || failures === 0) return false;
+    const dueAt = this.failures.endOf(record);
+    const startedAt = startOf(lease, dueAt)!;
+    if (!(startedAt < dueAt)) return false;
     const attempt = { startedAt, dueAt, minDelay: 0 };
     return lease.isIgnored = this.#ask(lease.key, lease.item, failures, attempt) === NOT_COUNTED;
-  }
-
-  /**
-   * Returns the time at which an attempt began; `undefined` if its key had no failures then and has none now. If its
-   * first failure was counted during the attempt, returns a time before the end of the delay after that failure.
-   */
-  #startOf({ startedAt }: RecordLease<T>, dueAt: number | undefined): number | undefined {
-    return startedAt === undefined && dueAt !== undefined ? dueAt - 1 : startedAt;
   }
 
   /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
@@ -229,23 +208,17 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return this.failures.isFailing(this.records.of(key));
   }
 
-  /** Forgets the failures of an item. */
-  forgetLeased(lease: RecordLease<T>): void {
-    this.#forgetFailures(this.#mayRemember ? lease.recordIn(this.records) : NONE, lease.key, lease.item);
-  }
-
   /** Called when an item is given up. */
   keep(_lease: RecordLease<T>, _attempts: number, _ending: GivenUpEnding): void {}
 
-  /** Whether a record may have something that `forget` ends. */
-  get #mayRemember(): boolean {
-    return this.folds || this.failures.size > 0;
-  }
-
-  #forgetFailures(record: number, key: unknown, item: T): void {
-    if (record !== NONE) {
-      if (this.folds) this.endFolding(record);
-      this.failures.forget(record);
+  /** Forgets the failures of a key. A lease on the key makes finding its record faster. */
+  protected forgetKey(key: unknown, item: T, lease?: RecordLease<T>): void {
+    if (this.folds || this.failures.size > 0) { // otherwise, no record has anything to forget
+      const record = lease === undefined ? this.records.of(key) : lease.recordIn(this.records);
+      if (record !== NONE) {
+        if (this.folds) this.endFolding(record);
+        this.failures.forget(record);
+      }
     }
     this.#tellForgotten(key, item);
   }
@@ -256,6 +229,14 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (limiter.next === undefined) limiter.forget(item, limiterKey(key));
     else limiter.forgotten?.(item, limiterKey(key));
   }
+}
+
+/**
+ * Returns the time at which an attempt began; `undefined` if its key had no failures then and has none now. If its
+ * first failure was counted during the attempt, returns a time before the end of the delay after that failure.
+ */
+function startOf({ startedAt }: RecordLease<unknown>, dueAt: number | undefined): number | undefined {
+  return startedAt === undefined && dueAt !== undefined ? dueAt - 1 : startedAt;
 }
 
 /** Returns the delay that a queue uses: for a failure that is not counted, the rest of the previous delay. */

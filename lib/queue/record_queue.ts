@@ -6,6 +6,7 @@ import type { AddOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
 import { RecentTime } from "../structures/recent_time.ts";
 import { NONE, PLACE, Records } from "../structures/records.ts";
+import type { BlockedRetries } from "./blocked_retries.ts";
 import { FifoOrder } from "./fifo_order.ts";
 import { measuringOf } from "./opt_ins.ts";
 import { priorityOf } from "./options.ts";
@@ -71,17 +72,22 @@ export abstract class RecordQueue<T> {
   #worked: Set<number> | undefined = undefined;
   /** Whether `beforeTaken` and `taken` are called. */
   protected tellsTaken = false;
+  /** Retries that wait for budget; `undefined` if retries need none. */
+  retries: BlockedRetries | undefined = undefined;
   /** Number of retries that wait for budget. */
   protected waiting = 0;
-  /** Time from which the next retry that waits for budget may become ready; `Infinity` before a shutdown. */
-  protected opensAt = Infinity;
   /** Whether the queue is shut down or drains. */
   protected ignoresAdds = false;
   /** Whether the queue is shut down: no delayed item will become ready. */
   protected isShutDown = false;
+  /**
+   * Whether all ready and blocked items are in the order, which is first in, first out, at any time: so far, no retry
+   * was blocked, no item was refused, and the queue was not paused.
+   */
+  protected isPlain: boolean;
   /** Whether `isHeld` must be asked. If not, the number of ready items takes only one look. */
   protected mayBeHeld = false;
-  /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
+  /** Time at which the keys of the current slice became ready; `undefined` if no slice is being added. */
   protected batchReadyAt: number | undefined = undefined;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
   protected latestReadyAt = -Infinity;
@@ -109,7 +115,7 @@ export abstract class RecordQueue<T> {
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
     this.order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
     this.#usesTime = this.order.usesTime;
-    this.isFifo = this.order.isFifo;
+    this.isPlain = this.isFifo = this.order.isFifo;
     if (metrics === undefined || name === "") return;
     this.observer = measuringOf(metrics).observerOf(this, metrics, priorityLevels);
     this.provider = metrics;
@@ -132,16 +138,15 @@ export abstract class RecordQueue<T> {
   protected abstract isHeld(): boolean;
 
   get length(): number {
-    if (this.mayBeHeld && this.isHeld()) return 0;
-    const isPlain = this.isFifo && this.#refused === undefined && this.opensAt === Infinity;
-    return isPlain ? this.order.length : this.ready;
+    if (this.isPlain) return this.order.length;
+    return this.mayBeHeld && this.isHeld() ? 0 : this.ready;
   }
 
   /** Number of keys that are ready, even if nothing is handed out now. */
   protected get ready(): number {
-    const order = this.order;
+    const { order, retries } = this;
     if (order.nextChangeAt! < Infinity) order.look?.();
-    if (this.opensAt < Infinity) this.openBudget();
+    if (this.waiting > 0 && this.isShutDown) retries!.look(this.time.now()); // a timer does it before
     return this.#refused === undefined ? order.length : order.length + this.#refused.length;
   }
 
@@ -219,8 +224,8 @@ export abstract class RecordQueue<T> {
 
   /** Adds an item whose key has a record, and may be delayed. `marks` are those of `addNew`. */
   protected addToKnown(record: number, state: number, item: T, priority: number, marks: number): void {
-    if ((state & DELAYED) !== 0) this.addBesideDelay(record, item, priority, marks);
-    else if (state !== READY || !this.isFifo) this.addToRecord(record, item, priority, marks);
+    if ((state & DELAYED) !== 0) this.addBesideDelay(record, state, item, priority, marks);
+    else if (state !== READY || !this.isFifo) this.addToRecord(record, state, item, priority, marks);
     else {
       if (this.keyOf !== undefined) this.records.setItem(record, item);
       this.#raise(record, priority);
@@ -228,16 +233,16 @@ export abstract class RecordQueue<T> {
   }
 
   /** Adds an item whose key has a delay, or had one that was dropped. */
-  protected addBesideDelay(record: number, item: T, priority: number, marks: number): void {
-    this.addToRecord(record, item, priority, marks);
+  protected addBesideDelay(record: number, state: number, item: T, priority: number, marks: number): void {
+    this.addToRecord(record, state, item, priority, marks);
   }
 
   /** Adds an item whose key has a record. A delay of the key is not affected. */
-  protected addToRecord(record: number, item: T, priority: number, marks: number): void {
-    const position = this.positionIn(record);
+  protected addToRecord(record: number, state: number, item: T, priority: number, marks: number): void {
+    const position = state & POSITION;
     if (position >= RETURNING) return this.#addToProcessing(record, position, item, priority, marks);
-    if (position !== 0) return this.touch(record, item, priority, marks);
-    this.#makeReady(record, this.records.stateOf(record) | marks, item, priority);
+    if (position !== 0) return this.#touch(record, state, item, priority, marks);
+    this.records.set(record, state | marks | READY, item, priority);
     this.size++;
     this.#enter(record, marks, false);
     if (this.isAttended) this.#tellAdded(record);
@@ -270,14 +275,14 @@ export abstract class RecordQueue<T> {
   }
 
   /** Adds an item whose key is ready or blocked. The add may unblock the key, or others. */
-  protected touch(record: number, item: T, priority: number, marks: number): void {
+  #touch(record: number, state: number, item: T, priority: number, marks: number): void {
     const { records } = this;
     const order = this.order;
     const before = records.priorityOf(record);
-    if (this.isFifo || (records.stateOf(record) & (POSITION | REFUSED)) !== READY) {
+    if (this.isFifo || (state & (POSITION | REFUSED)) !== READY) {
       if (this.keyOf !== undefined) records.setItem(record, item);
       this.#raise(record, priority);
-      if (this.waiting === 0 || marks !== 0 || this.positionIn(record) !== BLOCKED) return;
+      if (marks !== 0 || (state & POSITION) !== BLOCKED) return;
       this.unblock(record);
       return this.serve();
     }
@@ -295,27 +300,26 @@ export abstract class RecordQueue<T> {
     if (mayUnblock) this.serve();
   }
 
-  /** Lets retries through for which there is budget now. Called if there may be some after a shutdown. */
-  protected openBudget(): void {}
-
   /** Called when an item was added, as a first attempt, whose retry waits for budget. */
   protected unblock(_record: number): void {}
 
   /**
    * Adds an item whose delay has passed. If the order refuses the item, it becomes ready nevertheless.
    *
+   * @param state State of the record without its delay.
    * @throws The error of the order or the clock. After an error, the key's position shows whether the item is kept.
    */
   protected addDue(record: number, state: number, item: T, priority: number, marks: number): void {
     if ((state & POSITION) !== 0) {
+      this.records.setState(record, state);
       try {
-        return this.addToRecord(record, item, priority, marks);
+        return this.addToRecord(record, state, item, priority, marks);
       } catch (error) {
         this.records.setItem(record, item);
         throw error;
       }
     }
-    this.#makeReady(record, state | marks, item, priority);
+    this.records.set(record, state | marks | READY, item, priority);
     this.size++;
     try {
       this.#enter(record, marks, true);
@@ -342,14 +346,6 @@ export abstract class RecordQueue<T> {
     return position === AGAIN ? this.records.nextItemOf(record) as T : item;
   }
 
-  /** Sets the position of a key that has become ready, its item and its priority. The state has no position. */
-  #makeReady(record: number, state: number, item: unknown, priority: number): void {
-    const { records } = this;
-    records.setState(record, state | READY);
-    if (this.keyOf !== undefined) records.setItem(record, item);
-    records.setPriority(record, priority);
-  }
-
   /**
    * Passes a ready key to the order, unless it is a retry without budget.
    *
@@ -364,7 +360,7 @@ export abstract class RecordQueue<T> {
     } catch (error) {
       if (this.handedOut !== handedOut) throw error; // the key was handed out before the error
       if (isKept) this.#refuse(record);
-      else this.#forgetPosition(record, this.records.stateOf(record));
+      else this.#leave(record, this.records.stateOf(record), false);
       throw error;
     }
   }
@@ -386,6 +382,7 @@ export abstract class RecordQueue<T> {
   }
 
   #refuse(record: number): void {
+    this.isPlain = false;
     this.records.setState(record, this.records.stateOf(record) | REFUSED);
     (this.#refused ??= []).push(record);
   }
@@ -410,7 +407,7 @@ export abstract class RecordQueue<T> {
     const item = (page.items === undefined ? key : page.items[place]) as T;
     const priority = page.priorities === undefined ? 0 : page.priorities[place]!;
     const lease = new RecordLease(this, record, number, key, item, priority);
-    if (this.isAttended) this.#tellTaken(record);
+    if (this.isWatched || this.observer !== undefined) this.#tellTaken(record);
     return lease;
   }
 
@@ -454,57 +451,48 @@ export abstract class RecordQueue<T> {
     this.processing--;
     if (this.#recent !== undefined) this.#recent.remove(this.records.linkOf(record), record);
     if (this.#worked !== undefined) this.#worked.delete(record);
-    if (this.isAttended) this.#endAttended(record, state);
-    else this.#leaveOrComeBack(record, state);
+    const tellsOrder = this.order.awaitsDone && (state & REFUSED) === 0;
+    if (this.isAttended) this.#endAttended(record, state, tellsOrder);
+    else this.#leave(record, state, tellsOrder);
   }
 
-  #leaveOrComeBack(record: number, state: number): void {
-    if ((state & POSITION) === AGAIN) this.#comeBack(record, state);
-    else if (state !== PROCESSING || this.order.awaitsDone) this.#leave(record, state);
-    else {
-      this.size--;
-      this.records.free(record);
-    }
-  }
-
-  /** Removes a key that was processing. */
-  #leave(record: number, state: number): void {
-    if (!this.order.awaitsDone || (state & REFUSED) !== 0) return this.#forgetPosition(record, state);
-    const page = this.#clearPosition(record, state) ? this.records.remove(record) : undefined;
-    try {
-      this.order.done(record);
-    } finally {
-      if (page !== undefined) this.records.release(record, page);
-    }
-  }
-
-  #forgetPosition(record: number, state: number): void {
-    if (this.#clearPosition(record, state)) this.records.free(record);
-  }
-
-  /** Clears a key's position. Reports whether nothing else must be known of the key. */
-  #clearPosition(record: number, state: number): boolean {
+  /**
+   * Clears a key's position, and frees its record if nothing else must be known of the key. A key that was added again
+   * becomes ready.
+   */
+  #leave(record: number, state: number, tellsOrder: boolean): void {
+    if ((state & POSITION) === AGAIN) return this.#comeBack(record, state, tellsOrder);
+    const { records } = this;
     this.size--;
     const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
-    if (rest === 0) return true;
-    this.records.setState(record, rest);
-    if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) this.records.setItem(record, undefined);
-    return false;
+    if (rest !== 0) {
+      records.setState(record, rest);
+      if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) records.setItem(record, undefined);
+      if (tellsOrder) this.order.done(record);
+    } else if (!tellsOrder) records.free(record);
+    else {
+      const page = records.remove(record);
+      try {
+        this.order.done(record);
+      } finally {
+        records.release(record, page);
+      }
+    }
   }
 
   /** Makes a processing key ready that was added again. */
-  #comeBack(record: number, state: number): void {
+  #comeBack(record: number, state: number, tellsOrder: boolean): void {
     this.#comingBack--;
     const { records } = this;
     records.setState(record, state + RETURNING - AGAIN);
     try {
-      if (this.order.awaitsDone && (state & REFUSED) === 0) this.order.done(record);
+      if (tellsOrder) this.order.done(record);
     } finally {
       const item = records.nextItemOf(record); // not before `done`, in which a discipline may add a newer item
       const priority = records.nextPriorityOf(record);
       records.setNext(record, undefined, 0); // lets the item be garbage collected
       const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
-      this.#makeReady(record, rest, item, priority);
+      records.set(record, rest | READY, item, priority);
       const handedOut = this.handedOut;
       try {
         this.#enter(record, rest & (NEEDS_BUDGET | EXEMPT), true);
@@ -514,15 +502,15 @@ export abstract class RecordQueue<T> {
     }
   }
 
-  #endAttended(record: number, state: number): void {
-    const observer = this.observer;
-    const key = this.records.keyOf(record);
-    const handOut = this.records.linkOf(record);
+  #endAttended(record: number, state: number, tellsOrder: boolean): void {
+    const { observer, records } = this;
+    const key = observer && records.keyOf(record);
+    const handOut = observer && records.linkOf(record);
     const startedAt = observer?.leaving(record);
     try {
-      this.#leaveOrComeBack(record, state);
+      this.#leave(record, state, tellsOrder);
     } finally {
-      observer?.finished(key, startedAt, handOut);
+      observer?.finished(key, startedAt, handOut!);
       // The discipline may have blocked other keys until this key was done. An observer is told of the queue's end.
       if (this.hasCallers || (this.isShutDown && this.size === 0)) this.serve();
     }
@@ -530,7 +518,7 @@ export abstract class RecordQueue<T> {
 
   #tellAdded(record: number): void {
     this.observer?.added(record);
-    if (this.hasCallers) this.serve();
+    if (this.hasCallers && this.batchReadyAt === undefined) this.serve();
   }
 
   /** Reports a hand-out. Never throws, because the item would be lost: it is no longer ready, and has no lease yet. */

@@ -22,9 +22,18 @@ import type { OrderGroups } from "./order.ts";
 import { AGAIN } from "./positions.ts";
 import type { RecordLease } from "./record_lease.ts";
 import { RecordQueue } from "./record_queue.ts";
-import type { AddSlice } from "./slices.ts";
 
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
+
+/** Batch of keys that become ready together, in slices: all that were due at the time of one check. */
+export interface Batch {
+  /** Time of the check. */
+  readonly time: number;
+  /** Time at which its keys became ready. It is later if the clock was set back. */
+  readonly readyAt: number;
+  /** Whether a slice is being added now, by a caller further up the stack. */
+  isAdding: boolean;
+}
 
 /** Layer 1: keys of a queue, with the calls that wait for them: `get`, drains, waits and watchers. */
 export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, ObservedQueue {
@@ -39,8 +48,8 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
   /** Whether an item was ready when the watchers were last told of a change. */
   #toldReady = false;
   readonly #waits = new Waits((count) => this.isWaitOver(count), (callback) => this.watch(callback));
-  /** Number of batches whose keys are being added. All keys of a batch become ready together. */
-  #batches = 0;
+  /** Batch that has begun and has not ended. */
+  protected batch: Batch | undefined = undefined;
   /** Time until which no item is handed out; `undefined` if the queue is not paused. */
   pausedUntil: number | undefined = undefined;
   /** Timer for the next time at which blocked items become ready, and that time; `Infinity` if no timer is set. */
@@ -66,10 +75,10 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
   protected getNext(signal: AbortSignal | undefined): Promise<RecordLease<T> | Shutdown> {
     if (signal?.aborted) throw signal.reason;
     while (!this.hasFree()) {
-      if (this.isOver) return Promise.resolve(SHUTDOWN);
+      if (this.isShutDown && this.isOver) return Promise.resolve(SHUTDOWN);
       this.isAttended = this.hasCallers = true;
       // Before the wait, because the clock may throw, and nobody would get the item of the wait.
-      if (!this.#needsTimer || this.#setTimer(true)) return this.#getters.wait(signal);
+      if (this.isPlain || this.#setTimer(true)) return this.#getters.wait(signal);
     }
     return Promise.resolve(this.handOut());
   }
@@ -126,7 +135,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     this.#setTimer(true);
     return () => {
       stop();
-      if (!this.#isAwaited) this.#sleepUntil(Infinity);
+      if (!this.#isAwaited) this.followRetries();
     };
   }
 
@@ -152,37 +161,22 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
   /** Hands out nothing for some time, in milliseconds. If the queue is already paused, the later end applies. */
   pauseFor(ms: number): void {
     this.pausedUntil = Math.max(this.pausedUntil ?? -Infinity, this.time.now() + ms);
+    this.isPlain = false;
     this.mayBeHeld = true;
     this.#setTimer();
   }
 
-  /** Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. */
+  /**
+   * Reports whether ready items are not handed out now: the queue is paused, or a batch of items is not complete. First
+   * in, first out, items are handed out after each slice, because later slices can't change their order.
+   */
   protected override isHeld(): boolean {
-    if (this.#batches > 0 && !this.isFifo) return true;
+    if (!this.isFifo && (this.batch !== undefined || this.batchReadyAt !== undefined)) return true;
     if (this.pausedUntil !== undefined) {
       if (this.time.now() < this.pausedUntil) return true;
       this.pausedUntil = undefined;
     }
-    this.mayBeHeld = this.#batches > 0;
-    return false;
-  }
-
-  protected beginBatch(time: number): AddSlice {
-    const readyAt = Math.max(time, this.latestReadyAt); // the clock may be set back
-    this.#batches++;
-    this.mayBeHeld = true;
-    return (action) => {
-      const outer = this.batchReadyAt; // set if this slice runs within another slice
-      this.batchReadyAt = readyAt;
-      let isOver = true;
-      try {
-        isOver = action();
-      } finally {
-        this.batchReadyAt = outer;
-        if (isOver) this.#batches--;
-        this.serve();
-      }
-    };
+    return this.mayBeHeld = false;
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
@@ -236,7 +230,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
       this.#toldReady = this.length > 0;
       this.#watchers.tell();
     }
-    if (this.#needsTimer) this.#setTimer();
+    if (!this.isPlain) this.#setTimer();
     this.isWatched = this.#watchers.size > 0;
     this.hasCallers = this.isWatched || this.#getters.length + this.#drainers.length > 0;
     this.isAttended = this.hasCallers || this.observer !== undefined;
@@ -269,29 +263,36 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     return this.#getters.length === 0 && this.length > 0;
   }
 
-  /** Next time at which blocked items may become ready; `Infinity` if there is none. */
-  get #changeAt(): number {
-    return this.pausedUntil ?? Math.min(this.order.nextChangeAt ?? Infinity, this.opensAt);
+  /**
+   * Returns the next time at which blocked items may become ready; `Infinity` if there is none. If nobody awaits them,
+   * only retries count, and only before a shutdown.
+   */
+  #changeAt(isAwaited: boolean): number {
+    const { order: { nextChangeAt = Infinity }, retries } = this;
+    const opensAt = this.waiting > 0 && (isAwaited || !this.isShutDown) ? retries!.opensAt : Infinity;
+    return isAwaited ? Math.min(this.pausedUntil ?? nextChangeAt, opensAt) : opensAt;
   }
 
-  /** Whether there is a time for the timer, or the timer is set. */
-  get #needsTimer(): boolean {
-    return this.#wakeAt < Infinity || this.#changeAt < Infinity;
+  /** Sets the timer for retries, unless it is set for something else that is awaited. Nobody is served. */
+  protected followRetries(): void {
+    const wakeAt = this.#changeAt(false);
+    if (this.#isAwaited ? wakeAt < this.#wakeAt : wakeAt !== this.#wakeAt) this.#sleepUntil(wakeAt);
   }
 
   /**
    * Sets the timer for the next time at which blocked items become ready. The timer is set only if no item is ready,
-   * and a call or a callback awaits one. If a block has ended and nobody has been told, serves first.
+   * and a call or a callback awaits one, or for retries. If a block has ended and nobody has been told, serves first.
    *
    * @param isNew Whether a call or a callback is about to wait, or has just begun to. Then, nobody is served.
    * @returns Whether no item is ready that the new call could get.
    */
   #setTimer(isNew = false): boolean {
     const isReady = this.length > 0; // first, because this may end a block
-    if (isNew) {
-      if (!isReady) this.#sleepUntil(this.#changeAt);
-    } else if (isReady && this.#isUntold) this.serve();
-    else this.#sleepUntil(this.#isAwaited && !isReady ? this.#changeAt : Infinity);
+    if (isReady && !isNew && this.#isUntold) this.serve();
+    else {
+      const wakeAt = this.#changeAt(!isReady && (isNew || this.#isAwaited));
+      if (wakeAt !== this.#wakeAt) this.#sleepUntil(wakeAt);
+    }
     return !isReady || this.#isServing || this.batchReadyAt !== undefined;
   }
 
@@ -307,7 +308,6 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
   }
 
   #sleepUntil(wakeAt: number): void {
-    if (wakeAt === this.#wakeAt) return;
     const hadTimer = this.#wakeAt !== Infinity;
     this.#wakeAt = Infinity; // until the timer is set, because the clock may throw
     if (hadTimer) this.time.clearTimeout(this.#timer);
@@ -322,6 +322,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
   #wake(): void {
     this.#wakeAt = Infinity;
     try {
+      if (this.waiting > 0) this.retries!.look(this.time.now()); // even while the queue is paused
       this.serve();
     } catch (error) {
       if (this.#getters.length > 0) this.#getters.remove().reject(error);

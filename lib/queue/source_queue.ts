@@ -60,7 +60,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
         this.requeueAfter(lease, ending.delay, ending.priority ?? lease.priority);
     }
     try {
-      this.forgetLeased(lease);
+      this.forgetKey(lease.key, lease.item, lease);
     } catch (error) {
       report(error, attempt);
     }

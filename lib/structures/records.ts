@@ -186,11 +186,13 @@ export class Records {
 
   /** Removes a key from its record, which must then be released. Returns the page of the record. */
   remove(record: number): Page {
-    const page = this.pageOf(record);
+    const page = this.#pages[record >> PAGE_BITS]!;
     const place = record & PLACE;
     this.size--;
-    if (this.#only !== NONE) this.#forgetOnly();
-    else if (this.#isSmall) this.#map.delete(page.keys[place]);
+    if (this.#only !== NONE) {
+      this.#only = NONE;
+      this.#onlyKey = undefined;
+    } else if (this.#isSmall) this.#map.delete(page.keys[place]);
     page.keys[place] = FREE; // lets the key be garbage collected
     page.fields[2 * place] = 0;
     if (page.items !== undefined) page.items[place] = undefined;
@@ -233,6 +235,16 @@ export class Records {
 
   setState(record: number, state: number): void {
     this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
+  }
+
+  /** Sets the state, the item and the priority of a record. */
+  set(record: number, state: number, item: unknown, priority: number): void {
+    const page = this.#pages[record >> PAGE_BITS]!;
+    const place = record & PLACE;
+    page.fields[2 * place] = state;
+    if (page.items !== undefined) page.items[place] = item;
+    if (page.priorities !== undefined) page.priorities[place] = priority;
+    else if (priority !== 0) this.setPriority(record, priority);
   }
 
   /** Returns the link of a record: usually another record. */
@@ -297,13 +309,21 @@ export class Records {
     (this.#pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
   }
 
-  /** Begins the delay of an item. The slot is its place in the heap of delays. */
-  setDelay(record: number, slot: number, item: unknown, priority: number): void {
+  /** Begins the delay of an item: sets the state of the record, and the slot in the heap of delays. */
+  setDelay(record: number, state: number, slot: number, item: unknown, priority: number): void {
     const page = this.#pages[record >> PAGE_BITS]!;
+    const place = record & PLACE;
+    page.fields[2 * place] = state;
     const delays = page.delays ??= new DelayFields(this.#hasItems);
-    delays.slots[record & PLACE] = slot;
-    if (delays.items !== undefined) delays.items[record & PLACE] = item;
-    this.setDelayPriority(record, priority);
+    delays.slots[place] = slot;
+    if (delays.items !== undefined) delays.items[place] = item;
+    if (delays.priorities !== undefined) delays.priorities[place] = priority;
+    else if (priority !== 0) this.setDelayPriority(record, priority);
+  }
+
+  /** Sets the slot of a key that is delayed. */
+  setSlot(record: number, slot: number): void {
+    this.#pages[record >> PAGE_BITS]!.delays!.slots[record & PLACE] = slot;
   }
 
   /** Returns the slot of a key that is delayed. */
@@ -412,10 +432,6 @@ export class Records {
 
   #enterOnly(): void {
     this.#enter(this.#onlyKey, this.#only);
-    this.#forgetOnly();
-  }
-
-  #forgetOnly(): void {
     this.#only = NONE;
     this.#onlyKey = undefined;
   }

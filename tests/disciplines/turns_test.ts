@@ -17,7 +17,7 @@ Deno.test("turns: takers go by start, equal ones in the order in which their tur
     for (let step = 0; step < 5000; step++) {
       list.sort((a, b) => a.start - b.start || a.order - b.order);
       const next = list[0];
-      assertEquals([turns.top?.name, turns.isEmpty], [next?.taker.name, list.length === 0]);
+      assertEquals([turns.top?.name, turns.length], [next?.taker.name, list.length]);
       assertEquals(turns.first(4).map(({ name }) => name), list.slice(0, 4).map(({ taker }) => taker.name));
       const taker = random() < 0.5 && next !== undefined ? next.taker : all[Math.floor(random() * takers)]!;
       const known = list.find((each) => each.taker === taker);

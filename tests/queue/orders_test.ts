@@ -17,7 +17,7 @@ import {
 } from "@workqueue/core";
 import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { DisciplineOrder } from "../../lib/queue/discipline_order.ts";
-import type { AddSlice } from "../../lib/queue/slices.ts";
+import type { Batch } from "../../lib/queue/served_queue.ts";
 import { orderOf } from "../../lib/queue/order.ts";
 import { Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
@@ -165,14 +165,21 @@ const step = fc.oneof(
 const steps = fc.noBias(fc.array(step, { minLength: 1, maxLength: 120, size: "max" }));
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
+/** Fields of a queue that a delaying queue sets while items become due. */
+interface Inside {
+  batch: Batch | undefined;
+  batchReadyAt: number | undefined;
+  mayBeHeld: boolean;
+  readonly latestReadyAt: number;
+}
+
 /** Takes steps on a queue with this discipline. Returns everything that a user can see after each step. */
 function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrderKnown: boolean): unknown[] {
   const clock = new HandClock(100);
   const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
-  const inside = queue as unknown as { beginBatch(readyAt: number): AddSlice };
+  const inside = queue as unknown as Inside;
   const leases: Lease<Item>[] = [];
   const log: unknown[] = [];
-  let slice: AddSlice | undefined;
   let version = 0;
   const attempt = (call: () => void) => {
     try {
@@ -196,13 +203,14 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
     else if (step.do === "end" && leases.length > 0) {
       const [lease] = leases.splice(step.which % leases.length, 1);
       attempt(() => lease![Symbol.dispose]());
-    } else if (step.do === "begin") slice ??= inside.beginBatch(clock.time);
-    else if (step.do === "slice" && slice !== undefined) {
-      slice(() => {
-        for (const key of step.keys) attempt(() => queue.add({ key, version: ++version }, { priority: step.priority }));
-        return step.isLast;
-      });
-      if (step.isLast) slice = undefined;
+    } else if (step.do === "begin" && inside.batch === undefined) {
+      inside.batch = { time: clock.time, readyAt: Math.max(clock.time, inside.latestReadyAt), isAdding: false };
+      inside.mayBeHeld = true;
+    } else if (step.do === "slice" && inside.batch !== undefined) {
+      inside.batchReadyAt = inside.batch.readyAt;
+      for (const key of step.keys) attempt(() => queue.add({ key, version: ++version }, { priority: step.priority }));
+      inside.batchReadyAt = undefined;
+      if (step.isLast) inside.batch = undefined;
     }
     const { readyItems, ...others } = queue.snapshot();
     if (!isOrderKnown) readyItems.sort((a, b) => a.item.key < b.item.key ? -1 : 1);
@@ -216,7 +224,7 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
       entries,
     );
   }
-  slice?.(() => true);
+  inside.batch = undefined;
   for (let i = 0; i < 50 && (leases.length > 0 || queue.length > 0); i++) {
     attempt(tryTake);
     const lease = leases.shift();
