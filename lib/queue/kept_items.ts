@@ -27,16 +27,14 @@ const MANY_GONE = 32;
 
 /** Given-up items by key, in the order in which they were given up. */
 export class KeptItems<T> {
+  /** Number of items. */
+  size = 0;
   /** Entries in order, with those that are gone. A removal is thus fast, wherever the entry is. */
   #entries: KeptEntry<T>[] = [];
   readonly #byKey = new ChurnMap<unknown, KeptEntry<T>>();
   #lastNumber = 0;
   /** Number of entries at the beginning of the list that are known to be gone. */
   #goneFirst = 0;
-
-  get size(): number {
-    return this.#byKey.size;
-  }
 
   get(key: unknown): KeptEntry<T> | undefined {
     return this.#byKey.get(key);
@@ -49,6 +47,7 @@ export class KeptItems<T> {
     const entry = { ...kept, number: ++this.#lastNumber, isGone: false };
     this.#byKey.set(kept.key, entry);
     this.#entries.push(entry);
+    this.size++;
   }
 
   /** Removes an entry. Does nothing if it is gone. */
@@ -56,6 +55,7 @@ export class KeptItems<T> {
     if (entry.isGone) return;
     entry.isGone = true;
     this.#byKey.remove(entry.key);
+    this.size--;
     if (this.#entries.length - this.size <= Math.max(this.size, MANY_GONE)) return;
     this.#entries = this.#entries.filter(({ isGone }) => !isGone);
     this.#goneFirst = 0;
