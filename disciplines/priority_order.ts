@@ -1,12 +1,10 @@
 import type { Order } from "../lib/queue/order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
+import { RecordHeap } from "../lib/structures/record_heap.ts";
 import { NONE, RecordList, type Records } from "../lib/structures/records.ts";
 
 /** Maximum number of priorities that have a lane. */
 const MAX_LANES = 1024;
-
-/** Link of a record that is in no lane. */
-const LOOSE = -2;
 
 /** Records of one priority, first in, first out. */
 class Lane {
@@ -53,7 +51,7 @@ export class PriorityOrder implements Order {
   readonly #empty: Lane[] = [];
   /** Lanes with a record, by their first record. */
   readonly #heads = new NumberHeap<Lane>();
-  readonly #loose = new NumberHeap<number>();
+  readonly #loose = new RecordHeap();
   /** Number of turns that were given to records. */
   #turns = 0;
 
@@ -78,7 +76,7 @@ export class PriorityOrder implements Order {
     const loose = this.#loose;
     const isLoose = loose.length > 0 && (loose.smallest < heads.smallest ||
       loose.smallest === heads.smallest && loose.smallestOrder < heads.smallestOrder);
-    if (isLoose) return loose.pop()!;
+    if (isLoose) return loose.shift();
     const lane = heads.top!;
     const record = lane.list.first;
     this.#takeFrom(lane, record);
@@ -90,8 +88,7 @@ export class PriorityOrder implements Order {
     const from = this.#clamp(before);
     const priority = this.#clamp(records.priorityOf(record));
     if (priority <= from) return;
-    const isLoose = records.linkOf(record) === LOOSE;
-    if (isLoose) this.#loose.remove(records.previousOf(record));
+    if (this.#loose.has(record)) this.#loose.delete(record);
     else this.#takeFrom(this.#lanes.get(from)!, record);
     if (this.usesTime) this.#setLoose(record, priority, this.#headStartOf(priority));
     else {
@@ -115,7 +112,7 @@ export class PriorityOrder implements Order {
       );
     };
     for (const lane of this.#heads.first(limit)) add(lane.list.first, lane);
-    for (const record of this.#loose.first(limit)) add(record);
+    for (const record of this.#loose.list(limit)) add(record);
     while (found.length < limit && candidates.length > 0) {
       const { record, lane } = candidates.pop()!;
       found.push(record);
@@ -155,9 +152,7 @@ export class PriorityOrder implements Order {
   }
 
   #setLoose(record: number, priority: number, headStart: number): void {
-    this.#records.setLink(record, LOOSE);
-    const slot = this.#loose.push(record, this.#numberOf(record, priority, headStart), this.#records.turnOf(record));
-    this.#records.setPrevious(record, slot);
+    this.#loose.add(record, this.#numberOf(record, priority, headStart), this.#records.turnOf(record));
   }
 
   #takeFrom(lane: Lane, record: number): void {

@@ -1,6 +1,6 @@
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
-import { NumberHeap } from "../structures/number_heap.ts";
+import { RecordHeap } from "../structures/record_heap.ts";
 import type { Records } from "../structures/records.ts";
 import type { RETRIES } from "./opt_ins.ts";
 import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
@@ -36,8 +36,7 @@ export class BlockedRetries {
   readonly #queue: BudgetedQueue;
   readonly #options: LiveOptions;
   readonly #budget: RetryCredit;
-  /** The link of a blocked record is its slot. */
-  readonly #records = new NumberHeap<number>();
+  readonly #records = new RecordHeap();
   /** Function that stops watching the options. Defined while retries are blocked. */
   #unwatch: (() => void) | undefined;
   readonly #report = firstErrorReporter("make retry ready");
@@ -66,7 +65,7 @@ export class BlockedRetries {
       return this.#queue.push(record);
     }
     records.setState(record, state | BLOCKED);
-    records.setLink(record, this.#records.push(record, 0));
+    this.#records.add(record, 0);
     this.open(now);
   }
 
@@ -83,7 +82,7 @@ export class BlockedRetries {
 
   /** Lets a blocked retry through, as a first attempt. */
   letThrough(record: number): void {
-    this.#records.remove(this.#queue.records.linkOf(record));
+    this.#records.delete(record);
     this.#let(record, 0);
     this.#changed();
   }
@@ -92,7 +91,7 @@ export class BlockedRetries {
   open(now?: number): void {
     const flags = now === undefined ? 0 : REPEATED;
     for (let left = this.#records.length; left > 0 && (flags === 0 || this.#budget.withdraw(now!)); left--) {
-      this.#let(this.#records.pop()!, flags);
+      this.#let(this.#records.shift(), flags);
     }
     this.#changed();
   }
@@ -106,7 +105,7 @@ export class BlockedRetries {
       this.#queue.push(record);
     } catch (error) {
       records.setState(record, state);
-      records.setLink(record, this.#records.push(record, 0));
+      this.#records.add(record, 0);
       this.#report(error);
     }
   }

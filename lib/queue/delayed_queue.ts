@@ -10,7 +10,7 @@ import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions } from ".
 import type { Meter } from "../metrics/meter.ts";
 import { burst } from "../structures/burst.ts";
 import { inSlices } from "../structures/in_slices.ts";
-import { NumberHeap } from "../structures/number_heap.ts";
+import { RecordHeap } from "../structures/record_heap.ts";
 import { NONE } from "../structures/records.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE } from "../structures/watchers.ts";
@@ -66,12 +66,12 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   /** Latest value to which the gauge was set. */
   #delayedMeasured = 0;
   /** Records of delayed keys by deadline, except those in `#flushed`. */
-  #delays = new NumberHeap<number>();
+  #delays = new RecordHeap();
   /**
    * Records of keys that a flush has not made ready yet; `undefined` outside a flush. Keys that are delayed during the
    * flush are not included.
    */
-  #flushed: NumberHeap<number> | undefined = undefined;
+  #flushed: RecordHeap | undefined = undefined;
   /** Delayed records into whose delay an add was folded, so that a shutdown finds them without a look at all others. */
   readonly #folded = new Set<number>();
   readonly #errors: ErrorOutput;
@@ -288,22 +288,21 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   /** Returns the heap that has the record of a delayed key; `undefined` if the key is not delayed, or was dropped. */
-  #heapOf(record: number): NumberHeap<number> | undefined {
-    if (record === NONE || (this.records.stateOf(record) & DELAYED) === 0) return undefined;
-    const slot = this.records.slotOf(record);
-    if (this.#delays.entryOf(slot) === record) return this.#delays;
-    return this.#flushed?.entryOf(slot) === record ? this.#flushed : undefined;
+  #heapOf(record: number): RecordHeap | undefined {
+    if (record === NONE) return undefined;
+    if (this.#delays.has(record)) return this.#delays;
+    return this.#flushed?.has(record) ? this.#flushed : undefined;
   }
 
   /** Returns the time at which the record of a delayed key is due; `undefined` if the key is not delayed. */
   dueAtOf(record: number): number | undefined {
-    return this.#heapOf(record)?.numberOf(this.records.slotOf(record));
+    return this.#heapOf(record)?.numberOf(record);
   }
 
   /** Returns at most `limit` delayed records, in the order in which they become ready. */
   firstDelayed(limit: number): number[] {
-    const flushed = this.#flushed?.first(limit) ?? [];
-    return [...flushed, ...this.#delays.first(limit - flushed.length)];
+    const flushed = this.#flushed?.list(limit) ?? [];
+    return [...flushed, ...this.#delays.list(limit - flushed.length)];
   }
 
   /**
@@ -403,22 +402,22 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     } else {
       records.setDelayedItem(record, newest);
       this.#raise(record, priority);
-      const slot = records.slotOf(record);
-      if (deadline < heap.numberOf(slot)) { // the earlier deadline applies
+      if (deadline < heap.numberOf(record)) { // the earlier deadline applies
         records.setState(record, state & ~RETRY_DELAYED | kind);
-        heap.decrease(slot, deadline);
+        heap.decrease(record, deadline);
       }
     }
     if (deadline < this.#dueTimerAt) this.#setDelayTimer(now);
   }
 
   #beginDelay(record: number, state: number, item: T, deadline: number, priority: number, kind: number): void {
-    this.records.setDelay(record, state & ~DELAY | DELAYED | kind, this.#delays.push(record, deadline), item, priority);
+    this.records.setDelay(record, state & ~DELAY | DELAYED | kind, item, priority);
+    this.#delays.add(record, deadline);
   }
 
   /** Ends the delay of a key before it is due. */
   #endDelay(record: number): void {
-    this.#heapOf(record)!.remove(this.records.slotOf(record));
+    this.#heapOf(record)!.delete(record);
     this.#forgetDelay(record, this.records.stateOf(record));
   }
 
@@ -471,9 +470,9 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #flush(): void {
     this.#clearDelayTimer();
     const delays = this.#delays;
-    this.#delays = new NumberHeap();
+    this.#delays = new RecordHeap();
     if (this.#flushed === undefined) this.#flushed = delays;
-    else this.#moveToFlush(delays, delays.first(delays.length)); // the keys join the running flush
+    else this.#moveToFlush(delays, delays.list(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
     this.retries?.open();
     if (this.batch?.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
@@ -482,11 +481,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   /** Adds records of a heap to those that are flushed. */
-  #moveToFlush(from: NumberHeap<number>, moved: Iterable<number>): void {
-    const { records } = this;
-    for (const record of moved) {
-      records.setSlot(record, this.#flushed!.push(record, from.numberOf(records.slotOf(record))));
-    }
+  #moveToFlush(from: RecordHeap, moved: Iterable<number>): void {
+    for (const record of moved) this.#flushed!.add(record, from.numberOf(record));
   }
 
   #throwFlushFailure(): void {
@@ -560,7 +556,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
         burst.isTooLong(); // starts a burst if there is none, so that the slice's time counts toward the burst's limit
         if (this.time.now() >= now + MAX_SLICE) return false;
       }
-      this.#addNextDue((flushed ?? this.#delays).pop()!);
+      this.#addNextDue((flushed ?? this.#delays).shift());
     }
     return true;
   }
@@ -573,12 +569,12 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const folded = this.isShutDown ? [] : [...this.#folded].sort((one, other) => this.#compareDelays(one, other));
     const dropped = this.#onDrop === undefined ? [] : this.#itemsToDrop();
     const [flushed, delays] = [this.#flushed, this.#delays];
-    this.#delays = new NumberHeap();
+    this.#delays = new RecordHeap();
     this.#flushed = undefined;
     if (folded.length > 0) {
-      this.#flushed = new NumberHeap();
+      this.#flushed = new RecordHeap();
       for (const record of folded) {
-        this.#moveToFlush(delays.entryOf(this.records.slotOf(record)) === record ? delays : flushed!, [record]);
+        this.#moveToFlush(delays.has(record) ? delays : flushed!, [record]);
         this.records.setState(record, this.records.stateOf(record) & ~RETRY_DELAYED);
       }
     }
@@ -611,8 +607,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #compareDelays(one: number, other: number): number {
     const [heap, otherHeap] = [this.#heapOf(one)!, this.#heapOf(other)!];
     if (heap !== otherHeap) return heap === this.#flushed ? -1 : 1;
-    const [slot, otherSlot] = [this.records.slotOf(one), this.records.slotOf(other)];
-    return heap.numberOf(slot) - heap.numberOf(otherSlot) || heap.orderOf(slot) - heap.orderOf(otherSlot);
+    return heap.numberOf(one) - heap.numberOf(other) || heap.orderOf(one) - heap.orderOf(other);
   }
 
   #itemsToDrop(): T[] {

@@ -1,7 +1,7 @@
 import { callSafely } from "../base/thrown.ts";
 import type { Clock } from "../base/clock.ts";
 import { inSlices } from "../structures/in_slices.ts";
-import { NumberHeap } from "../structures/number_heap.ts";
+import { RecordHeap } from "../structures/record_heap.ts";
 import { FailureFields, NONE, PAGE, PLACE, type Records } from "../structures/records.ts";
 import type { LiveDuration } from "./live_duration.ts";
 import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
@@ -35,7 +35,7 @@ export class FailedKeys {
    * Records by the end of the last delay, or by an earlier time. They expire in this order. `undefined` if failures
    * don't expire.
    */
-  readonly #expiring: NumberHeap<number> | undefined;
+  readonly #expiring: RecordHeap | undefined;
   /** Whether expired keys are being forgotten, in slices. */
   #isForgetting = false;
   /** Callbacks of `watch`; `undefined` until it is first called. */
@@ -44,7 +44,7 @@ export class FailedKeys {
   constructor(records: Records, queue: FailingQueue) {
     this.#records = records;
     this.#queue = queue;
-    if (queue.after !== undefined) this.#expiring = new NumberHeap();
+    if (queue.after !== undefined) this.#expiring = new RecordHeap();
   }
 
   /** Number of keys whose last attempt failed. */
@@ -73,7 +73,7 @@ export class FailedKeys {
    * @param now The current time, if it is known.
    */
   countOf(record: number, now?: number): number {
-    return this.#fieldsOf(record, now)?.numbers[2 * (record & PLACE)] ?? 0;
+    return this.#fieldsOf(record, now)?.numbers[record & PLACE] ?? 0;
   }
 
   /** Returns the end of the last delay after a failure of a key, which must have failures. */
@@ -113,9 +113,10 @@ export class FailedKeys {
     const { numbers, ends } = records.pageOf(record).failures!;
     const place = record & PLACE;
     if (isCounted) {
-      numbers[2 * place]!++;
+      numbers[place]!++;
       ends[place] = end;
-      if (this.#expiring !== undefined) this.#expire(record, numbers, end);
+      if (this.#expiring?.has(record)) this.#expiring.decrease(record, end); // a later end is set when this one comes
+      else this.#expiring?.add(record, end);
     } else if (end > ends[place]!) ends[place] = end;
     const wasFailing = (state & FAILING) !== 0;
     if (hasFailed === undefined || hasFailed === wasFailing) return record;
@@ -133,9 +134,8 @@ export class FailedKeys {
     const records = this.#records;
     const state = records.stateOf(record);
     if ((state & REMEMBERED) === 0) return;
-    const key = records.keyOf(record);
-    const slot = this.#slotOf(record);
-    if (slot !== NONE) this.#expiring!.remove(slot);
+    const key = this.#watchers === undefined ? undefined : records.keyOf(record);
+    if (this.#expiring?.has(record)) this.#expiring.delete(record);
     this.size--;
     const rest = state & ~(REMEMBERED | FAILING);
     if (rest === 0) records.free(record);
@@ -151,9 +151,9 @@ export class FailedKeys {
     const expiring = this.#expiring;
     if (expiring === undefined) return;
     for (let count = 0; count < FEW && this.#hasExpired(now); count++) {
-      const record = expiring.top!;
+      const record = expiring.next;
       if (!this.#forgetIfExpired(record, now)) {
-        expiring.increase(this.#slotOf(record), this.endOf(record));
+        expiring.increase(record, this.endOf(record));
       }
     }
   }
@@ -191,8 +191,7 @@ export class FailedKeys {
     }
     const place = record & PLACE;
     const fields = records.pageOf(record).failures ??= new FailureFields();
-    fields.numbers[2 * place] = 0;
-    fields.numbers[2 * place + 1] = NONE;
+    fields.numbers[place] = 0;
     fields.ends[place] = -Infinity;
     if (this.keepsTimes) (fields.times ??= new Float64Array(PAGE))[place] = this.#queue.clock.now();
     this.size++;
@@ -207,22 +206,9 @@ export class FailedKeys {
     return this.#expiring !== undefined && this.#forgetIfExpired(record, now) ? undefined : failures;
   }
 
-  /** Notes that the failures of a key expire after a time. */
-  #expire(record: number, numbers: Int32Array, end: number): void {
-    const place = record & PLACE;
-    const slot = numbers[2 * place + 1]!;
-    if (slot === NONE) numbers[2 * place + 1] = this.#expiring!.push(record, end);
-    else this.#expiring!.decrease(slot, end); // a later end is set when the earlier one has come
-  }
-
-  /** Returns the slot in the heap of keys whose failures expire; {@linkcode NONE} if the key is not in the heap. */
-  #slotOf(record: number): number {
-    return this.#records.pageOf(record).failures!.numbers[2 * (record & PLACE) + 1]!;
-  }
-
   /** Forgets the failures of a key if they have expired. Reports whether they had. */
   #forgetIfExpired(record: number, now?: number): boolean {
-    if (this.#slotOf(record) === NONE) return false;
+    if (!this.#expiring!.has(record)) return false;
     const { after, clock, expired } = this.#queue;
     if (this.endOf(record) + after!.ms > (now ?? clock.now())) return false;
     const [key, item] = [this.#records.keyOf(record), this.#records.itemOf(record)];

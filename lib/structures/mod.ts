@@ -18,3 +18,4 @@
  */
 
 export { NumberHeap } from "./number_heap.ts";
+export { RecordHeap } from "./record_heap.ts";

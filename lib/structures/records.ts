@@ -1,7 +1,7 @@
 import { isSameKey } from "../base/keys.ts";
 import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "../base/parted_map.ts";
 
-/** Number that stands for no record and no slot. */
+/** Number that stands for no record. */
 export const NONE = -1;
 
 /** Number of records in a page, as a power of two, and the bits of a record that are its place in the page. */
@@ -60,8 +60,6 @@ export class Page {
 
 /** Fields of the delays of records. */
 class DelayFields {
-  /** Slots in the heap of delays. */
-  readonly slots: Int32Array = new Int32Array(PAGE);
   /** Created when a priority is first not 0. */
   priorities: Float64Array | undefined = undefined;
   readonly items: unknown[] | undefined;
@@ -73,8 +71,8 @@ class DelayFields {
 
 /** Fields of the records whose failures are remembered. */
 export class FailureFields {
-  /** Number of failures and slot of each record, side by side: an array for each would take more memory. */
-  readonly numbers: Int32Array = new Int32Array(2 * PAGE);
+  /** Numbers of failures. */
+  readonly numbers: Int32Array = new Int32Array(PAGE);
   /** Ends of the last delays after a failure. */
   readonly ends: Float64Array = new Float64Array(PAGE);
   /** Times of first failures. Created when one is first set. */
@@ -309,26 +307,15 @@ export class Records {
     (this.#pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
   }
 
-  /** Begins the delay of an item: sets the state of the record, and the slot in the heap of delays. */
-  setDelay(record: number, state: number, slot: number, item: unknown, priority: number): void {
+  /** Begins the delay of an item: sets the state of the record, the item and the priority. */
+  setDelay(record: number, state: number, item: unknown, priority: number): void {
     const page = this.#pages[record >> PAGE_BITS]!;
     const place = record & PLACE;
     page.fields[2 * place] = state;
     const delays = page.delays ??= new DelayFields(this.#hasItems);
-    delays.slots[place] = slot;
     if (delays.items !== undefined) delays.items[place] = item;
     if (delays.priorities !== undefined) delays.priorities[place] = priority;
     else if (priority !== 0) this.setDelayPriority(record, priority);
-  }
-
-  /** Sets the slot of a key that is delayed. */
-  setSlot(record: number, slot: number): void {
-    this.#pages[record >> PAGE_BITS]!.delays!.slots[record & PLACE] = slot;
-  }
-
-  /** Returns the slot of a key that is delayed. */
-  slotOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.delays!.slots[record & PLACE]!;
   }
 
   /** Returns the item of a key that is delayed. */

@@ -52,10 +52,18 @@ const BRINGS: Record<string, string[]> = {
 
 /** For each module that is not an entry point, the entry points that load it. */
 const BROUGHT_BY: Record<string, string[]> = {
-  "./lib/structures/number_heap.ts": [
+  "./lib/structures/record_heap.ts": [
     ".",
     "./delaying-queue",
     "./rate-limiting-queue",
+    "./internal/structures",
+    "./config",
+    "./disciplines",
+    "./disciplines/fair",
+    "./disciplines/priority",
+  ],
+  "./lib/structures/number_heap.ts": [
+    ".",
     "./internal/structures",
     "./config",
     "./disciplines",

@@ -17,7 +17,7 @@ import {
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import { NumberHeap } from "../../lib/structures/number_heap.ts";
+import { RecordHeap } from "../../lib/structures/record_heap.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { courseOf, type Outage } from "../limiters/outage.ts";
 import { flush, HighestFirst, takeAll } from "../queue_helpers.ts";
@@ -312,9 +312,9 @@ Deno.test("fold: the work of a shutdown depends on what was added, not on what i
   const added = ["key 700", "key 20", "key 333"];
   for (const key of added) queue.add(key);
   let moves = 0;
-  const { push, pop, remove } = NumberHeap.prototype;
-  for (const [name, method] of Object.entries({ push, pop, remove })) {
-    Object.assign(NumberHeap.prototype, {
+  const { add, shift, delete: remove } = RecordHeap.prototype;
+  for (const [name, method] of Object.entries({ add, shift, delete: remove })) {
+    Object.assign(RecordHeap.prototype, {
       [name](...args: never[]) {
         moves++;
         return (method as (...args: never[]) => unknown).apply(this, args);
@@ -324,7 +324,7 @@ Deno.test("fold: the work of a shutdown depends on what was added, not on what i
   try {
     queue.shutDown();
   } finally {
-    Object.assign(NumberHeap.prototype, { push, pop, remove });
+    Object.assign(RecordHeap.prototype, { add, shift, delete: remove });
   }
   assert(moves <= 4 * added.length, `${moves} changes of heaps`);
   assertEquals(takeAll(queue), ["key 20", "key 333", "key 700"], "in the order of their deadlines");

@@ -52,18 +52,6 @@ Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a s
   }
 });
 
-Deno.test("visit calls back with each entry up to a number, and no other", () => {
-  const random = randomNumbers(7);
-  const heap = new NumberHeap<number>();
-  const numbers = Array.from({ length: 500 }, () => Math.floor(random() * 100));
-  for (const number of numbers) heap.push(number, number);
-  for (const limit of [-1, 0, 50, 98.5, 99, Infinity]) {
-    const visited: number[] = [];
-    heap.visit(limit, (number) => void visited.push(number));
-    assertEquals(visited.sort((a, b) => a - b), numbers.filter((number) => number <= limit).sort((a, b) => a - b));
-  }
-});
-
 Deno.test("an entry that is increased moves down, behind its equals or to the given place among them", () => {
   const random = randomNumbers(5);
   for (const distinctNumbers of [3, 1e9]) {
