@@ -91,10 +91,14 @@ export class Actions {
     await this.#send("PATCH", configMaps(NAMESPACE, name), { metadata: { annotations } }, MERGE);
   }
 
-  /** Deletes an object. Returns its uid if it had the controller's finalizer. */
+  /**
+   * Deletes an object. Returns its uid if it had the controller's finalizer. Otherwise, the controller never saw it:
+   * deletes the secret of its predecessor, as the garbage collector would if the secret had an owner.
+   */
   async #delete(name: string): Promise<string | undefined> {
     const { metadata } = await this.#send("DELETE", configMaps(NAMESPACE, name));
-    return metadata.finalizers?.includes(FINALIZER) ? metadata.uid : undefined;
+    if (metadata?.finalizers?.includes(FINALIZER)) return metadata.uid;
+    await this.#send("DELETE", secrets(NAMESPACE, name));
   }
 
   /** Removes an object at once, whatever its finalizers, and creates another one with its name. */
