@@ -54,7 +54,11 @@ export function report(figures: Figures, facts: Facts): string {
 
 function figuresTable(figures: Figures, contenders: readonly Contender[], scale: Scale): string[] {
   const lines = ["lines of the controller", ...contenders.map((contender) => String(contender.lines))];
-  const rows = ROWS.map((row) => [row.title(scale), ...contenders.map(({ name }) => cell(figures, row, name))]);
+  const isMeasured = ({ figure }: Row) =>
+    contenders.some(({ name }) => !Number.isNaN(figures.median(figureOf(figure, name))));
+  const rows = ROWS.filter(isMeasured).map((
+    row,
+  ) => [row.title(scale), ...contenders.map(({ name }) => cell(figures, row, name))]);
   return table(["", ...contenders.map(({ name }) => name)], [lines, ...rows]);
 }
 

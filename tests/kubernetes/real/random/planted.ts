@@ -67,12 +67,6 @@ export const PLANTED: readonly Planted[] = [
     replace: "",
   },
   {
-    name: "the reference to an owner that was created again stays",
-    file: "cache/applied.ts",
-    find: "return kept.length === references.length ? undefined : kept;",
-    replace: "return undefined;",
-  },
-  {
     name: "events of owned objects are lost",
     file: "manager/controller.ts",
     find: "      .filter((owner) => owner.controller && ",
