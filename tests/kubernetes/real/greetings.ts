@@ -102,6 +102,7 @@ export async function untilInOrder(
     try {
       const [configs, copies] = await stored(admin, namespace);
       faults = faultsOf(configs, copies);
+      await collectGarbage(admin, configs, copies);
       const isAll = count === undefined || configs.length === count;
       if (!isAll) faults.push(`${configs.length} config maps, not ${count}`);
     } catch {
@@ -113,6 +114,19 @@ export async function untilInOrder(
   throw new Error(
     `not in order within ${deadline / 1000} s: ${faults.length} faults:\n${faults.slice(0, 10).join("\n")}`,
   );
+}
+
+/**
+ * Deletes the secrets whose owner is gone, as the garbage collector of a whole cluster does. A controller may create
+ * one if it learns that the last secret is gone before it learns that the owner is.
+ */
+async function collectGarbage(admin: Admin, configs: readonly Stored[], copies: readonly Stored[]): Promise<void> {
+  const living = new Set(configs.map(({ metadata: { uid } }) => uid));
+  for (const { metadata: { namespace, name, ownerReferences = [] } } of copies) {
+    if (ownerReferences.length === 0 || ownerReferences.some(({ uid }) => living.has(uid))) continue;
+    if (configs.some(({ metadata }) => metadata.name === name)) continue; // the controller corrects its owner
+    await admin.delete(secrets(namespace!, name));
+  }
 }
 
 /** Changes a config map, and returns the milliseconds until its secret follows. */
