@@ -109,7 +109,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
           if (count > 0) this.isPlain = false;
           this.followRetries();
         },
-        follow: () => this.serve(),
+        follow: () => this.wake(),
       });
     }
     if (this.name === "" || metrics === undefined) return;
@@ -516,8 +516,14 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (this.#delays.smallest === Infinity && this.batch === undefined) this.#clearDelayTimer();
   }
 
+  protected override wake(): void {
+    // Items that are due at the same time become ready before a pending call gets a retry.
+    if (this.waiting > 0 && this.#delays.smallest <= this.time.now()) this.#wakeForDelays();
+    super.wake();
+  }
+
   #wakeForDelays(): void {
-    this.#dueTimerAt = Infinity;
+    this.#clearDelayTimer();
     try {
       if (this.waiting > 0) this.retries!.look(this.time.now()); // blocked retries go before items that are due now
       this.#addSlice();

@@ -532,3 +532,20 @@ Deno.test("consoles show how many blocked items wait for the retry budget", asyn
   assertEquals(String(queue), "RateLimitingQueue: 0 ready, 2 blocked (2 by the retry budget), 0 delayed, 0 processing");
   queue.shutDown();
 });
+
+Deno.test("rule 18: an item that is due when a retry gets budget may go first, by the order of the queue", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
+    clock,
+    discipline: createPriorityDiscipline({ maxHeadStart: "unlimited" }),
+    retryBudget: createRetryBudget({ ratio: 0, minRate: 25 }),
+  });
+  for (const key of ["a", "b"]) queue.addRateLimited(key);
+  await clock.advance(10);
+  assertEquals([queue.tryGet()?.item, queue.snapshot().blocked], ["a", 1]); // budget for "b" comes 40 ms later
+  const next = queue.get();
+  await clock.advance(20);
+  queue.addAfter("urgent", 20, { priority: 1 });
+  await clock.advance(20);
+  assertEquals([(await next).item, queue.tryGet()?.item], ["urgent", "b"]);
+});
