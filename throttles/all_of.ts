@@ -21,9 +21,9 @@
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/tokens/throttle_line.ts";
+import { Watchers } from "../lib/structures/watchers.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
-import { Listeners } from "./listeners.ts";
 
 export type * from "./types.ts";
 
@@ -76,10 +76,9 @@ const DETENTION = 2;
 
 class AllOfThrottle implements OwnThrottle {
   #throttles!: readonly OwnThrottle[];
-  readonly #listeners = new Listeners();
+  readonly #watchers = new Watchers();
   /** Permits that have not ended. */
   readonly #permits = new Set<AllOfPermit>();
-  #watchers = 0;
   /** Number of calls of `acquire`. */
   #asked = 0;
   #isAsking = false;
@@ -108,8 +107,8 @@ class AllOfThrottle implements OwnThrottle {
       if (before.includes(throttle)) continue;
       for (const permit of this.#permits) permit.adopt(throttle);
     }
-    if (this.#watchers > 0) this.#standInLines();
-    this.#listeners.tell();
+    if (this.#watchers.size > 0) this.#standInLines();
+    this.#watchers.tell();
   }
 
   acquire(): Permit | number {
@@ -163,11 +162,11 @@ class AllOfThrottle implements OwnThrottle {
   }
 
   onChange(callback: () => void): () => void {
-    const end = this.#listeners.add(callback);
-    if (this.#watchers++ === 0) this.#standInLines();
+    const end = this.#watchers.add(callback);
+    if (this.#watchers.size === 1) this.#standInLines();
     return () => {
       end();
-      if (--this.#watchers === 0) this.#quitLines();
+      if (this.#watchers.size === 0) this.#quitLines();
     };
   }
 
@@ -196,7 +195,7 @@ class AllOfThrottle implements OwnThrottle {
     const asked = this.#asked;
     this.#wasTold = true;
     if (this.#isAsking) return;
-    this.#listeners.tell();
+    this.#watchers.tell();
     if (this.#asked === asked) this.leave();
   }
 

@@ -15,11 +15,11 @@
 import type { Clock } from "../lib/base/clock.ts";
 import { formatDuration } from "../lib/base/inspection.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
+import { Watchers } from "../lib/structures/watchers.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { durationKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
-import { Listeners } from "./listeners.ts";
-import { NotedPermit } from "./noted_permit.ts";
+import { NotedPermit } from "./limited_throttle.ts";
 import { RecentResults } from "./recent_results.ts";
 
 export type * from "./types.ts";
@@ -115,7 +115,7 @@ class BreakerThrottle implements OwnThrottle {
   readonly ignoresDurations = true;
   #options: Options;
   readonly #clock: Clock;
-  readonly #listeners = new Listeners();
+  readonly #watchers = new Watchers();
   readonly #results: RecentResults;
   #state: "closed" | "open" | "halfOpen" = "closed";
   /** Number of changes of the state. Results of attempts that began in an earlier state are ignored. */
@@ -143,7 +143,7 @@ class BreakerThrottle implements OwnThrottle {
     this.#options = options;
     this.#results.window = options.window;
     if (this.#state === "halfOpen") this.#closeIfProbed(this.#clock.now());
-    this.#listeners.tell();
+    this.#watchers.tell();
   }
 
   acquire(): Permit | number {
@@ -174,7 +174,7 @@ class BreakerThrottle implements OwnThrottle {
   }
 
   onChange(callback: () => void): () => void {
-    return this.#listeners.add(callback);
+    return this.#watchers.add(callback);
   }
 
   snapshot(): ThrottleSnapshot {
@@ -199,7 +199,7 @@ class BreakerThrottle implements OwnThrottle {
       return;
     }
     if (era === this.#era) this.#learn(outcome === "succeeded");
-    this.#listeners.tell();
+    this.#watchers.tell();
   }
 
   #learn(hasSucceeded: boolean): void {

@@ -1,10 +1,33 @@
 import type { AttemptResult, OwnThrottle, Permit, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { Listeners } from "./listeners.ts";
-import { NotedPermit } from "./noted_permit.ts";
+import { Watchers } from "../lib/structures/watchers.ts";
+
+/** Throttle that is told of the end of each permit, with the note that it made when it granted the permit. */
+interface NotingThrottle {
+  ended(result: AttemptResult, note: number): void;
+}
+
+/** Permit without a cost, whose throttle remembers something from the time of the grant. */
+export class NotedPermit implements Permit {
+  readonly #throttle: NotingThrottle;
+  readonly #note: number;
+
+  constructor(throttle: NotingThrottle, note: number) {
+    this.#throttle = throttle;
+    this.#note = note;
+  }
+
+  begin(): void {}
+
+  charge(): void {}
+
+  end(result: AttemptResult): void {
+    this.#throttle.ended(result, this.#note);
+  }
+}
 
 /** Throttle with a limit on the number of attempts that run at once. The limit may change at any time. */
 export abstract class LimitedThrottle implements OwnThrottle {
-  readonly #listeners = new Listeners();
+  readonly #watchers = new Watchers();
   #limit: number;
   #inUse = 0;
 
@@ -21,7 +44,7 @@ export abstract class LimitedThrottle implements OwnThrottle {
   protected set limit(limit: number) {
     const isRaised = Math.floor(limit) > Math.floor(this.#limit);
     this.#limit = limit;
-    if (isRaised) this.#listeners.tell();
+    if (isRaised) this.#watchers.tell();
   }
 
   get free(): number {
@@ -45,11 +68,11 @@ export abstract class LimitedThrottle implements OwnThrottle {
     this.#inUse--;
     if (result.outcome === "unused") return; // the pool that gave the permit back asks the next pool itself
     this.learn(result, inUse);
-    this.#listeners.tell();
+    this.#watchers.tell();
   }
 
   onChange(callback: () => void): () => void {
-    return this.#listeners.add(callback);
+    return this.#watchers.add(callback);
   }
 
   snapshot(): ThrottleSnapshot {

@@ -39,11 +39,13 @@ export function createRetryBudget(options: RetryBudgetOptions): RetryBudget {
 
 /** Options of a retry budget that can be changed. Queues with blocked retries watch them. */
 export class LiveRetryBudget implements RetryBudget {
-  #options: RetryBudgetOptions;
+  ratio: number;
+  minRate: number;
   readonly #watchers = new Watchers();
 
   constructor({ ratio, minRate }: RetryBudgetOptions) {
-    this.#options = { ratio, minRate };
+    this.ratio = ratio;
+    this.minRate = minRate;
     setBrand(
       this,
       RETRIES,
@@ -51,18 +53,10 @@ export class LiveRetryBudget implements RetryBudget {
     );
   }
 
-  get ratio(): number {
-    return this.#options.ratio;
-  }
-
-  get minRate(): number {
-    return this.#options.minRate;
-  }
-
   update(options: RetryBudgetOptions): void {
     requireRule("update retry budget", "options", options, A_RETRY_BUDGET);
-    const { ratio, minRate } = options;
-    this.#options = { ratio, minRate };
+    this.ratio = options.ratio;
+    this.minRate = options.minRate;
     this.#watchers.tell();
   }
 

@@ -21,8 +21,9 @@ export class Watchers {
     return stop;
   }
 
+  /** Calls all callbacks, except those that are added or removed meanwhile. */
   tell(): void {
-    for (const callback of this.#callbacks.values()) callback();
+    for (const stop of [...this.#callbacks.keys()]) this.#callbacks.get(stop)?.();
   }
 }
 
