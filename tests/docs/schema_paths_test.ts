@@ -56,9 +56,12 @@ interface Reference extends Place {
   named: string;
 }
 
+/** Names of files in `examples/` that are not configs. */
+const OTHERS = ["package.json", "deploy.yaml"];
+
 function examples(): Place[] {
   const paths = globSync("examples/**/*.{json,yaml,toml}", { cwd: ROOT })
-    .filter((path) => !path.endsWith("package.json")).sort();
+    .filter((path) => !OTHERS.some((name) => path.endsWith(`/${name}`))).sort();
   return paths.map((path) => ({
     path: path.replaceAll("\\", "/"),
     text: Deno.readTextFileSync(new URL(path, ROOT)),
