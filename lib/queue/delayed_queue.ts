@@ -109,7 +109,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
           if (count > 0) this.isPlain = false;
           this.followRetries();
         },
-        follow: () => this.wake(),
+        follow: () => {
+          this.retries!.look(this.time.now());
+          this.serve();
+        },
       });
     }
     if (this.name === "" || metrics === undefined) return;
@@ -498,7 +501,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const wakeAt = Math.min(next, now + this.#maxSleep);
     // Rounded up: timers take whole milliseconds, and a timer that fires early would have to be set again.
     const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
-    const timer = this.time.setTimeout(() => this.#wakeForDelays(), ms);
+    const timer = this.time.setTimeout(() => {
+      this.#dueTimerAt = Infinity;
+      this.look();
+    }, ms);
     this.#clearDelayTimer();
     this.#delayTimer = timer;
     this.#dueTimerAt = wakeAt;
@@ -516,15 +522,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (this.#delays.smallest === Infinity && this.batch === undefined) this.#clearDelayTimer();
   }
 
-  protected override wake(): void {
-    // Items that are due at the same time become ready before a pending call gets a retry.
-    if (this.waiting > 0 && this.#delays.smallest <= this.time.now()) this.#wakeForDelays();
-    super.wake();
-  }
-
-  #wakeForDelays(): void {
-    this.#clearDelayTimer();
+  /** Makes retries ready that have budget now, and due items, before a pending call gets the first of them. */
+  protected override look(): void {
     try {
+      this.#clearDelayTimer();
       if (this.waiting > 0) this.retries!.look(this.time.now()); // blocked retries go before items that are due now
       this.#addSlice();
     } finally {

@@ -313,21 +313,24 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     if (hadTimer) this.time.clearTimeout(this.#timer);
     if (wakeAt === Infinity) return;
     const ms = Math.min(Math.max(Math.ceil(wakeAt - this.time.now()), 1), this.sleep.max);
-    this.#timer = this.time.setTimeout(() => this.wake(), ms);
+    this.#timer = this.time.setTimeout(() => this.#wake(), ms);
     if (!this.sleep.ref) unref(this.#timer);
     this.#wakeAt = wakeAt;
   }
 
   /** Hands out items that have become ready with time. If the discipline throws, a pending call to `get` rejects. */
-  protected wake(): void {
-    this.#sleepUntil(Infinity);
+  #wake(): void {
+    this.#wakeAt = Infinity;
     try {
-      if (this.waiting > 0) this.retries!.look(this.time.now()); // even while the queue is paused
+      if (this.waiting > 0) this.look(); // even while the queue is paused
       this.serve();
     } catch (error) {
       if (this.#getters.length > 0) this.#getters.remove().reject(error);
     }
   }
+
+  /** Looks at the time: lets retries through that have budget now, and makes due items ready. */
+  protected look(): void {}
 
   #close(): void {
     this.ignoresAdds = this.isShutDown = true;
