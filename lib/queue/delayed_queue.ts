@@ -109,10 +109,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
           if (count > 0) this.isPlain = false;
           this.followRetries();
         },
-        follow: () => {
-          this.retries!.look(this.time.now());
-          this.serve();
-        },
+        follow: () => this.look(),
       });
     }
     if (this.name === "" || metrics === undefined) return;
