@@ -56,7 +56,7 @@ export interface Gate<T> {
 export interface GatePermit<T> {
   /** Books the cost of an attempt at an item. Throws if the cost is invalid. */
   begin(item: T): void;
-  /** Books more cost. */
+  /** Books more cost. A negative cost is given back, down to what was booked. */
   charge(cost: number): void;
   /** Notes that the attempt failed. Throws if `isOverload` of the pool throws. */
   fail(error: unknown, hasTimedOut: boolean): void;

@@ -58,10 +58,12 @@ export interface HandlerContext {
   readonly trace: string | undefined;
   /**
    * Books more cost for this attempt with the pool's `throttle`, at once, when the handler learns what the attempt
-   * costs, such as the number of tokens that a language model used. Has no effect if the pool has no throttle or its
-   * throttle ignores costs. The function can be destructured.
+   * costs, such as the number of tokens that a language model used. A negative cost gives back what was booked for this
+   * attempt, by the pool's `cost` and by `charge`, but never more than that. So a handler can reserve the most that the
+   * attempt may cost, and settle the account afterwards. Has no effect if the pool has no throttle or its throttle
+   * ignores costs. The function can be destructured.
    *
-   * @throws {RangeError} If `cost` is a number but negative or not finite.
+   * @throws {RangeError} If `cost` is `NaN` or infinite.
    * @throws {TypeError} If `cost` is not a number.
    * @throws {Error} If the handler has ended.
    */

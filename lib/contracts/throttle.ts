@@ -47,7 +47,10 @@ export interface OwnThrottle extends Throttle {
 export interface Permit {
   /** Called when the attempt begins. `cost` is what the pool's `cost` returned for the item; 1 by default. */
   begin(cost: number): void;
-  /** Called when the handler charges more cost with `context.charge`, which may be after `end` if it timed out. */
+  /**
+   * Called when the handler changes the cost with `context.charge`, which may be after `end` if it timed out. A
+   * negative cost gives back a part of what was booked.
+   */
   charge(cost: number): void;
   /** Called once, when the attempt has ended, or when no item was there for the permit. */
   end(result: AttemptResult): void;

@@ -15,11 +15,14 @@ class BucketPermit implements Permit {
   }
 
   begin(cost: number): void {
-    if (cost !== 1) this.charge(cost - 1);
+    if (cost !== 1 && !this.#throttle.ignoresCosts) this.#throttle.charge(cost - 1);
   }
 
   charge(cost: number): void {
-    if (!this.#throttle.ignoresCosts) this.#throttle.charge(cost);
+    const throttle = this.#throttle;
+    if (throttle.ignoresCosts) return;
+    throttle.charge(cost);
+    if (cost < 0) throttle.tell();
   }
 
   end({ outcome }: AttemptResult): void {
@@ -40,10 +43,13 @@ export class BucketThrottle implements OwnThrottle {
   readonly #bucket: TokenSource;
   readonly #level: TokenLevel;
   #reserved: Grant | undefined = undefined;
+  /** Tells the listeners of the bucket that an attempt gave tokens back. */
+  readonly tell: () => void;
 
-  constructor(bucket: TokenSource, level: TokenLevel) {
+  constructor(bucket: TokenSource, level: TokenLevel, tell: () => void) {
     this.#bucket = bucket;
     this.#level = level;
+    this.tell = tell;
   }
 
   acquire(): Permit | number {
@@ -64,7 +70,10 @@ export class BucketThrottle implements OwnThrottle {
     if (reserved !== undefined) this.giveBack(reserved);
   }
 
-  /** Takes tokens, even more than there are. No attempt starts until the tokens are paid back. */
+  /**
+   * Takes tokens, even more than there are. No attempt starts until the tokens are paid back. A negative number of
+   * tokens is given back.
+   */
   charge(cost: number): void {
     this.leave(); // the next token comes later
     this.#level.add(-cost, this.#level.time());

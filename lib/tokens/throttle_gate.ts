@@ -18,6 +18,8 @@ class HeldPermit<T> implements GatePermit<T> {
   /** Time of the grant; `undefined` if the throttle makes no use of durations. */
   readonly #beganAt: number | undefined;
   #outcome: AttemptResult["outcome"] = "succeeded";
+  /** Cost that was booked so far. */
+  #booked = 0;
   #hasEnded = false;
 
   constructor(gate: ThrottleGate<T>, permit: Permit, beganAt: number | undefined) {
@@ -28,14 +30,16 @@ class HeldPermit<T> implements GatePermit<T> {
 
   begin(item: T): void {
     const { cost } = this.#gate.pool.settings;
-    if (cost === undefined) return this.#permit.begin(1);
-    const booked = cost(item) ?? 1;
-    requireCost("begin attempt", booked);
+    const booked = cost === undefined ? 1 : cost(item) ?? 1;
+    if (cost !== undefined) requireCost("begin attempt", booked);
+    this.#booked = booked;
     this.#permit.begin(booked);
   }
 
   charge(cost: number): void {
-    this.#permit.charge(cost);
+    const more = Math.max(cost, -this.#booked);
+    this.#booked += more;
+    if (more !== 0) this.#permit.charge(more);
   }
 
   fail(error: unknown, hasTimedOut: boolean): void {

@@ -350,7 +350,8 @@ export class TokenBucket implements Throttle {
   }
 
   /**
-   * Calls `callback` after each change to the bucket's rate or burst, and after each pause and its early end.
+   * Calls `callback` after each change to the bucket's rate or burst, after each pause and its early end, and when an
+   * attempt gives tokens back.
    *
    * @returns An unsubscribe function.
    */
@@ -373,7 +374,7 @@ export class TokenBucket implements Throttle {
   }
 
   get #ownThrottle(): BucketThrottle {
-    return this.#throttle ??= new BucketThrottle(this, this.#level);
+    return this.#throttle ??= new BucketThrottle(this, this.#level, () => this.#tellListeners(false));
   }
 
   #change(member: "rate" | "burst", value: number): void {

@@ -1,6 +1,5 @@
-import { requireCost } from "../base/arguments.ts";
 import type { Clock } from "../base/clock.ts";
-import { argumentError } from "../base/errors.ts";
+import { argumentError, invalidArgument } from "../base/errors.ts";
 import type { GatePermit } from "../contracts/gate.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
@@ -147,7 +146,7 @@ export class AttemptContext<T> implements HandlerContext {
    */
   get charge(): (cost: number) => void {
     return (cost) => {
-      requireCost("charge", cost);
+      if (!Number.isFinite(cost)) throw invalidArgument("charge", "cost", "must be a finite number", cost);
       if (hasEnded(this.#attempt)) throw argumentError("charge", "the attempt has ended", Error);
       this.#attempt.worker.permit?.charge(cost);
     };

@@ -80,6 +80,12 @@ Deno.test("gate: tokens are charged until the server has answered, and given bac
     gate.reconnected();
     assertEquals(calls.slice(2).map(({ charged }) => charged), [7, 7]);
     await answer(reply(0, 0));
+    gate.charge(-7);
+    await delay(0);
+    await fail(mayHaveRun);
+    gate.reconnected();
+    assertEquals(calls.slice(4).map(({ charged }) => charged), [-7, 7 * back || 0]);
+    await answer(reply(0, 0));
   }
 });
 

@@ -118,7 +118,7 @@ export async function tryPermits(seed: number): Promise<void> {
     new Promise<void>((resolve, reject) => {
       const end = () => {
         ends.delete(end);
-        if (random() < 0.1) charge(below(3));
+        if (random() < 0.1) charge(below(5) - 2);
         const draw = random();
         if (draw < 0.6) resolve();
         else reject(draw < 0.8 ? new Error("failed") : new RetryAfterError(below(20)));

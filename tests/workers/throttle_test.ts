@@ -85,7 +85,7 @@ test("a charge that is no cost is refused and books nothing, and so is one after
   const it = new Setup(engine, 1, 10);
   let chargeLater: ((cost: number) => void) | undefined;
   const pool = engine.runWorkers(it.queue, (item, { charge }) => {
-    for (const cost of [-1, NaN, Infinity]) assertThrows(() => charge(cost), RangeError, "'cost' must be");
+    for (const cost of [-Infinity, NaN, Infinity]) assertThrows(() => charge(cost), RangeError, "'cost' must be");
     assertThrows(() => charge("1" as never), TypeError, "'cost' must be");
     charge(0);
     charge(2);
@@ -97,6 +97,43 @@ test("a charge that is no cost is refused and books nothing, and so is one after
   assertEquals([it.log, it.bucket.tokens], [["0 a"], 7]);
   assertThrows(() => chargeLater!(1), Error, "the attempt has ended");
   assertEquals(it.bucket.tokens, 7);
+  await pool.stop();
+});
+
+test("a negative charge gives back what the attempt booked, and never more", async (engine) => {
+  const it = new Setup(engine, 0, 10);
+  const levels: number[] = [];
+  const pool = engine.runWorkers(it.queue, (_item, { charge }) => {
+    for (const cost of [3, -2, -100, -1, 4]) {
+      charge(cost);
+      levels.push(it.bucket.tokens);
+    }
+  }, { throttle: it.bucket, cost: () => 5 });
+  it.add("a");
+  await flush();
+  assertEquals(levels, [2, 4, 10, 10, 6]);
+  await pool.stop();
+});
+
+test("an attempt that gives tokens back lets one begin that waits for them", async (engine) => {
+  const it = new Setup(engine, 1, 10);
+  let settle!: () => void;
+  const pool = engine.runWorkers(it.queue, async (item, { charge }) => {
+    it.note(item);
+    await new Promise<void>((resolve) => {
+      settle = () => {
+        charge(-10);
+        resolve();
+      };
+    });
+  }, { throttle: it.bucket, concurrency: 2, cost: () => 10 });
+  it.add("ab");
+  await it.advance(100);
+  assertEquals(it.log, ["0 a"]);
+  settle();
+  await flush();
+  assertEquals(it.log, ["0 a", "100 b"]);
+  settle();
   await pool.stop();
 });
 
