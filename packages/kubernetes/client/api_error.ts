@@ -54,8 +54,7 @@ export class ApiError extends Error {
     this.status = code;
     this.reason = reason;
     this.details = details;
-    const wait = retryAfter ??
-      (details?.retryAfterSeconds === undefined ? undefined : details.retryAfterSeconds * 1000);
-    if (wait !== undefined) this.retryAfter = wait;
+    const wait = retryAfter ?? 1000 * (details?.retryAfterSeconds ?? NaN);
+    if (wait >= 0) this.retryAfter = wait;
   }
 }

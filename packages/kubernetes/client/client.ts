@@ -46,7 +46,10 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** Longest time in which nothing arrives. @default {"30s"} */
   timeout?: Duration;
-  /** Called before each try. If it throws, the request is not sent, and rejects with the error. */
+  /**
+   * Called before each try, when the request has got a connection. If it throws, the request is not sent, and rejects
+   * with the error.
+   */
   onSent?: () => void;
 }
 
@@ -79,6 +82,8 @@ interface Request extends RequestOptions {
 
 /** Number of tries of a request to which the server answers that it should be repeated later. */
 const MAX_TRIES = 10;
+/** Largest random part of the time between two tries, as a share of the time that the server asks for. */
+const RETRY_JITTER = 0.2;
 /** Longest time to wait between two tries, in milliseconds. If the server asks for more, the request fails. */
 const MAX_WAIT = 30_000;
 
@@ -240,7 +245,10 @@ export class Client {
       if (error.status === 401 && !isRefreshed && this.#options.refresh !== undefined) {
         isRefreshed = true;
         this.#options.refresh();
-      } else if (isBusy(error) && tries < MAX_TRIES) await sleep(error.retryAfter!, options.signal ?? NEVER);
+      } else if (isBusy(error) && tries < MAX_TRIES) {
+        // With jitter, or all that wait for the server come back at the same time.
+        await sleep(error.retryAfter! * (1 + RETRY_JITTER * Math.random()), options.signal ?? NEVER);
+      }
       else throw error;
     }
   }
@@ -257,7 +265,15 @@ export class Client {
       ...await this.#options.headers?.(),
     };
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    options.onSent?.();
+    let refusal: { readonly error: unknown } | undefined;
+    const onSent = options.onSent && (() => {
+      try {
+        options.onSent!();
+      } catch (error) {
+        refusal = { error };
+        throw error;
+      }
+    });
     const opening = new AbortController(); // a watch may be quiet for longer than a server may take to accept it
     const timer = isAlone && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
     try {
@@ -269,10 +285,12 @@ export class Client {
         signal: isAlone ? AbortSignal.any([signal, opening.signal]) : signal,
         idleTimeout: tryParseDuration(timeout)!,
         isAlone: isAlone ?? false,
+        ...(onSent && { onSent }),
       });
       this.#reachability.answered();
       return response;
     } catch (error) {
+      if (refusal !== undefined) throw refusal.error;
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);
@@ -307,8 +325,6 @@ function isBusy({ status, retryAfter }: ApiError): boolean {
 
 async function errorOf(name: string, response: ApiResponse): Promise<ApiError> {
   const text = await textOf(response.body).catch(() => "");
-  const seconds = Number(response.headers["retry-after"] ?? NaN);
-  const retryAfter = seconds >= 0 ? seconds * 1000 : undefined;
   let status: ApiStatus = { message: text.slice(0, 200) };
   try {
     const body = JSON.parse(text);
@@ -316,7 +332,14 @@ async function errorOf(name: string, response: ApiResponse): Promise<ApiError> {
   } catch {
     // The response doesn't come from an API server but, for example, from a proxy in front of it.
   }
-  return new ApiError(name, { ...status, code: response.status }, retryAfter);
+  return new ApiError(name, { ...status, code: response.status }, waitOf(response.headers["retry-after"]));
+}
+
+/** Returns the milliseconds that a header `Retry-After` asks for: a number of seconds, or a date. */
+function waitOf(retryAfter = ""): number | undefined {
+  if (/^\d+$/.test(retryAfter)) return 1000 * Number(retryAfter);
+  const time = Date.parse(retryAfter);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - Date.now());
 }
 
 async function textOf(chunks: AsyncIterable<string>): Promise<string> {

@@ -15,8 +15,7 @@ export interface ExchangeListener {
 /** One request on a connection, and its response. */
 export class Exchange {
   readonly #sent: ClientRequest;
-  readonly #signal: AbortSignal;
-  readonly #idleTimeout: number;
+  readonly #request: ApiRequest;
   readonly #listener: ExchangeListener;
   /** Why the exchange ended early. Later errors are consequences of the first one. */
   #failure: { readonly error: unknown } | undefined;
@@ -26,10 +25,10 @@ export class Exchange {
   #timer: unknown;
   #heardAt = systemClock.now();
 
-  constructor(sent: ClientRequest, { signal, idleTimeout }: ApiRequest, listener: ExchangeListener) {
+  /** Begins an exchange. The request is sent when it has a connection. */
+  constructor(sent: ClientRequest, request: ApiRequest, listener: ExchangeListener) {
     this.#sent = sent;
-    this.#signal = signal;
-    this.#idleTimeout = idleTimeout;
+    this.#request = request;
     this.#listener = listener;
   }
 
@@ -48,12 +47,18 @@ export class Exchange {
         const isStale = this.#isReused && this.#failure === undefined;
         reject(this.#fail(isStale ? new StaleConnectionError(error.message, { cause: error }) : error));
       };
-      this.#signal.addEventListener("abort", this.#abort);
+      this.#request.signal.addEventListener("abort", this.#abort);
       this.#sent
         .once("socket", () => {
           this.#isReused = this.#sent.reusedSocket;
           this.#sent.reusedSocket = false; // or Deno sends the request again by itself, even after `destroy`
           this.#await();
+          try {
+            this.#request.onSent?.();
+            this.#sent.end(this.#request.body);
+          } catch (error) {
+            this.destroy(error);
+          }
         })
         .once("response", (response) => {
           hasResponse = true;
@@ -92,7 +97,7 @@ export class Exchange {
 
   /** Waits for the next part of the response, but no longer than the idle timeout. */
   #await(): void {
-    const ms = this.#idleTimeout;
+    const ms = this.#request.idleTimeout;
     this.#timer = systemClock.setTimeout(() => this.destroy(new Error(`nothing arrived for ${ms} ms`), ms), ms);
   }
 
@@ -102,21 +107,21 @@ export class Exchange {
     this.#listener.onArrival();
   }
 
-  readonly #abort = () => this.destroy(this.#signal.reason);
+  readonly #abort = () => this.destroy(this.#request.signal.reason);
 
   /** Notes an error, and returns the first one. */
   #fail(error: unknown, silence = 0): unknown {
     if (this.#failure === undefined) {
       this.#failure = { error };
       this.#end();
-      if (!this.#signal.aborted) this.#listener.onBroken(silence);
+      if (!this.#request.signal.aborted) this.#listener.onBroken(silence);
     }
     return this.#failure.error;
   }
 
   #end(): void {
     systemClock.clearTimeout(this.#timer);
-    this.#signal.removeEventListener("abort", this.#abort);
+    this.#request.signal.removeEventListener("abort", this.#abort);
     this.#listener.onEnd();
   }
 }

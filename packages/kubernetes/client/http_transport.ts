@@ -93,7 +93,6 @@ export class HttpTransport implements Transport {
       headers: { ...headers, ...(body !== undefined && { "content-length": `${Buffer.byteLength(body)}` }) },
     });
     if (isAlone) request.once("socket", keepAlive);
-    request.end(body);
     return request;
   }
 }

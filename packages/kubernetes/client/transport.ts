@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly idleTimeout: number;
   /** Whether the request gets a connection of its own, which ends with it: a watch, or a probe. */
   readonly isAlone: boolean;
+  /** Called when the request has got a connection, before anything is sent. If it throws, nothing is sent. */
+  readonly onSent?: () => void;
 }
 
 /** Response to a request. */

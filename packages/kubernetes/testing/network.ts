@@ -63,6 +63,7 @@ export class Network implements Transport {
   async send(request: ApiRequest): Promise<ApiResponse> {
     await Promise.resolve();
     request.signal.throwIfAborted();
+    request.onSent?.();
     if (this.isDown) throw connectionError("connect ECONNREFUSED", "ECONNREFUSED");
     const parsed = parseRequest(request.method, request.path);
     const fault = this.#takeFault(parsed);

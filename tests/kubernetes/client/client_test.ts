@@ -70,7 +70,7 @@ Deno.test("a request without an answer rejects with the connection's error as th
   client.close();
 });
 
-Deno.test("a busy server is asked again after the time in Retry-After", async () => {
+Deno.test("a busy server is asked again after the time in Retry-After, or a little later", async () => {
   using time = new FakeTime();
   const { transport, client } = stubClient();
   const busy = { status: 429, headers: { "retry-after": "2" }, body: { kind: "Status", reason: "TooManyRequests" } };
@@ -79,11 +79,26 @@ Deno.test("a busy server is asked again after the time in Retry-After", async ()
   await flush();
   await time.tickAsync(1999);
   assertEquals(transport.requests.length, 1);
-  await time.tickAsync(1);
+  await time.tickAsync(401);
   await flush();
   assertEquals(transport.requests.length, 2);
-  await time.tickAsync(2000);
+  await time.tickAsync(2400);
   assertEquals(await reply, { kind: "Pod" });
+});
+
+Deno.test("Retry-After can be a date", async () => {
+  using _time = new FakeTime(new Date("2026-01-01T00:00:00Z"));
+  const { transport, client } = stubClient();
+  for (
+    const [header, expected] of [
+      ["Thu, 01 Jan 2026 00:01:00 GMT", 60_000],
+      ["Wed, 31 Dec 2025 23:59:00 GMT", 0],
+      ["later", undefined],
+    ] as const
+  ) {
+    transport.next.push({ status: 409, headers: { "retry-after": header }, body: {} });
+    assertEquals((await assertRejects(() => client.request("GET", POD), ApiError)).retryAfter, expected);
+  }
 });
 
 Deno.test("a server that stays busy is asked ten times, and one that asks for a long pause only once", async () => {
@@ -136,7 +151,7 @@ Deno.test("onSent runs before each try, and can refuse the request", async () =>
   transport.next.push({ status: 429, headers: { "retry-after": "1" }, body: {} });
   const reply = assertRejects(() => client.request("PUT", POD, { body: {}, onSent }), Error, "too late");
   await flush();
-  time.tick(1000);
+  time.tick(1200);
   await reply;
   assertEquals(transport.requests.length, 1);
 });

@@ -45,6 +45,33 @@ Deno.test("requests one after the other use one connection, and requests at once
   assertEquals(server.connections.length, 16);
 });
 
+Deno.test("onSent is called when the request has got a connection, and can keep it from being sent", async () => {
+  const held: (() => void)[] = [];
+  await using server = await ApiServer.start((request, response) => {
+    if (request.url === "/held") held.push(() => response.end("ok"));
+    else response.end("ok");
+  });
+  using transport = transportTo({ server: server.url });
+  const running = Array.from({ length: 16 }, async () => await textOf(await send(transport, { path: "/held" })));
+  while (held.length < 16) await server.received("GET /held").then(() => new Promise((resolve) => setTimeout(resolve)));
+  const told: string[] = [];
+  const onSent = (name: string) => () => {
+    told.push(name);
+    if (name === "late") throw new Error("too late");
+  };
+  const sent = send(transport, { method: "PUT", path: "/sent", body: "{}", onSent: onSent("sent") });
+  const late = assertRejects(() => send(transport, { path: "/late", onSent: onSent("late") }), Error, "too late");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assertEquals(told, []);
+  for (const release of held) release();
+  await Promise.all([...running, late]);
+  assertEquals(await textOf(await sent), "ok");
+  assertEquals([told.toSorted(), server.requests.filter((request) => request !== "GET /held")], [
+    ["late", "sent"],
+    ["PUT /sent"],
+  ]);
+});
+
 Deno.test("a request carries its method, path, headers and body, and the response its status and headers", async () => {
   await using server = await ApiServer.start(({ method, url, headers }, response, body) => {
     response.writeHead(201, { "retry-after": "1" }).end(JSON.stringify([method, url, headers, body]));

@@ -20,6 +20,7 @@ export class StubTransport implements Transport {
   answer: (request: ApiRequest) => Answer | Error = () => ({ body: {} });
 
   async send(request: ApiRequest): Promise<ApiResponse> {
+    request.onSent?.();
     this.requests.push(request);
     const answer = this.next.shift() ?? this.answer(request);
     await Promise.resolve();
