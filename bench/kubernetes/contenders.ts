@@ -17,12 +17,11 @@ const OURS = fileURLToPath(new URL("greeter.ts", import.meta.url));
 const THEIRS = new URL("controller-runtime/", import.meta.url);
 
 const ATTEMPTS = /^controller_runtime_reconcile_total\{.*\} (\S+)$/gm;
-const APPLIES = /^apiserver_request_total\{.*resource="secrets".*verb="APPLY".*\} (\S+)$/gm;
 
 /** Running controller. */
 export interface Running {
   readonly process: ControllerProcess;
-  /** Returns the number of attempts that have ended, after a start at which each attempt finds its object in order. */
+  /** Returns the number of attempts that have ended. */
   attempts(): Promise<number>;
 }
 
@@ -80,17 +79,15 @@ async function packageOn(runtime: string, command: () => Promise<string[]>): Pro
     name: runtime,
     version: version!.toLowerCase().startsWith(runtime.toLowerCase()) ? version! : `${runtime} ${version}`,
     lines: linesOf(await readFile(OURS, "utf8")),
-    async start({ admin }, kubeconfig, elect = false) {
+    async start(_cluster, kubeconfig, elect = false) {
       const port = await freePort();
       const env = {
         KUBECONFIG: kubeconfig,
         PORT: String(port),
         ...elect && { LEASE: `greeter-${runtime.toLowerCase()}` },
       };
-      const before = sumOf(await admin.text("/metrics"), APPLIES);
       const process = new ControllerProcess([...words, OURS], env);
-      // A new process doesn't know what the last one applied, so each attempt applies its secret.
-      return { process, attempts: async () => sumOf(await admin.text("/metrics"), APPLIES) - before };
+      return { process, attempts: () => Promise.resolve(process.of("end").length) };
     },
   };
 }

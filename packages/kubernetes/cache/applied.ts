@@ -1,85 +1,102 @@
-import { argumentError } from "@workqueue/core/internal";
 import { createHash } from "node:crypto";
-import { type DeepReadonly, keyOf, type KubeObject, type OwnerReference } from "../kube_object.ts";
+import { keyOf, type KubeObject } from "../kube_object.ts";
 
-const ACTION = "apply object";
+/** Set of fields, as the server writes it: steps to fields, and `{}` behind the last one. */
+type Fields = Readonly<Record<string, unknown>>;
 
-/** Last applied value of each object, and the answer to it. */
-export class AppliedValues {
-  readonly #applied = new Map<string, { readonly hash: string; readonly answer: string }>();
-
-  /** Reports whether applying a value to an object would change nothing: it is as the last answer said. */
-  isApplied(body: KubeObject, object: KubeObject | undefined): boolean {
-    const last = this.#applied.get(keyOf(body));
-    return last !== undefined && object !== undefined && last.answer === stateOf(object) && last.hash === hashOf(body);
-  }
-
-  add(body: KubeObject, answer: KubeObject): void {
-    this.#applied.set(keyOf(body), { hash: hashOf(body), answer: stateOf(answer) });
-  }
-
-  delete(key: string): void {
-    this.#applied.delete(key);
-  }
-}
-
-function stateOf({ metadata: { uid, resourceVersion } }: KubeObject): string {
-  return `${uid} ${resourceVersion}`;
-}
-
-function hashOf(body: KubeObject): string {
-  return createHash("sha256").update(JSON.stringify(body)).digest("base64");
-}
-
-/** Returns the value to apply, with its kind and a reference to its owner. */
-export function applyBody(
-  apiVersion: string,
-  kind: string,
-  wanted: DeepReadonly<KubeObject>,
-  owner: DeepReadonly<KubeObject> | undefined,
-): KubeObject {
-  if (owner === undefined) return { ...wanted, apiVersion, kind };
-  const { name, namespace, uid } = owner.metadata;
-  if (namespace !== undefined && namespace !== wanted.metadata.namespace) {
-    throw argumentError(ACTION, `its owner is in another namespace, "${namespace}"`, TypeError);
-  }
-  if (!owner.apiVersion || !owner.kind || !name || !uid) {
-    throw argumentError(
-      ACTION,
-      "its owner must have apiVersion, kind, and the name and uid of an existing object",
-      TypeError,
-    );
-  }
-  const reference: OwnerReference = {
-    apiVersion: owner.apiVersion,
-    kind: owner.kind,
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  };
-  const ownerReferences = [...wanted.metadata.ownerReferences ?? [], reference];
-  return { ...wanted, apiVersion, kind, metadata: { ...wanted.metadata, ownerReferences } };
+/** Entry of `managedFields`. */
+interface Entry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly apiVersion?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: Fields;
 }
 
 /**
- * Returns the references of an object without the one to an owner that was deleted and created again; `undefined` if
- * there is none. The server would keep both references, and refuse two controllers.
+ * Values that this program applied and that the objects still have, so that applying them again would change nothing.
+ *
+ * They are known in two ways. The server notes in `managedFields` which fields a program applied, and takes a field
+ * from it as soon as somebody else changes it. So the values of these fields in the object are those that were applied,
+ * also by an earlier process. If the server changed a value, as by a default inside it, only this process knows: from
+ * the answer, as long as the object has the version of the answer.
  */
-export function withoutOldOwner(
-  object: KubeObject | undefined,
-  body: KubeObject,
-): readonly OwnerReference[] | undefined {
-  const references = object?.metadata.ownerReferences ?? [];
-  const owner = body.metadata.ownerReferences?.find(({ controller }) => controller);
-  const isOld = ({ apiVersion, kind, name, uid, controller }: OwnerReference) =>
-    controller && owner !== undefined && uid !== owner.uid && name === owner.name && kind === owner.kind &&
-    groupOf(apiVersion) === groupOf(owner.apiVersion);
-  const kept = references.filter((reference) => !isOld(reference));
-  return kept.length === references.length ? undefined : kept;
+export class AppliedValues {
+  readonly #manager: string;
+  readonly #apiVersion: string;
+  /** Digests of values and of the objects' versions, by the keys of the objects. */
+  readonly #digests = new Map<string, string>();
+
+  constructor(manager: string, apiVersion: string) {
+    this.#manager = manager;
+    this.#apiVersion = apiVersion;
+  }
+
+  /** Reports whether applying a value to an object would change nothing. */
+  has(body: KubeObject, object: KubeObject | undefined): boolean {
+    return object !== undefined && this.#digests.get(keyOf(body)) === digestOf(contentOf(body), object);
+  }
+
+  /** Notes the value that was applied, and the answer. */
+  add(body: KubeObject, answer: KubeObject): void {
+    this.#digests.set(keyOf(body), digestOf(contentOf(body), answer));
+  }
+
+  /** Notes the values that the server says this program applied to an object. */
+  observe(object: KubeObject): void {
+    const entries = (object.metadata.managedFields ?? []) as readonly Entry[];
+    const own = entries.find(({ manager, operation, apiVersion, subresource }) =>
+      manager === this.#manager && operation === "Apply" && apiVersion === this.#apiVersion && !subresource
+    );
+    if (own === undefined) return this.delete(keyOf(object));
+    const part = partOf(object, own.fieldsV1 ?? {}) as object;
+    this.#digests.set(keyOf(object), digestOf({ metadata: {}, ...part }, object));
+  }
+
+  delete(key: string): void {
+    this.#digests.delete(key);
+  }
 }
 
-/** Returns the group of an API version: `""` for `v1`. */
-export function groupOf(apiVersion = ""): string {
-  return apiVersion.includes("/") ? apiVersion.split("/")[0]! : "";
+/** Returns the fields of a value that get a manager when it is applied. */
+function contentOf(
+  { apiVersion: _, kind: __, metadata: { name: ___, namespace: ____, ...metadata }, ...content }: KubeObject,
+): object {
+  return { ...content, metadata };
+}
+
+/**
+ * Returns the part of a value that is in a set of fields. A missing field, and a list whose items are not those of the
+ * set, become `null`, so that the part equals no value that somebody wants.
+ */
+function partOf(value: unknown, fields: Fields): unknown {
+  const { ".": _, ...inner } = fields;
+  const steps = Object.entries(inner) as [string, Fields][];
+  if (steps.length === 0 || typeof value !== "object" || value === null) return value ?? null;
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(steps.map(([step, fields]) => {
+      const name = step.slice("f:".length);
+      return [name, Object.hasOwn(value, name) ? partOf((value as Fields)[name], fields) : null];
+    }));
+  }
+  const items = value.flatMap((item) =>
+    steps.filter(([step]) => isItem(step, item)).map(([, fields]) => partOf(item, fields))
+  );
+  return items.length === steps.length ? items : null;
+}
+
+/** Reports whether a step leads to an item: to a value (`v:`), or to the item with some keys (`k:`). */
+function isItem(step: string, item: unknown): boolean {
+  const wanted = JSON.parse(step.slice(2));
+  if (step.startsWith("v:")) return item === wanted;
+  return step.startsWith("k:") && Object.entries(wanted).every(([key, value]) => (item as Fields)[key] === value);
+}
+
+/** Returns a digest of a value and of an object's version. The order of fields doesn't count. */
+function digestOf(value: unknown, { metadata: { uid, resourceVersion } }: KubeObject): string {
+  const sorted = (_: string, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
+      : inner;
+  return createHash("sha256").update(`${uid} ${resourceVersion} ${JSON.stringify(value, sorted)}`).digest("base64");
 }

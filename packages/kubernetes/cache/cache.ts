@@ -1,18 +1,19 @@
-import { systemClock } from "@workqueue/core";
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
+import { ApiError } from "../client/api_error.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
-import { AppliedValues, applyBody, groupOf, withoutOldOwner } from "./applied.ts";
+import { AppliedValues } from "./applied.ts";
 import type { Change } from "./change.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
+import { withoutOldOwner, withOwner } from "./owner.ts";
 import type { Target } from "./own_write.ts";
 import { type NamedTarget, ObjectRequests } from "./requests.ts";
 import { KindResource, pathOf } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
-/** Difference of the times between two resyncs from their mean, as a share of it. */
+/** Largest difference of the time between two resyncs from its mean, as a share of it. */
 const RESYNC_JITTER = 0.1;
 
 /** Properties that the caches of a manager share. */
@@ -42,7 +43,7 @@ export class Cache<T extends KubeObject> {
   readonly #context: CacheContext;
   readonly #options: CacheOptions<T>;
   readonly #store: Store<T>;
-  readonly #applied = new AppliedValues();
+  readonly #applied: AppliedValues;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
   readonly #listWatches: readonly ListWatch<T>[];
   readonly #resource: KindResource;
@@ -56,15 +57,16 @@ export class Cache<T extends KubeObject> {
     this.#context = context;
     this.#options = options;
     this.synced = new Promise((resolve) => this.#onSynced = resolve);
+    this.#applied = new AppliedValues(context.fieldManager, apiVersion);
     this.#store = new Store<T>({
       indexes: (options.indexes ?? {}) as never,
       selects: this.#selection(),
-      transform: options.transform ?? ((object) => object),
+      reduce: (object) => this.#reduce(object),
       onChange: (change) => this.#change(change),
       onError: this.#report,
     });
     this.#resource = new KindResource(context.client, apiVersion, kind, this.#report);
-    this.#requests = new ObjectRequests(context.client, context.fieldManager, this.#resource, this.#store);
+    this.#requests = new ObjectRequests(context.client, this.#resource, this.#store);
     this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
   }
 
@@ -122,24 +124,36 @@ export class Cache<T extends KubeObject> {
 
   /**
    * Creates an object, or corrects the fields that are set in `wanted` (server-side apply). Fields that this controller
-   * set before, and that are missing now, are removed. Sends no request if `wanted` equals the value that was applied
-   * last, and nobody has changed the object since then.
+   * set before, and that are missing now, are removed. Sends no request if that would change nothing: the controller,
+   * or an earlier process of it, applied the same value last, and nobody has changed these fields since then.
    *
    * @throws {ApiError} If the server refuses the object.
    * @throws {TypeError} If the owner is in another namespace, or has no uid.
    */
   async apply(wanted: Wanted<T>, { owner, force = true }: ApplyOptions = {}): Promise<DeepReadonly<T>> {
-    const body = applyBody(this.apiVersion, this.kind, wanted as KubeObject, owner);
+    const content = { ...wanted as KubeObject, apiVersion: this.apiVersion, kind: this.kind };
+    const body = owner === undefined ? content : withOwner(content, owner);
     const found = this.#store.get(keyOf(body));
-    if (this.#applied.isApplied(body, found)) return found as DeepReadonly<T>;
-    const ownerReferences = withoutOldOwner(found, body);
-    if (ownerReferences) await this.patch(found as DeepReadonly<T>, { metadata: { ownerReferences } } as never);
+    if (this.#applied.has(body, found)) return found as DeepReadonly<T>;
     const { namespace, name } = body.metadata;
     const path = pathOf(await this.#resource.of(body), namespace, name);
     const options = { query: { force }, body, contentType: "application/apply-patch+yaml" };
-    const answer = await this.#write({ namespace, name }, "PATCH", path, options);
+    const send = () => this.#write({ namespace, name }, "PATCH", path, options);
+    const answer = await send().catch(async (error) => {
+      if (!await this.#removeOldOwner(error, body)) throw error;
+      return await send();
+    });
     this.#applied.add(body, answer as KubeObject);
     return answer;
+  }
+
+  /** Removes the reference to an old owner, if the server refused a value because of it. Reports whether it did. */
+  async #removeOldOwner(error: unknown, body: KubeObject): Promise<boolean> {
+    if (!(error instanceof ApiError && error.status === 422)) return false;
+    const object = await this.fetch(keyOf(body));
+    const ownerReferences = object && withoutOldOwner(object as KubeObject, body);
+    if (ownerReferences) await this.patch(object, { metadata: { ownerReferences } } as never);
+    return ownerReferences !== undefined;
   }
 
   /**
@@ -195,14 +209,9 @@ export class Cache<T extends KubeObject> {
     return Math.max(...this.#listWatches.map(({ unseenFor }) => unseenFor));
   }
 
-  /** Error that says which permission is missing for the first list; `undefined` if none is. */
-  get denial(): Error | undefined {
-    const denied = this.#listWatches.find(({ isSynced, denied }) => !isSynced && denied)?.denied;
-    if (denied === undefined) return undefined;
-    const { verb, namespace, error } = denied;
-    const resource = [this.#resource.known?.plural ?? this.kind, groupOf(this.apiVersion)].filter(Boolean).join(".");
-    const where = namespace === undefined ? "in all namespaces" : `in namespace "${namespace}"`;
-    return new Error(`Cannot ${verb} ${resource} ${where}: permission denied`, { cause: error });
+  /** Error of the server that says which permission is missing for the first list; `undefined` if none is. */
+  get denial(): ApiError | undefined {
+    return this.#listWatches.find(({ isSynced, denial }) => !isSynced && denial)?.denial;
   }
 
   /**
@@ -211,23 +220,17 @@ export class Cache<T extends KubeObject> {
    * @internal
    */
   async run(signal: AbortSignal): Promise<void> {
-    const resync = tryParseDuration(this.#options.resync ?? "10h")!;
-    let timer: unknown;
-    const schedule = () => {
-      const jitter = 1 + RESYNC_JITTER * (2 * Math.random() - 1);
-      timer = systemClock.setTimeout(() => {
-        this.#store.resync();
-        schedule();
-      }, resync * jitter);
-    };
-    schedule();
+    const jitter = 1 + RESYNC_JITTER * (2 * Math.random() - 1);
+    const resync = jitter * tryParseDuration(this.#options.resync ?? "10h")!;
+    const timer = setInterval(() => this.#store.resync(), resync);
     await Promise.all(this.#listWatches.map((listWatch) => listWatch.run(signal)));
-    systemClock.clearTimeout(timer);
+    clearInterval(timer);
   }
 
   /** Sends a request that writes an object. */
   async #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
-    return await this.#requests.write(target, method, path, options) as DeepReadonly<T>;
+    const query = { ...options.query, fieldManager: this.#context.fieldManager };
+    return await this.#requests.write(target, method, path, { ...options, query }) as DeepReadonly<T>;
   }
 
   #listWatch(namespace: string | undefined): ListWatch<T> {
@@ -235,12 +238,9 @@ export class Cache<T extends KubeObject> {
     return new ListWatch<T>({
       client: this.#context.client,
       store: this.#store,
-      apiVersion: this.apiVersion,
-      kind: this.kind,
+      resource: this.#resource,
       namespace,
       selectors: { labelSelector, fieldSelector },
-      path: (signal) => this.#resource.pathIn(namespace, signal),
-      onAbsent: () => this.#resource.forget(),
       onSynced: () => {
         if (this.#listWatches.every(({ isSynced }) => isSynced)) this.#onSynced();
       },
@@ -255,6 +255,20 @@ export class Cache<T extends KubeObject> {
     return (object) =>
       (namespaces?.includes(object.metadata.namespace!) ?? true) && hasLabels(object.metadata.labels ?? {}) &&
       hasFields(object);
+  }
+
+  /** Returns an object as it is cached, after a look at the managers of its fields. */
+  #reduce(object: T): T {
+    this.#applied.observe(object);
+    const { managedFields: _, ...metadata } = object.metadata;
+    const reduced = { ...object, metadata };
+    if (Object.isFrozen(object.metadata)) [metadata, reduced].forEach(Object.freeze); // as in the cluster of tests
+    try {
+      return this.#options.transform?.(reduced) ?? reduced;
+    } catch (error) {
+      this.#report(error);
+      return reduced;
+    }
   }
 
   #change(change: Change<T>): void {

@@ -6,17 +6,23 @@ import { sleep } from "../client/sleep.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { Backoff } from "./backoff.ts";
 import { listPages } from "./pages.ts";
+import type { KindResource } from "./resource.ts";
 import type { Listing, Store } from "./store.ts";
 import { isNewer } from "./versions.ts";
 
 /**
  * Time for which the server keeps a watch open, in seconds, and the largest random part of it, so that watches don't
- * end together. A watch that outlives it by `GRACE` milliseconds is on a connection that lets nothing pass; the
- * transport finds almost all of these within 40 s.
+ * end together.
  */
-const [LIFETIME, LIFETIME_JITTER, GRACE] = [300, 300, 30_000];
-/** Time in which a watch that lists must bring another object or end the list, in milliseconds. */
-const QUIET_LIST = 10_000;
+const [LIFETIME, LIFETIME_JITTER] = [300, 300];
+/**
+ * Longest time in which nothing arrives on a watch. Servers send a bookmark every minute, so a watch without one is on
+ * a connection that lets nothing pass; the transport finds almost all of these within 40 s. The few kinds without
+ * bookmarks, such as events, only begin a quiet watch again more often.
+ */
+const QUIET_WATCH = "150s";
+/** Time in which a watch that lists must bring another object or end the list. */
+const QUIET_LIST = "10s";
 /** Longest time of a list by a watch, in seconds: a server that doesn't know it sends events, but no end. */
 const LONGEST_LIST = 60;
 /** Statuses of servers that don't list by watches: some don't know them, or their etcd is too old. */
@@ -30,15 +36,10 @@ const MAX_DELAY = { busy: 1000, other: 10_000 };
 export interface ListWatchOptions<T extends KubeObject> {
   readonly client: Client;
   readonly store: Store<T>;
-  readonly apiVersion: string;
-  readonly kind: string;
+  readonly resource: KindResource;
   /** Namespace of the objects; `undefined` for all. */
   readonly namespace: string | undefined;
   readonly selectors: { readonly labelSelector: string | undefined; readonly fieldSelector: string | undefined };
-  /** Resolves with the path of the objects, once the server knows their kind. */
-  readonly path: (signal: AbortSignal) => Promise<string>;
-  /** Called when a request was answered that the path doesn't exist. */
-  readonly onAbsent: () => void;
   readonly onSynced: () => void;
   readonly onError: (error: unknown) => void;
   readonly onRestart: () => void;
@@ -65,8 +66,6 @@ export class ListWatch<T extends KubeObject> {
   /** Whether the server may have gone back to an older version, as by a restore, while the connection was broken. */
   #mayBeRestored = false;
   #isSynced = false;
-  /** Verb of the latest request. */
-  #verb: "list" | "watch" = "watch";
   #openedAt: number | undefined;
   #seenAt = systemClock.now();
   #error: unknown;
@@ -84,13 +83,9 @@ export class ListWatch<T extends KubeObject> {
     return this.#openedAt === undefined ? systemClock.now() - this.#seenAt : 0;
   }
 
-  /** Verb and namespace of a request that the server refused for want of a permission; `undefined` if none was. */
-  get denied():
-    | { readonly verb: string; readonly namespace: string | undefined; readonly error: ApiError }
-    | undefined {
-    const error = this.#error;
-    if (!(error instanceof ApiError) || error.status !== 403) return undefined;
-    return { verb: this.#verb, namespace: this.#options.namespace, error };
+  /** Error of the latest request, if the server refused it for want of a permission. */
+  get denial(): ApiError | undefined {
+    return this.#error instanceof ApiError && this.#error.status === 403 ? this.#error : undefined;
   }
 
   /** Lists and watches until the signal aborts. */
@@ -129,7 +124,7 @@ export class ListWatch<T extends KubeObject> {
       return;
     }
     const { status } = error as ApiError;
-    if (status === 404) this.#options.onAbsent();
+    if (status === 404) this.#options.resource.forget();
     // 400: another cluster answers. 410: the changes since the version are lost. 504: the version is from the future.
     if (status === 400 || status === 404 || status === 410 || status === 504) this.#version = undefined;
     if (status !== 410) this.#options.onError(error);
@@ -146,7 +141,8 @@ export class ListWatch<T extends KubeObject> {
   }
 
   async #listOrWatch(signal: AbortSignal): Promise<void> {
-    const path = await this.#options.path(signal);
+    const { resource, namespace } = this.#options;
+    const path = await resource.pathIn(namespace, signal);
     if (this.#version !== undefined && this.#mayBeRestored) await this.#compareVersions(path, signal);
     this.#mayBeRestored = false;
     if (this.#version === undefined) await this.#listByWatch(path, signal);
@@ -164,15 +160,14 @@ export class ListWatch<T extends KubeObject> {
   }
 
   async #list(path: string, signal: AbortSignal): Promise<void> {
-    const { client, store, namespace, selectors, apiVersion, kind } = this.#options;
+    const { client, store, namespace, selectors, resource: { apiVersion, kind } } = this.#options;
     const listing = store.beginList(namespace);
-    this.#verb = "list";
     this.#openedAt = undefined;
     try {
       const version = await listPages<T>(client, path, {
         selectors,
         signal,
-        onObject: (object) => listing.found.set(keyOf(object), { ...object, apiVersion, kind }), // items lack them
+        onObject: (object) => listing.add({ ...object, apiVersion, kind }), // items lack these two
         onRestart: () => listing.found.clear(),
       });
       this.#replace(listing, version);
@@ -185,34 +180,17 @@ export class ListWatch<T extends KubeObject> {
   async #listByWatch(path: string, signal: AbortSignal): Promise<void> {
     const { store, namespace } = this.#options;
     const listing = store.beginList(namespace);
-    const stop = new AbortController(); // ends the watch: after the list, or because the list takes too long
-    let timer: unknown;
-    const goOn = () => {
-      systemClock.clearTimeout(timer);
-      timer = systemClock.setTimeout(() => stop.abort(), QUIET_LIST);
-    };
-    goOn();
     try {
-      const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
-      const events = this.#open(path, LONGEST_LIST, query, AbortSignal.any([signal, stop.signal]));
-      for await (const { type, object } of events) {
-        const { metadata } = object;
-        if (type === "BOOKMARK" && metadata.annotations?.["k8s.io/initial-events-end"] === "true") {
-          return this.#replace(listing, metadata.resourceVersion!);
-        }
-        if (type === "BOOKMARK") continue;
-        const key = keyOf(object);
-        if (!listing.found.has(key)) goOn();
-        if (type === "DELETED") listing.found.delete(key);
-        else listing.found.set(key, object);
+      const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", timeoutSeconds: LONGEST_LIST };
+      for await (const { type, object } of this.#open(path, query, QUIET_LIST, signal)) {
+        const { annotations, resourceVersion } = object.metadata;
+        if (type === "DELETED") listing.found.delete(keyOf(object));
+        else if (type !== "BOOKMARK") listing.add(object);
+        else if (annotations?.["k8s.io/initial-events-end"]) return this.#replace(listing, resourceVersion!);
       }
     } catch (error) {
-      const status = error instanceof ApiError ? error.status : undefined;
-      const isSlow = this.#openedAt !== undefined || stop.signal.aborted;
-      if (status === undefined ? !isSlow : !CANNOT_LIST_BY_WATCH.includes(status)) throw error;
+      if (error instanceof ApiError && !CANNOT_LIST_BY_WATCH.includes(error.status)) throw error;
     } finally {
-      stop.abort();
-      systemClock.clearTimeout(timer);
       store.dropList(listing);
     }
     await this.#list(path, signal);
@@ -220,22 +198,21 @@ export class ListWatch<T extends KubeObject> {
 
   /** Takes over changes since the known version, until the watch ends. */
   async #watch(path: string, signal: AbortSignal): Promise<void> {
-    const lifetime = LIFETIME + Math.round(LIFETIME_JITTER * Math.random());
-    const events = this.#open(path, lifetime, { resourceVersion: this.#version }, signal);
-    for await (const { type, object } of events) {
+    const timeoutSeconds = LIFETIME + Math.round(LIFETIME_JITTER * Math.random());
+    const query = { resourceVersion: this.#version, timeoutSeconds };
+    for await (const { type, object } of this.#open(path, query, QUIET_WATCH, signal)) {
       this.#version = object.metadata.resourceVersion!;
       if (type !== "BOOKMARK") this.#options.store.receive(type, object);
     }
   }
 
-  /** Yields the events of a watch, which the server ends after `lifetime` seconds. */
-  async *#open(path: string, lifetime: number, query: Query, signal: AbortSignal): AsyncGenerator<NewsEvent<T>> {
+  /** Yields the events of a watch. Throws if none comes for the time `idleTimeout`. */
+  async *#open(path: string, query: Query, idleTimeout: string, signal: AbortSignal): AsyncGenerator<NewsEvent<T>> {
     const { client, selectors } = this.#options;
-    this.#verb = "watch";
     const events = client.watch<NewsEvent<T> | ErrorEvent>(path, {
-      query: { ...selectors, watch: true, allowWatchBookmarks: true, timeoutSeconds: lifetime, ...query },
+      query: { ...selectors, watch: true, allowWatchBookmarks: true, ...query },
       signal,
-      idleTimeout: 1000 * lifetime + GRACE,
+      idleTimeout,
       onOpen: () => {
         this.#openedAt = systemClock.now();
         this.#error = undefined;

@@ -21,16 +21,16 @@ export interface Resource {
 
 /** Resource of one kind, which the server is asked for when it is needed. */
 export class KindResource {
+  readonly apiVersion: string;
+  readonly kind: string;
   readonly #client: Client;
-  readonly #apiVersion: string;
-  readonly #kind: string;
   readonly #report: (error: Error) => void;
   #known: Resource | undefined;
 
   constructor(client: Client, apiVersion: string, kind: string, report: (error: Error) => void) {
     this.#client = client;
-    this.#apiVersion = apiVersion;
-    this.#kind = kind;
+    this.apiVersion = apiVersion;
+    this.kind = kind;
     this.#report = report;
   }
 
@@ -50,7 +50,7 @@ export class KindResource {
     if (this.#known === undefined) throw this.#absence();
     if (this.#known.isNamespaced === (namespace !== undefined)) return this.#known;
     const rule = this.#known.isNamespaced ? "needs a namespace" : "has no namespace";
-    throw argumentError(`write ${this.#kind}`, `an object of this kind ${rule}`, TypeError);
+    throw argumentError(`write ${this.kind}`, `an object of this kind ${rule}`, TypeError);
   }
 
   /** Resolves with the path of the objects in a namespace, or of all, once the server knows their kind. */
@@ -66,11 +66,11 @@ export class KindResource {
   }
 
   #ask(signal: AbortSignal): Promise<Resource | undefined> {
-    return discover(this.#client, this.#apiVersion, this.#kind, signal);
+    return discover(this.#client, this.apiVersion, this.kind, signal);
   }
 
   #absence(): Error {
-    return new Error(`The server doesn't know ${this.#kind} of ${this.#apiVersion}`);
+    return new Error(`The server doesn't know ${this.kind} of ${this.apiVersion}`);
   }
 }
 

@@ -11,20 +11,28 @@ export interface StoreOptions<T> {
   readonly indexes: IndexFunctions<T>;
   /** Reports whether the cache's selectors and namespaces select an object. */
   readonly selects: (object: T) => boolean;
-  /** Changes an object before it is stored. */
-  readonly transform: (object: T) => T;
+  /** Returns an object as it is to be stored. */
+  readonly reduce: (object: T) => T;
   readonly onChange: (change: Change<T>) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /** A list that is being received, and the answers to own requests meanwhile, which it may lack. */
-export class Listing<T> {
+export class Listing<T extends KubeObject> {
   readonly found = new Map<string, T>();
   readonly answers = new Map<string, T>();
   readonly deleted = new Set<string | undefined>();
+  readonly #reduce: (object: T) => T;
 
   /** Begins a list of a namespace, or of all if it is undefined. */
-  constructor(readonly namespace: string | undefined) {}
+  constructor(readonly namespace: string | undefined, reduce: (object: T) => T) {
+    this.#reduce = reduce;
+  }
+
+  /** Adds an object, without the parts that the store doesn't keep: a list takes much memory. */
+  add(object: T): void {
+    this.found.set(keyOf(object), this.#reduce(object));
+  }
 
   /** Reports whether an object belongs to the list's namespace. */
   covers({ metadata }: KubeObject): boolean {
@@ -66,7 +74,8 @@ export class Store<T extends KubeObject> {
   }
 
   /** Takes over an event of a watch. */
-  receive(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void {
+  receive(type: "ADDED" | "MODIFIED" | "DELETED", received: T): void {
+    const object = this.#options.reduce(received);
     const { uid } = object.metadata;
     const key = keyOf(object);
     if (type !== "DELETED") {
@@ -82,7 +91,7 @@ export class Store<T extends KubeObject> {
 
   /** Begins a list of a namespace, or of all. Must be called before its request is sent. */
   beginList(namespace: string | undefined): Listing<T> {
-    const listing = new Listing<T>(namespace);
+    const listing = new Listing<T>(namespace, this.#options.reduce);
     this.#listings.add(listing);
     return listing;
   }
@@ -129,12 +138,14 @@ export class Store<T extends KubeObject> {
   }
 
   /** Takes over the answer to a request, unless it is older than what is known. */
-  answer(write: OwnWrite<T>, object: T): void {
+  answer(write: OwnWrite<T>, received: T): void {
+    const isSelected = this.#options.selects(received);
+    const object = this.#options.reduce(received);
     const { uid, deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
     if (write.deleted.has(uid) || this.#deleted.has(uid)) return;
     const key = keyOf(object);
     if (deletionTimestamp && !finalizers?.length && !deletionGracePeriodSeconds) return this.forget(write, object);
-    if (!this.#options.selects(object)) {
+    if (!isSelected) {
       const before = this.#objects.get(key);
       if (before && isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) {
         this.#remove(key, object, write.author);
@@ -182,10 +193,9 @@ export class Store<T extends KubeObject> {
       this.#remove(key, before, author);
       return this.#put(key, object, author);
     }
-    const stored = this.#transform(object);
-    this.#indexes.change(key, before, stored);
-    this.#objects.set(key, stored);
-    this.#tell({ type: before ? "update" : "add", object: stored, before, isInitial, author });
+    this.#indexes.change(key, before, object);
+    this.#objects.set(key, object);
+    this.#tell({ type: before ? "update" : "add", object, before, isInitial, author });
   }
 
   #remove(key: string, object: T, author: Attempt | undefined): void {
@@ -193,18 +203,6 @@ export class Store<T extends KubeObject> {
     this.#indexes.change(key, before, undefined);
     this.#objects.delete(key);
     this.#tell({ type: "delete", object, before, isInitial: false, author });
-  }
-
-  #transform(object: T): T {
-    const { managedFields: _, ...metadata } = object.metadata;
-    const small = { ...object, metadata };
-    if (Object.isFrozen(object.metadata)) [metadata, small].forEach(Object.freeze); // as in the cluster of tests
-    try {
-      return this.#options.transform(small);
-    } catch (error) {
-      this.#options.onError(error);
-      return small;
-    }
   }
 
   /** Tells the listeners. A change during a request that may have made it is the request's until the answer comes. */

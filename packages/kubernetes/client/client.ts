@@ -248,8 +248,7 @@ export class Client {
       } else if (isBusy(error) && tries < MAX_TRIES) {
         // With jitter, or all that wait for the server come back at the same time.
         await sleep(error.retryAfter! * (1 + RETRY_JITTER * Math.random()), options.signal ?? NEVER);
-      }
-      else throw error;
+      } else throw error;
     }
   }
 

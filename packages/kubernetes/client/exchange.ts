@@ -92,6 +92,7 @@ export class Exchange {
       throw this.#fail(this.#cause ?? error);
     } finally {
       this.#end();
+      if (!response.complete) this.#sent.destroy(); // the reader has stopped
     }
   }
 

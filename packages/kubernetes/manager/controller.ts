@@ -11,9 +11,9 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { type Attempt, attempts } from "../cache/attempt.ts";
-import { groupOf } from "../cache/applied.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/change.ts";
+import { groupOf } from "../cache/owner.ts";
 import { ApiError } from "../client/api_error.ts";
 import type { Client } from "../client/client.ts";
 import { NoAnswerError } from "../client/no_answer_error.ts";

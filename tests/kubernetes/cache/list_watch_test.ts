@@ -38,7 +38,7 @@ Deno.test("a watch lives for five to ten minutes, and nothing is lost when it be
   assertEquals(opened >= 5 - 1 && opened <= 10 + 1, true, `${opened} in fifty minutes`);
 });
 
-Deno.test("a watch that the server doesn't end is on a connection that lets nothing pass", async () => {
+Deno.test("a watch without a bookmark is on a connection that lets nothing pass", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
@@ -47,7 +47,7 @@ Deno.test("a watch that the server doesn't end is on a connection that lets noth
   cluster.hang();
   cluster.start(); // new connections work
   cluster.create(configMap("a"));
-  await until(time, () => started.cache.size === 1, { within: 631_000 });
+  await until(time, () => started.cache.size === 1, { within: 151_000 });
 });
 
 for (const code of [400, 422, 500]) {
@@ -265,7 +265,10 @@ Deno.test("a cache says which permission is missing, and goes on when it is gran
   const allow = cluster.denyAccess("watch", "configmaps");
   await using started = startCache(cluster, { namespaces: ["default"] });
   await pass(time, 1000);
-  assertEquals(started.cache.denial?.message, 'Cannot watch configmaps in namespace "default": permission denied');
+  assertStringIncludes(
+    started.cache.denial!.message,
+    'cannot watch resource "configmaps" in API group "" in the namespace "default"',
+  );
   assertStringIncludes(started.errors[0]!, "403 Forbidden");
   allow();
   await until(time, () => started.cache.denial === undefined, { within: 10_000 });

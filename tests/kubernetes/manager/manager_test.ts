@@ -30,7 +30,7 @@ Deno.test("run rejects if a permission for a first list is missing for two minut
   const rejected = assertRejects(
     () => started.ended,
     Error,
-    'Cannot watch secrets in namespace "default": permission denied',
+    'cannot watch resource "secrets" in API group "" in the namespace "default"',
   );
   await pass(time, 119_000, 1000);
   assertEquals(started.errors.length > 0, true);

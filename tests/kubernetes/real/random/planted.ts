@@ -21,8 +21,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "a watch that begins again doesn't name the last version",
     file: "cache/list_watch.ts",
-    find: "lifetime, { resourceVersion: this.#version }, signal",
-    replace: "lifetime, {}, signal",
+    find: "const query = { resourceVersion: this.#version, timeoutSeconds };",
+    replace: "const query = { timeoutSeconds };",
   },
   {
     name: "a watch that has ended doesn't begin again",
@@ -61,10 +61,16 @@ export const PLANTED: readonly Planted[] = [
     replace: "",
   },
   {
+    name: "an apply is left out although the value has changed",
+    file: "cache/applied.ts",
+    find: "this.#digests.get(keyOf(body)) === digestOf(contentOf(body), object);",
+    replace: "this.#digests.has(keyOf(body));",
+  },
+  {
     name: "an apply is left out although somebody changed the object",
     file: "cache/applied.ts",
-    find: "last.answer === stateOf(object) && ",
-    replace: "",
+    find: "${uid} ${resourceVersion} ${JSON.stringify(value, sorted)}",
+    replace: "${JSON.stringify(Object.keys(value as object), sorted)}",
   },
   {
     name: "events of owned objects are lost",
