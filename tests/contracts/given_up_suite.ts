@@ -5,6 +5,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  type Clock,
   type GivenUpQueue,
   type GivenUpRetention,
   type Handler,
@@ -23,6 +24,8 @@ export interface KeepingSubject extends AsyncDisposable {
     forget(item: string): unknown;
     addAfter(item: string, delay: number): unknown;
   };
+  /** Clock of pools. Default: that of the queue. */
+  readonly clock?: Clock;
   /** By how many milliseconds times may be too long, because a real clock goes on. Default: 0. */
   readonly lateness?: number;
   /** Lets this many milliseconds pass for the queue, and then waits until pools and redrives have done what is due. */
@@ -408,6 +411,7 @@ class Bench implements AsyncDisposable {
   ): void {
     this.#pool = runWorkers<string>(this.queue, (item, { attempt }) => handler(item, attempt), {
       onError() {},
+      clock: this.#subject.clock,
       ...options,
     });
   }

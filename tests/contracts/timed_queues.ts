@@ -1,6 +1,6 @@
 /** Queue objects of an engine whose clock the test sets. */
 
-import { disciplines } from "@workqueue/core";
+import { type Clock, disciplines } from "@workqueue/core";
 import { createRemoteQueue, type LiveRemoteQueue, type RemoteQueueOptions, retentionOf } from "@workqueue/engine";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { START } from "./engine_bench.ts";
@@ -15,6 +15,15 @@ const QUIET_TURNS = 4;
 export abstract class TimedQueues {
   /** Time of the engine, in microseconds. */
   time = START;
+  /**
+   * Clock for pools. With the clock of the system, a pool makes pauses on a busy machine, and `settle` doesn't wait for
+   * their ends.
+   */
+  readonly clock: Clock = {
+    now: () => this.time / 1000,
+    setTimeout: (callback, ms) => setTimeout(callback, ms),
+    clearTimeout: (timer) => clearTimeout(timer as number),
+  };
   readonly #wakes = new Set<() => void>();
   #running = 0;
 

@@ -20,6 +20,7 @@ function onRedis(more: RemoteQueueOptions = {}) {
     });
     return {
       queue,
+      clock: queues.clock,
       lateness: 20,
       // Each call takes some microseconds of the queue's time, so a little more time must pass.
       async advance(ms) {

@@ -49,7 +49,7 @@ for (const [seed, retryBudget] of [{ ratio: 0.5, minRate: 2 }, { ratio: 0, minRa
         const pool = runWorkers(queue, (_, { attempt }) => {
           attempts[attempt === 1 ? "firsts" : "retries"].push((server.time - begin) / 1000);
           throw new Error("down");
-        }, { concurrency: 50, onError() {} });
+        }, { concurrency: 50, onError() {}, clock: server.clock });
         processes.push([queue, pool]);
       };
       const stop = async () => {

@@ -18,6 +18,7 @@ givenUpSuite("in a file", async ({ keepGivenUp, hasGroups, ignoresEarly }) => {
   await queues.settle();
   return {
     queue,
+    clock: queues.clock,
     lateness: 20,
     // Each call takes some microseconds of the queue's time, so a little more time must pass.
     async advance(ms) {
