@@ -7,6 +7,7 @@ import { installed, type Runtime } from "../../release/installed.ts";
 import { EVERY } from "../every.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 import { commandOfClone } from "./bundled_command.ts";
+import { SharedCommand } from "./shared_command.ts";
 
 /**
  * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must
@@ -17,8 +18,18 @@ const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 /** Runtimes on which the command is tested. */
 export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => installed("Node") } : ofClone;
 
+/** Deno, with a process for each command. */
+export const OWN_PROCESS = "Deno";
+/** Deno, with one process for all commands of {@linkcode Workspace.run} that aren't started by a script. */
+const SHARED = "Deno, one process";
+/** Runtime of tests that run alike on each runtime. */
+const USUAL = EVERY || isInstalled ? OWN_PROCESS : SHARED;
+
 /** Runtimes for tests of code that runs alike on each runtime, such as the reading of options. */
-export const someRuntimes: typeof ofClone = EVERY ? runtimes : { Deno: runtimes.Deno! };
+export const someRuntimes: typeof ofClone = EVERY ? runtimes : { [USUAL]: runtimes.Deno! };
+
+/** Process for tests on {@linkcode SHARED}, started before the tests because it outlives each of them. */
+const sharedCommand = USUAL === SHARED ? await SharedCommand.start() : undefined;
 
 /** Path of the repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -91,7 +102,7 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
  */
 export async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
-  return await commandOfClone(runtime);
+  return await commandOfClone(runtime === SHARED ? OWN_PROCESS : runtime);
 }
 
 /** Directory for one test, and the CLIs running in it. Disposing it ends the CLIs and removes the directory. */
@@ -99,7 +110,7 @@ export class Workspace implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #started: Cli[] = [];
 
-  constructor(readonly runtime = "Deno") {}
+  constructor(readonly runtime: string = USUAL) {}
 
   write(file: string, text: string): void {
     Deno.writeTextFileSync(`${this.directory}/${file}`, text);
@@ -150,13 +161,28 @@ export class Workspace implements AsyncDisposable {
 
   /** Runs the CLI to its end. */
   async run(args: string[], input?: string | Uint8Array, script?: string): Promise<Result> {
+    if (this.runtime === SHARED && script === undefined && sharedCommand?.isFree) {
+      return await sharedCommand.run(args, input ?? "", this.directory, DEADLINE);
+    }
     const cli = await this.start(args, input, script);
     return await cli.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const cli of this.#started) await cli.end();
-    await Deno.remove(this.directory, { recursive: true });
+    await removeFolder(this.directory);
+  }
+}
+
+/** Removes a folder in which {@linkcode sharedCommand} may be removing the log of a queue's file at this moment. */
+async function removeFolder(folder: string): Promise<void> {
+  for (let tries = 100;; tries--) {
+    try {
+      return await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      if (tries === 0) throw error;
+      await delay(10);
+    }
   }
 }
 

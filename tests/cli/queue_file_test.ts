@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteQueueNames } from "@workqueue/sqlite";
 import { queueFileOf } from "../../packages/cli/remote/queue_file.ts";
-import { someRuntimes, Workspace } from "./cli.ts";
+import { OWN_PROCESS, someRuntimes, Workspace } from "./cli.ts";
 
 Deno.test("queue file: a value of --queue that ends like a file is one, possibly with the name of a queue", () => {
   const files = Object.entries({
@@ -103,7 +103,7 @@ Deno.test("queue file: a file that can't be used is an error that says why", asy
 });
 
 Deno.test("queue file: a file with several hard links is refused, and no command changes it", async () => {
-  await using workspace = new Workspace();
+  await using workspace = new Workspace(OWN_PROCESS);
   await workspace.run(["push", "--queue", "jobs.db"], "a\n");
   Deno.mkdirSync(`${workspace.directory}/other`);
   Deno.linkSync(`${workspace.directory}/jobs.db`, `${workspace.directory}/other/jobs.db`);
@@ -120,7 +120,7 @@ Deno.test("queue file: a file with several hard links is refused, and no command
 });
 
 Deno.test("queue file: a read-only folder is an error that says so", async () => {
-  await using workspace = new Workspace();
+  await using workspace = new Workspace(OWN_PROCESS);
   const folder = `${workspace.directory}/folder`;
   Deno.mkdirSync(folder);
   if (spawnSync("mount", ["-t", "tmpfs", "tmpfs", folder]).status !== 0) {

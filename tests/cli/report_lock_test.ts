@@ -1,7 +1,7 @@
 /** Tests of report locks, which ensure that only one run at a time writes a report. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type Cli, someRuntimes, until, Workspace } from "./cli.ts";
+import { type Cli, isRunning, someRuntimes, until, Workspace } from "./cli.ts";
 
 const LOCK = "report.jsonl.lock";
 const ARGS = [
@@ -162,10 +162,13 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using workspace = new Workspace();
-    const script =
-      'exec 3<&0; "$@" <&3 & until [ -e began ]; do sleep 0.02; done; kill -9 $!; touch killed; exec sleep 300';
+    const script = [
+      'exec 3<&0; "$@" <&3 & until [ -e began ]; do sleep 0.02; done',
+      "kill -9 $!; echo $! > pid; touch killed; exec sleep 300",
+    ].join("; ");
     await workspace.start(ARGS, "a\n", script);
     await until(() => workspace.has("killed"), "it is killed");
+    await until(async () => !await isRunning(workspace.read("pid")), "it has ended");
     workspace.write("go", "");
     assertEquals((await workspace.run(ARGS, "a\n")).code, 0);
   },

@@ -7,12 +7,16 @@ const INTERVAL = 500;
 /** Shortest interval between two collections, as a multiple of the duration of the last collection. */
 const PAUSE = 50;
 
+let isKept = false;
+
 /**
  * Collects all garbage at short intervals on V8. Left alone, V8 takes memory from the system as long as memory is
  * available. With a small heap, children start faster: on Node, each start copies the page tables of all memory in use.
  * The timer doesn't keep the process alive.
  */
 export function keepHeapSmall(): void {
+  if (isKept) return;
+  isKept = true;
   const collect = collector();
   if (collect === undefined) return;
   const later = (ms: number) => {
