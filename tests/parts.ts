@@ -50,7 +50,35 @@ const someBunTests: readonly string[] = [
 const TEST: readonly string[] = ["test", "-A", "--no-check", "--v8-flags=--single-threaded"];
 
 /** Modules that load test files, one for each file that runs at a time. */
-const SLICES: readonly string[] = ["tests/together/slice_1.ts", "tests/together/slice_2.ts"];
+const SLICES: readonly string[] = [1, 2, 3, 4].map((n) => `tests/together/slice_${n}.ts`);
+
+/** Test files that take longest, which come first in their parts: so they are divided evenly into slices. */
+const LONGEST: readonly string[] = [
+  "cli/signals",
+  "cli/memory",
+  "cli/output_modes",
+  "cli/run_file",
+  "cli/work",
+  "cli/terminal",
+  "cli/output",
+  "cli/report_lock",
+  "redis/cluster",
+  "redis/demo",
+  "redis/given_up_suite",
+  "redis/repartition",
+  "redis/connection",
+  "redis/partitions",
+  "redis/engine",
+  "redis/sentinels",
+  "sqlite/model/model",
+  "sqlite/engine",
+  "sqlite/faults/faults",
+  "sqlite/places",
+  "sqlite/process/storm",
+  "sqlite/queue",
+  "faults/process/memory",
+  "house/extend/extend",
+].map((name) => `tests/${name}_test.ts`);
 
 /** Modules that load examples of pages and comments. */
 const EXAMPLES: readonly string[] = ["tests/together/examples_1.ts", "tests/together/examples_2.ts"];
@@ -60,10 +88,19 @@ function tests(name: string, options: readonly string[], files: readonly string[
   return { name, args: [...TEST, ...options, SLICES[0]!, "--", "1", ...files], files };
 }
 
-/** Returns a part of which several test files run at a time, because they mostly wait for processes and servers. */
-function testsAtOnce(name: string, files: readonly string[]): Part {
-  const args = [...TEST, "--parallel", ...testArguments, ...SLICES, "--", `${SLICES.length}`, ...files];
-  return { name, args, files, jobs: SLICES.length };
+/**
+ * Returns a part of which several test files run at a time, because they mostly wait for processes and servers.
+ *
+ * @param jobs The number of files that run at a time.
+ */
+function testsAtOnce(name: string, files: readonly string[], jobs = 2): Part {
+  const ordered = [
+    ...LONGEST.filter((file) => files.includes(file)),
+    ...files.filter((file) => !LONGEST.includes(file)),
+  ];
+  const slices = SLICES.slice(0, jobs);
+  const args = [...TEST, "--parallel", ...testArguments, ...slices, "--", `${jobs}`, ...ordered];
+  return { name, args, files, jobs };
 }
 
 /** Returns a part that runs test files on another runtime, or all that the runtime can run if there are none. */
@@ -88,9 +125,9 @@ const redisTests = testsIn("redis");
 
 /** Parts that mostly wait: for processes, servers and browsers, and for time to pass. */
 const waiting: readonly Part[] = [
-  ...(HAS_SH ? [testsAtOnce("cli", testsUnder("cli"))] : []),
-  testsAtOnce("redis", redisTests),
-  testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file))),
+  ...(HAS_SH ? [testsAtOnce("cli", testsUnder("cli"), SLICES.length)] : []),
+  testsAtOnce("redis", redisTests, SLICES.length),
+  testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file)), SLICES.length),
   testsAtOnce("pages", [...testsIn("dashboard/page"), ...testsIn("simulate/page")]),
 ].map((part) => ({ ...part, waits: true }));
 

@@ -1,0 +1,3 @@
+import { loadSlice } from "./load.ts";
+
+await loadSlice(2);
