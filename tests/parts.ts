@@ -52,8 +52,8 @@ const TEST: readonly string[] = ["test", "-A", "--no-check", "--v8-flags=--singl
 /** Modules that load test files, one for each file that runs at a time. */
 const SLICES: readonly string[] = [1, 2, 3, 4].map((n) => `tests/together/slice_${n}.ts`);
 
-/** Test files that take longest, which come first in their parts: so they are divided evenly into slices. */
-const LONGEST: readonly string[] = [
+/** Test files that take longest. They come first in their parts, and so are divided evenly into slices. */
+export const LONGEST: readonly string[] = [
   "cli/signals",
   "cli/memory",
   "cli/output_modes",
@@ -76,6 +76,14 @@ const LONGEST: readonly string[] = [
   "sqlite/places",
   "sqlite/process/storm",
   "sqlite/queue",
+  "installs/clone",
+  "installs/packages",
+  "installs/cli_user",
+  "installs/cli",
+  "docs/command_page",
+  "docs/getting_started",
+  "docs/sigterm",
+  "docs/simulate_page",
   "faults/process/memory",
   "house/extend/extend",
 ].map((name) => `tests/${name}_test.ts`);

@@ -5,7 +5,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { dirname } from "node:path/posix";
-import { allParts } from "../parts.ts";
+import { allParts, LONGEST } from "../parts.ts";
 import { bunTests, coreFolders, denoFolders, libFolders, packageFolders, rareFolders } from "../test_files.ts";
 import { allModules } from "./modules.ts";
 
@@ -26,6 +26,10 @@ Deno.test({
       assertEquals(parts.length, 1, `parts in tests/parts.ts that run ${file}`);
     }
   },
+});
+
+Deno.test("parts: the test files that are named as the longest are there", () => {
+  for (const file of LONGEST) assert(testFiles.includes(file), `${file}, which tests/parts.ts names, is missing`);
 });
 
 Deno.test("parts: each folder of tests is in one list of tests/test_files.ts, and each list has such folders only", () => {
